@@ -1,0 +1,90 @@
+"""Typed scalar expressions over the columns of one batch.
+
+An expression is a tree of three node kinds. Types are Arrow's; columns are positions, so that equal
+expressions are equal values and a circuit can be hash-consed, hashed and pickled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The value of column `index` of the input rows."""
+
+    index: int
+    type: pa.DataType
+    nullable: bool = True
+
+    def __str__(self) -> str:
+        return f"#{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: what `pa.scalar(value, type)` holds; None is NULL."""
+
+    value: object
+    type: pa.DataType
+
+    @property
+    def nullable(self) -> bool:
+        return self.value is None
+
+    def __str__(self) -> str:
+        return "NULL" if self.value is None else repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`function(arguments)`; `function` is a name in `circuits.expressions.registry`.
+
+    options: what is not an expression (time zone, evaluation mode, escape character ...), as sorted
+    (name, value) pairs. text: the user's spelling, for messages only.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: pa.DataType
+    nullable: bool = True
+    options: tuple[tuple[str, object], ...] = ()
+    text: str = field(default="", compare=False)
+
+    def option(self, name: str, default: object = None) -> object:
+        return dict(self.options).get(name, default)
+
+    def __str__(self) -> str:
+        return self.text or f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+Expression = Column | Literal | Call
+
+
+def columns_of(expression: Expression) -> Iterator[int]:
+    """The input positions an expression reads, with repetitions."""
+    if isinstance(expression, Column):
+        yield expression.index
+    elif isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from columns_of(argument)
+
+
+def remap(expression: Expression, position: dict[int, int]) -> Expression:
+    """The same expression over reordered input columns."""
+    if isinstance(expression, Column):
+        return Column(position[expression.index], expression.type, expression.nullable)
+    if isinstance(expression, Call):
+        arguments = tuple(remap(argument, position) for argument in expression.arguments)
+        return Call(
+            expression.function,
+            arguments,
+            expression.type,
+            expression.nullable,
+            expression.options,
+            expression.text,
+        )
+    return expression

@@ -1,0 +1,1 @@
+"""dbsp: incremental view maintenance for Apache Spark."""

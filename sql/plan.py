@@ -1,0 +1,136 @@
+"""The typed logical plan: what Catalyst said, as our own immutable values.
+
+Every node has a `schema`; expressions address the columns of the node's input by position (for a
+`Join`, the left columns followed by the right ones), so structurally equal plans are equal values and
+hash-consing is dictionary lookup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: pa.DataType
+    nullable: bool = True
+
+
+Schema = tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All columns of a table, or of a view defined earlier in the program."""
+
+    relation: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A constant relation (VALUES, SELECT without FROM): one tuple of literals per row."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    input: Plan
+    expressions: tuple[Expression, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    input: Plan
+    condition: Expression
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """kind: 'inner' (others are refused until they are maintained).
+
+    left_keys[i] = right_keys[i] for every i (over the columns of their own side);
+    null_safe[i]: NULL matches NULL (`<=>`). residual: over left columns then right columns, or None.
+    """
+
+    left: Plan
+    right: Plan
+    kind: str
+    left_keys: tuple[Expression, ...]
+    right_keys: tuple[Expression, ...]
+    null_safe: tuple[bool, ...]
+    residual: Expression | None
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """function: 'count', 'sum', 'avg', 'min', 'max'; no argument: count(*)."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: pa.DataType
+    nullable: bool
+    filter: Expression | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """schema: the keys, then one column per aggregate. No keys: one row, always."""
+
+    input: Plan
+    keys: tuple[Expression, ...]
+    aggregates: tuple[AggregateCall, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    input: Plan
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """UNION ALL; columns by position."""
+
+    inputs: tuple[Plan, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """For each input row one output row per projection (hopping windows, GROUPING SETS)."""
+
+    input: Plan
+    projections: tuple[tuple[Expression, ...], ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """For each input row, the row followed by each output row of `generator` ('explode', ...)."""
+
+    input: Plan
+    generator: Expression
+    outer: bool
+    schema: Schema
+
+
+Plan = Scan | Values | Project | Filter | Join | Aggregate | Distinct | Union | Expand | Generate
