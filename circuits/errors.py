@@ -1,0 +1,40 @@
+"""What can be wrong, as a tree. The first line of every message says what, where, what exists, what to do.
+
+    Error
+    ├── ProgramError     the SQL program            (file:line:column)
+    ├── DataError        rows handed to a table     (table, column, row)
+    │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
+    └── StateError       the state directory        (directory, log, fingerprint)
+"""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Base of everything a user's program, data or state can cause."""
+
+
+class ProgramError(Error):
+    """The program can't be compiled: `file:line:column: what; what exists; what to do`."""
+
+
+class DataError(Error):
+    """Rows that don't fit their table. Nothing of the step is kept."""
+
+
+class EvaluationError(DataError):
+    """An expression failed on a row (overflow, division by zero, bad cast).
+
+    condition: Spark's error condition, such as 'DIVIDE_BY_ZERO'. row: a position in the evaluated batch,
+    until `evaluate` has turned it into an example row.
+    """
+
+    def __init__(self, condition: str, message: str, row: int | None = None) -> None:
+        super().__init__(f"[{condition}] {message}")
+        self.condition = condition
+        self.row = row
+        self.expression: str | None = None
+
+
+class StateError(Error):
+    """The state directory is unreadable, foreign, or does not match the program."""

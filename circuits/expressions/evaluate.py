@@ -1,0 +1,54 @@
+"""Evaluate an expression over a batch: one vectorised kernel per call, no loop over rows."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from circuits.errors import EvaluationError
+from circuits.expressions.nodes import Call, Column, Expression, Literal
+from circuits.expressions.registry import Value, find
+
+
+def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
+    """The expression's value for each row, of `expression.type`.
+
+    Raises EvaluationError, with the expression and an example row in the message.
+    """
+    value = evaluate_value(expression, rows)
+    if isinstance(value, pa.Scalar):
+        value = pa.repeat(value, rows.num_rows)
+    if isinstance(value, pa.ChunkedArray):
+        value = value.combine_chunks()
+    if value.type != expression.type:
+        value = value.cast(expression.type)
+    return value
+
+
+def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
+    """Like `evaluate`, but a constant stays a scalar."""
+    if isinstance(expression, Column):
+        return rows.column(expression.index)
+    if isinstance(expression, Literal):
+        return pa.scalar(expression.value, expression.type)
+    function = find(expression.function)
+    assert function is not None, f"unregistered function {expression.function}: {expression}"
+    if function.is_form:
+        return function.run(expression, rows, evaluate_value)
+    arguments = [evaluate_value(argument, rows) for argument in expression.arguments]
+    try:
+        return function.run(expression, *arguments)
+    except EvaluationError as error:
+        raise _located(error, expression, rows) from None
+
+
+def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:
+    """The same error, naming the innermost failing expression and an example row."""
+    if error.expression is not None:
+        return error
+    example = ""
+    if error.row is not None and error.row < rows.num_rows:
+        row = rows.slice(error.row, 1).to_pylist()[0]
+        example = " for the row " + ", ".join(f"{name}={value!r}" for name, value in row.items())
+    located = EvaluationError(error.condition, f"{error.args[0].split('] ', 1)[1]} in {call}{example}")
+    located.expression = str(call)
+    return located

@@ -1,0 +1,94 @@
+"""The functions expressions may call: one entry per function, found by name.
+
+A name is the Catalyst class in snake_case (`StringSplitSQL` → `string_split_sql`), so that the front end
+needs no table of its own. An entry is either a *kernel*, over evaluated arguments, or a *form*, which
+decides itself which arguments are evaluated on which rows (CASE, AND, COALESCE ...).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Expression
+
+Value = pa.Array | pa.Scalar
+Kernel = Callable[..., Value]
+Evaluate = Callable[[Expression, pa.RecordBatch], Value]
+
+MODULES = (
+    "arithmetic",
+    "casts",
+    "comparison",
+    "conditional",
+    "dates",
+    "logic",
+    "math",
+    "strings",
+    "structures",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """run: kernel `(call, *arguments)` or form `(call, rows, evaluate)`.
+
+    refuse: what of this call isn't covered, as a phrase for the compile error, or None.
+    """
+
+    name: str
+    run: Kernel
+    is_form: bool
+    refuse: Callable[[Call], str | None]
+
+
+_FUNCTIONS: dict[str, Function] = {}
+
+
+def _accept(call: Call) -> str | None:
+    return None
+
+
+def kernel(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callable[[Kernel], Kernel]:
+    """Register `run(call, *arguments)`: arguments are arrays, or scalars where the argument is constant."""
+
+    def register(run: Kernel) -> Kernel:
+        assert name not in _FUNCTIONS, name
+        _FUNCTIONS[name] = Function(name, run, is_form=False, refuse=refuse)
+        return run
+
+    return register
+
+
+def form(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callable[[Kernel], Kernel]:
+    """Register `run(call, rows, evaluate)`, which evaluates its own arguments."""
+
+    def register(run: Kernel) -> Kernel:
+        assert name not in _FUNCTIONS, name
+        _FUNCTIONS[name] = Function(name, run, is_form=True, refuse=refuse)
+        return run
+
+    return register
+
+
+def find(name: str) -> Function | None:
+    """The function of that name, or None. Kernels are imported at the first call."""
+    if not _FUNCTIONS:
+        for module in MODULES:
+            import_module(f"circuits.expressions.{module}")
+    return _FUNCTIONS.get(name)
+
+
+def names() -> list[str]:
+    """All registered names, sorted."""
+    find("")
+    return sorted(_FUNCTIONS)
+
+
+def snake_case(catalyst_class: str) -> str:
+    """`StringSplitSQL` → `string_split_sql`, `EqualTo` → `equal_to`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", catalyst_class).lower()
