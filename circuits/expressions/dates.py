@@ -1,0 +1,1 @@
+"""Calendar functions over dates and timestamps, in the proleptic Gregorian calendar."""

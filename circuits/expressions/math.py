@@ -1,0 +1,1 @@
+"""Elementary functions over DOUBLE: IEEE results, with NULL where Spark gives NULL."""

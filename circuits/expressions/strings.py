@@ -1,0 +1,1 @@
+"""String functions over UTF-8 columns, counted in Unicode code points as Spark counts them."""
