@@ -1,0 +1,89 @@
+"""NumPy views of Arrow arrays, without copying."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+_WIDTHS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+
+
+def validity(array: pa.Array) -> np.ndarray:
+    """bool[n]: True where the value isn't NULL."""
+    return np.asarray(pc.is_valid(array).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def fixed_values(array: pa.Array) -> np.ndarray:
+    """The values of a fixed-width array; anything where NULL. Dates, timestamps, durations: integers.
+
+    decimal128: bytes, as `V16[n]`.
+    """
+    kind = array.type
+    if pt.is_boolean(kind):
+        filled = pc.fill_null(array, False) if array.null_count else array
+        return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if pt.is_decimal128(kind):
+        dtype = np.dtype("V16")
+    elif pt.is_float32(kind):
+        dtype = np.dtype(np.float32)
+    elif pt.is_float64(kind):
+        dtype = np.dtype(np.float64)
+    elif pt.is_unsigned_integer(kind):
+        dtype = np.dtype(f"uint{kind.bit_width}")
+    else:
+        dtype = np.dtype(_WIDTHS[kind.bit_width])
+    buffer = array.buffers()[1]
+    if buffer is None or not len(array):
+        return np.zeros(len(array), dtype)
+    return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
+
+
+def is_fixed(kind: pa.DataType) -> bool:
+    """True for the types of `fixed_values`."""
+    return bool(
+        pt.is_boolean(kind)
+        or pt.is_integer(kind)
+        or pt.is_float32(kind)
+        or pt.is_float64(kind)
+        or pt.is_temporal(kind)
+        or pt.is_decimal128(kind)
+    )
+
+
+def child_arrays(array: pa.Array) -> list[pa.Array]:
+    """The fields of a struct (offset applied), or the elements of a list or map (offset not applied)."""
+    if pt.is_struct(array.type):
+        return [array.field(i) for i in range(array.type.num_fields)]
+    if pt.is_map(array.type):
+        return [pa.StructArray.from_arrays([array.keys, array.items], names=["key", "value"])]
+    return [array.values]
+
+
+def int64_array(values: np.ndarray) -> pa.Array:
+    """int64[n] as an Arrow array over the same memory."""
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
+
+
+def take(rows: pa.RecordBatch, indices: np.ndarray) -> pa.RecordBatch:
+    """The rows at int64 positions; keeps the schema."""
+    return rows.take(int64_array(np.ascontiguousarray(indices, dtype=np.int64)))
+
+
+def concat(schema: pa.Schema, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """All rows of batches of one schema (field names may differ), as one batch of `schema`."""
+    if len(batches) == 1 and batches[0].schema.equals(schema):
+        return batches[0]
+    if not batches:
+        return empty(schema)
+    columns = [
+        pa.concat_arrays([batch.column(i) for batch in batches]) if len(batches) > 1 else batches[0].column(i)
+        for i in range(len(schema))
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def empty(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows of that schema."""
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)

@@ -1,0 +1,162 @@
+"""Batches: immutable sorted runs of a trace.
+
+Rows are sorted by one 64-bit *sort key*:
+
+    high half: hash of the layout's placement columns    decides the partition, finds all rows of a key
+    low half:  hash of the identity columns, or an order-preserving code of one column
+
+Rows with the same identity are one row: their weights add up, and so do their accumulators (an
+accumulated trace is a Z-set with weights in ℤ × ℤᵐ instead of ℤ: still an abelian group, which is all
+that integration needs). Minima and maxima are accumulators too where nothing is ever retracted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from circuits.arrow import concat, empty, fixed_values, take
+from circuits.grouping import group_rows
+from circuits.hashing import hash_rows
+from circuits.ordering import order_code
+from circuits.zset import WEIGHT, ZSet
+
+KEY = "__key"
+HIGH = np.uint64(0xFFFFFFFF00000000)
+LOW = np.uint64(0x00000000FFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a trace stores its rows.
+
+    placement: columns hashed into the high half. order: the column coded into the low half, or None for
+    the identity's hash. sums, minima, maxima: int64 accumulator columns; all others are the identity.
+    """
+
+    schema: pa.Schema
+    placement: tuple[int, ...]
+    order: int | None = None
+    sums: tuple[int, ...] = ()
+    minima: tuple[int, ...] = ()
+    maxima: tuple[int, ...] = ()
+
+    @cached_property
+    def identity(self) -> tuple[int, ...]:
+        accumulators = {*self.sums, *self.minima, *self.maxima}
+        return tuple(i for i in range(len(self.schema)) if i not in accumulators)
+
+    @cached_property
+    def stored_schema(self) -> pa.Schema:
+        """The schema of a stored batch: sort key, rows, weight."""
+        key = pa.field(KEY, pa.uint64(), nullable=False)
+        return pa.schema([key, *self.schema, pa.field(WEIGHT, pa.int64(), nullable=False)])
+
+    def sort_keys(self, rows: pa.RecordBatch, seed: int) -> np.ndarray:
+        """uint64[n]. Cost: one hash of the placement and one of the identity columns."""
+        high = hash_rows([rows.column(i) for i in self.placement], rows.num_rows, seed)
+        if self.order is not None:
+            return (high & HIGH) | order_code(rows.column(self.order)).astype(np.uint64)
+        if self.placement == self.identity:
+            return high
+        low = hash_rows([rows.column(i) for i in self.identity], rows.num_rows, seed)
+        return (high & HIGH) | (low >> _HALF)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """keys: uint64[n], ascending; rows: n rows; weights: int64[n]."""
+
+    keys: np.ndarray
+    rows: pa.RecordBatch
+    weights: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def zset(self) -> ZSet:
+        return ZSet(self.rows, self.weights)
+
+    @staticmethod
+    def empty(layout: Layout) -> Batch:
+        return Batch(np.zeros(0, np.uint64), empty(layout.schema), np.zeros(0, np.int64))
+
+    @staticmethod
+    def build(layout: Layout, delta: ZSet, seed: int) -> Batch:
+        """The delta, sorted and consolidated. O(n log n)."""
+        if not len(delta):
+            return Batch.empty(layout)
+        keys = layout.sort_keys(delta.rows, seed)
+        return _consolidate(layout, keys, delta.rows, delta.weights, presorted=False)
+
+    @staticmethod
+    def merge(layout: Layout, batches: list[Batch]) -> Batch:
+        """The sum of sorted batches. O(n) comparisons for a fixed number of batches."""
+        batches = [batch for batch in batches if len(batch)]
+        if not batches:
+            return Batch.empty(layout)
+        if len(batches) == 1:
+            return batches[0]
+        keys = np.concatenate([batch.keys for batch in batches])
+        rows = concat(layout.schema, [batch.rows for batch in batches])
+        weights = np.concatenate([batch.weights for batch in batches])
+        return _consolidate(layout, keys, rows, weights, presorted=True)
+
+    def between(self, low: int, high: int) -> Batch:
+        """The rows with low <= key < high, as views."""
+        start = int(np.searchsorted(self.keys, np.uint64(low), "left")) if low > 0 else 0
+        stop = int(np.searchsorted(self.keys, np.uint64(high), "left")) if high < 1 << 64 else len(self.keys)
+        if start == 0 and stop == len(self.keys):
+            return self
+        return Batch(self.keys[start:stop], self.rows.slice(start, stop - start), self.weights[start:stop])
+
+    def to_stored(self, layout: Layout) -> pa.RecordBatch:
+        """One Arrow record batch of `layout.stored_schema`."""
+        columns = [pa.array(self.keys), *self.rows.columns, pa.array(self.weights)]
+        return pa.RecordBatch.from_arrays(columns, schema=layout.stored_schema)
+
+    @staticmethod
+    def from_stored(stored: pa.RecordBatch, layout: Layout) -> Batch:
+        """The inverse of `to_stored`, sharing its memory."""
+        columns = stored.columns
+        rows = pa.RecordBatch.from_arrays(columns[1:-1], schema=layout.schema)
+        return Batch(fixed_values(columns[0]), rows, fixed_values(columns[-1]))
+
+
+def _consolidate(
+    layout: Layout, keys: np.ndarray, rows: pa.RecordBatch, weights: np.ndarray, presorted: bool
+) -> Batch:
+    identity = [rows.column(i) for i in layout.identity]
+    order, starts = group_rows(identity, keys, presorted)
+    ordered = weights[order]
+    if len(starts) == len(order):
+        totals, first = ordered, order
+        accumulators = {i: fixed_values(rows.column(i))[order] for i in _accumulators(layout)}
+    else:
+        totals, first = np.add.reduceat(ordered, starts), order[starts]
+        accumulators = {i: f.reduceat(fixed_values(rows.column(i))[order], starts) for i, f in _accumulators(layout).items()}
+    nonzero = totals != 0
+    for i in layout.sums:
+        nonzero |= accumulators[i] != 0
+    if not nonzero.all():
+        totals, first = totals[nonzero], first[nonzero]
+        accumulators = {i: values[nonzero] for i, values in accumulators.items()}
+    if not accumulators:
+        return Batch(keys[first], take(rows, first), totals)
+    kept = take(rows.select(list(layout.identity)), first) if layout.identity else None
+    columns = iter(kept.columns if kept is not None else [])
+    merged = [pa.array(accumulators[i]) if i in accumulators else next(columns) for i in range(len(layout.schema))]
+    return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=layout.schema), totals)
+
+
+def _accumulators(layout: Layout) -> dict[int, np.ufunc]:
+    return {
+        **dict.fromkeys(layout.sums, np.add),
+        **dict.fromkeys(layout.minima, np.minimum),
+        **dict.fromkeys(layout.maxima, np.maximum),
+    }

@@ -1,0 +1,124 @@
+"""Segments: files of Arrow IPC messages, written once, read through mmap.
+
+A task writes all its batches of a step into one segment; a `Chunk` says where one of them lies. A
+segment nobody refers to is garbage, so that a task which fails or runs twice does no harm.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from circuits.errors import StateError
+
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """rows of one batch at bytes [offset, offset + length) of a segment; sort keys in [low, high]."""
+
+    segment: str
+    offset: int
+    length: int
+    rows: int
+    low: int = 0
+    high: int = 0
+
+    def to_json(self) -> list[object]:
+        return [self.segment, self.offset, self.length, self.rows, self.low, self.high]
+
+    @staticmethod
+    def from_json(value: list[object]) -> Chunk:
+        return Chunk(*value)  # type: ignore[arg-type]
+
+
+class SegmentWriter:
+    """Writes one segment; the file appears under its name only when it is whole.
+
+    durable: fsync before it appears (a commit may refer to it afterwards).
+    """
+
+    def __init__(self, root: str | Path, name: str, durable: bool = True) -> None:
+        self.name, self.durable = name, durable
+        self._path = Path(root) / name
+        self._sink: pa.NativeFile | None = None
+        self._offset = 0
+
+    def write(self, batch: pa.RecordBatch, low: int = 0, high: int = 0) -> Chunk:
+        """Append one batch. Its schema is not stored: the circuit knows it."""
+        if self._sink is None:
+            self._sink = pa.OSFile(str(self._path) + ".tmp", "wb")
+        message = batch.serialize()
+        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high)
+        padding = -message.size % _ALIGNMENT
+        self._sink.write(message)
+        if padding:
+            self._sink.write(b"\0" * padding)
+        self._offset += message.size + padding
+        return chunk
+
+    def close(self) -> None:
+        """Make the segment visible. Without a batch there is no file."""
+        if self._sink is None:
+            return
+        temporary = f"{self._path}.tmp"
+        self._sink.close()
+        self._sink = None
+        if self.durable:
+            descriptor = os.open(temporary, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        os.replace(temporary, self._path)
+
+
+class Segments:
+    """Opens chunks of the segments under `root`; mapped files and batches are kept for reuse."""
+
+    def __init__(self, root: str | Path, capacity: int = 4096) -> None:
+        self.root = str(root)
+        self._capacity = capacity
+        self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
+        self._batches: OrderedDict[tuple[str, int], pa.RecordBatch] = OrderedDict()
+
+    def open(self, chunk: Chunk, schema: pa.Schema) -> pa.RecordBatch:
+        """The batch, without reading it: pages come in as they are touched."""
+        at = (chunk.segment, chunk.offset)
+        batch = self._batches.get(at)
+        if batch is None:
+            message = self._map(chunk.segment).slice(chunk.offset, chunk.length)
+            batch = pa.ipc.read_record_batch(message, schema)
+            self._batches[at] = batch
+            if len(self._batches) > self._capacity:
+                self._batches.popitem(last=False)
+        else:
+            self._batches.move_to_end(at)
+        return batch
+
+    def forget(self, segment: str) -> None:
+        """Drop what is kept of a segment, which is about to be deleted."""
+        self._files.pop(segment, None)
+        for at in [at for at in self._batches if at[0] == segment]:
+            del self._batches[at]
+
+    def _map(self, segment: str) -> pa.Buffer:
+        mapped = self._files.get(segment)
+        if mapped is None:
+            path = os.path.join(self.root, segment)
+            try:
+                with pa.memory_map(path) as file:
+                    mapped = file.read_buffer()
+            except OSError as error:
+                raise StateError(f"{path}: segment can't be read ({error}); restore the directory") from error
+            self._files[segment] = mapped
+            if len(self._files) > self._capacity:
+                self._files.popitem(last=False)
+        else:
+            self._files.move_to_end(segment)
+        return mapped
