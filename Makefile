@@ -1,0 +1,90 @@
+# make          an environment in .venv/ (so .venv/bin/dbsp is the command line)
+# make demo     Nexmark through Spark micro-batches, checked against Spark SQL
+# make test     the whole suite          make quick   what runs without Spark
+# make check    format, lint, types and the whole suite
+# make bench    the benchmarks and their table
+#
+# Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
+# PYTHON=/path/to/python3 picks the interpreter.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := environment
+.DELETE_ON_ERROR:
+.PHONY: environment demo test quick check bench clean
+
+BIN := .venv/bin
+RUN := $(BIN)/python
+NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+CHECKED := circuits sql dbsp benchmarks examples tests
+
+environment: .venv/.installed .venv/.java
+
+# The first interpreter that is new enough; an environment without pip is made anew.
+.venv/.python:
+	@python=; \
+	for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	  if "$$candidate" $(NEW_ENOUGH) 2>/dev/null; then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "make: no Python 3.11 or later found; install one, or say which: make PYTHON=/path/to/python3" >&2; \
+	  exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing python$$version-venv ..."; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "python$$version-venv"; \
+	  else \
+	    echo "make: $$python has no venv; install it (Debian, Ubuntu: apt-get install python$$version-venv)" >&2; \
+	    exit 1; \
+	  fi; \
+	fi; \
+	$(RUN) -m pip --version >/dev/null 2>&1 || "$$python" -m venv --clear .venv
+	@touch $@
+
+.venv/.installed: pyproject.toml | .venv/.python
+	@echo "Installing into .venv/ ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore -e '.[dev]'
+	@touch $@
+
+# Spark takes $JAVA_HOME, then the path. Newer releases of Debian have 21 and no 17.
+.venv/.java: | .venv/.python
+	@version() { \
+	  "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p'; \
+	}; \
+	found=$$(version); \
+	if [ "$${found:-0}" -lt 17 ] && [ -z "$${JAVA_HOME:-}" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Java ..."; \
+	  apt-get update -qq; \
+	  for package in openjdk-17-jre-headless openjdk-21-jre-headless default-jre-headless; do \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$$package" >/dev/null 2>&1 && break; \
+	  done; \
+	  found=$$(version); \
+	fi; \
+	if [ "$${found:-0}" -lt 17 ]; then \
+	  echo "make: Spark needs Java 17 or later, found $${found:-none} ($${JAVA_HOME:-no JAVA_HOME});" \
+	    "install it (Debian, Ubuntu: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17)" >&2; \
+	  exit 1; \
+	fi
+	@touch $@
+
+demo: environment
+	@$(RUN) -m benchmarks.demo
+
+test: environment
+	$(RUN) -m pytest
+
+quick: environment
+	$(RUN) -m pytest -m "not spark and not slow"
+
+check: environment
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/mypy
+	$(RUN) -m pytest
+
+bench: environment
+	$(RUN) -m benchmarks.report
+
+clean:
+	rm -rf .venv build data .benchmarks .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse
