@@ -28,17 +28,6 @@ CITIES = [
     "Kent",
     "Cheyenne",
 ]
-    "Phoenix",
-    "Los Angeles",
-    "San Francisco",
-    "Boise",
-    "Portland",
-    "Bend",
-    "Redmond",
-    "Seattle",
-    "Kent",
-    "Cheyenne",
-]
 HOT_CHANNELS = ["Google", "Facebook", "Baidu", "Apple"]
 COLD_CHANNELS = 10_000
 TEXTS = 4_096
