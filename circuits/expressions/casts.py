@@ -1,0 +1,1 @@
+"""CAST: which pairs of types there are, and the kernel for each."""

@@ -1,0 +1,1 @@
+"""IF, CASE, COALESCE: each branch is evaluated only on the rows that choose it."""

@@ -1,0 +1,1 @@
+"""AND, OR and NOT in three-valued logic."""

@@ -1,0 +1,1 @@
+"""Structs, arrays and maps: building them and reaching into them."""
