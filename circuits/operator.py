@@ -1,0 +1,71 @@
+"""What an operator of a circuit is.
+
+An operator is a frozen value: its parameters, from which its equation follows. It keeps nothing between
+steps; all state of a circuit is in the traces of its `Integrate` and `Upsert` nodes (and in the
+one-step memories `Delay` and `Differentiate`, which are traces of their own).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+
+from circuits.batch import Batch, Layout
+from circuits.trace import Integral
+from circuits.zset import ZSet
+
+# Columns of an output by whose hash its rows lie in partitions; None: anywhere.
+Placement = tuple[int, ...] | None
+Value = ZSet | Integral
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a step knows beside its inputs.
+
+    first: nothing was ever stepped, so that constant relations enter now. owns_empty_key: whether this
+    task's partition holds the row that no column places (global aggregates, constants).
+    """
+
+    seed: int
+    step: int
+    clock: datetime | None
+    owns_empty_key: bool
+
+    @property
+    def first(self) -> bool:
+        return self.step == 1
+
+
+class Operator:
+    """Stateless operators define `step`; stateful ones define `layout` and `integrate`."""
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        """The schema of the output."""
+        return inputs[0]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        """Where the output's rows lie, given where the inputs' do."""
+        return inputs[0] if inputs else None
+
+    def layout(self, *inputs: pa.Schema) -> Layout | None:
+        """How the operator's trace is stored; None: it has none."""
+        return None
+
+    def step(self, context: Context, *inputs: Value) -> Value:
+        """The output's delta from the inputs' deltas and traces."""
+        raise NotImplementedError(type(self).__name__)
+
+    def integrate(self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value) -> Value:
+        """Like `step`, for an operator with a trace: `before` is the trace up to the last step.
+
+        What is to be added to the trace is the `delta` of the returned Integral.
+        """
+        raise NotImplementedError(type(self).__name__)
+
+
+def delta_of(value: Value) -> ZSet:
+    """This step's change, of a stream or of a trace."""
+    return value.zset if isinstance(value, Integral) else value

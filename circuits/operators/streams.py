@@ -1,0 +1,126 @@
+"""The stream operators: delay, integrate, differentiate, and the exchange that moves rows.
+
+    z⁻¹(s)ₜ = sₜ₋₁ (0 at t = 1)      I(s)ₜ = Σ_{i ≤ t} sᵢ      D(s)ₜ = sₜ − sₜ₋₁      D(I(s)) = I(D(s)) = s
+
+DBSP, PVLDB 16(7), §2.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from circuits.batch import Batch, Layout
+from circuits.operator import Context, Operator, Placement, Value, delta_of
+from circuits.trace import Integral
+from circuits.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Integrate(Operator):
+    """I(d), as a trace for other operators to read.
+
+    State: the trace, consolidated.  Cost: O(|d| log |d|) a step, plus merges of amortised
+    O(|d| log |I(d)|).
+    """
+
+    placed_by: tuple[int, ...]
+    order: int | None = None
+    sums: tuple[int, ...] = ()
+    minima: tuple[int, ...] = ()
+    maxima: tuple[int, ...] = ()
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.placed_by
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(inputs[0], self.placed_by, self.order, self.sums, self.minima, self.maxima)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+    ) -> Integral:
+        return Integral(layout, before, Batch.build(layout, delta_of(inputs[0]), context.seed))
+
+
+@dataclass(frozen=True)
+class Delay(Operator):
+    """z⁻¹(s)ₜ = sₜ₋₁.
+
+    State: one delta (the trace adds −sₜ₋₁ + sₜ, so that its integral is sₜ).  Cost: O(|sₜ| + |sₜ₋₁|).
+    """
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return whole_rows(inputs[0])
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return None
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+    ) -> Remembered:
+        last = Batch.merge(layout, list(before))
+        change = delta_of(inputs[0]) - last.zset
+        return Remembered(layout, before, Batch.build(layout, change, context.seed), last.zset)
+
+
+@dataclass(frozen=True)
+class Differentiate(Operator):
+    """D(s)ₜ = sₜ − sₜ₋₁.
+
+    State: the last value of the stream.  Cost: O(|sₜ| + |sₜ₋₁|): a definition, not an incremental form.
+    """
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return whole_rows(inputs[0])
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+    ) -> Integral:
+        change = delta_of(inputs[0]) - Batch.merge(layout, list(before)).zset
+        return Integral(layout, before, Batch.build(layout, change, context.seed))
+
+
+@dataclass(frozen=True)
+class Current(Operator):
+    """The value of an integral as a stream: Σ of all deltas so far, each step anew.
+
+    A definition for circuits that are not incremental.  Cost: O(|I(d)|).
+    """
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        (integral,) = inputs
+        assert isinstance(integral, Integral)
+        return Batch.merge(integral.layout, [*integral.before, integral.delta]).zset
+
+
+@dataclass(frozen=True)
+class Exchange(Operator):
+    """The identity, which moves each row to the partition of its columns' hash.
+
+    It opens a level: what reads it runs after every task of the level before.
+    """
+
+    columns: tuple[int, ...]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.columns
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        return delta_of(inputs[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered(Integral):
+    """A trace whose stream is not its delta: what `Delay` puts out."""
+
+    output: ZSet
+
+    @property
+    def zset(self) -> ZSet:
+        return self.output
+
+
+def whole_rows(schema: pa.Schema) -> Layout:
+    """The layout of a trace that is only ever read as a whole, or by whole rows."""
+    return Layout(schema, tuple(range(len(schema))))

@@ -1,0 +1,86 @@
+"""Traces: the integral of a stream, as an operator reads it within one step.
+
+    I(d)ₜ = z⁻¹(I(d))ₜ + dₜ            `before` is z⁻¹(I(d)), `delta` is d
+
+`before` is the sum of the live batches of a spine, mapped, not read: finding the rows of d keys costs
+O(d log n) a batch. One trace serves all its readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from circuits.batch import HIGH, LOW, Batch, Layout
+from circuits.equality import equal_rows
+from circuits.zset import ZSet
+
+
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """before: batches whose sum is the integral up to the last step; delta: this step's batch."""
+
+    layout: Layout
+    before: tuple[Batch, ...]
+    delta: Batch
+
+    @property
+    def zset(self) -> ZSet:
+        """This step's delta, consolidated."""
+        return self.delta.zset
+
+    def rows_before(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
+        """For each batch of `before`: which of `keys` (uint64, any order) match which of its rows by the
+        high half of the key, as positions (into keys, batch, into batch). Candidates: compare values."""
+        for batch in self.before:
+            yield _paired(keys, batch, *ranges_by_placement(keys, batch))
+
+    def find(
+        self, columns: list[pa.Array], keys: np.ndarray, identity: tuple[int, ...], whole_key: bool
+    ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
+        """The rows of `before` whose `identity` columns equal row i of `columns`, batch by batch.
+
+        keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
+        Yields (positions into columns, batch, positions into the batch).
+        """
+        for batch in self.before:
+            if whole_key:
+                start = np.searchsorted(batch.keys, keys, "left")
+                stop = np.searchsorted(batch.keys, keys, "right")
+                wanted, batch, there = _paired(keys, batch, start, stop)
+            else:
+                wanted, batch, there = _paired(keys, batch, *ranges_by_placement(keys, batch))
+            if len(wanted):
+                stored = [batch.rows.column(i) for i in identity]
+                same = equal_rows(columns, wanted, stored, there)
+                if not same.all():
+                    wanted, there = wanted[same], there[same]
+            yield wanted, batch, there
+
+
+def ranges_by_placement(keys: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Per key, the half-open range of the batch's rows with the same high half."""
+    start = np.searchsorted(batch.keys, keys & HIGH, "left")
+    stop = np.searchsorted(batch.keys, keys | LOW, "right")
+    return start, stop
+
+
+def _paired(
+    keys: np.ndarray, batch: Batch, start: np.ndarray, stop: np.ndarray
+) -> tuple[np.ndarray, Batch, np.ndarray]:
+    wanted, there = expand_ranges(start, stop)
+    return wanted, batch, there
+
+
+def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
+    counts = stop - start
+    total = int(counts.sum())
+    owner = np.repeat(np.arange(len(counts)), counts)
+    if total == len(counts) and (counts == 1).all():
+        return owner, start
+    ends = np.cumsum(counts)
+    return owner, np.arange(total) + np.repeat(start - (ends - counts), counts)
