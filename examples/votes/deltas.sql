@@ -1,0 +1,5 @@
+INSERT INTO votes VALUES (1, 1), (2, 1), (3, 2);
+STEP;
+DELETE FROM votes VALUES (1, 1);
+STEP;
+INSERT INTO votes VALUES (4, 1), (5, 2);
