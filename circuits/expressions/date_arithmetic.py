@@ -1,0 +1,1 @@
+"""Adding to and subtracting dates and timestamps."""

@@ -1,0 +1,1 @@
+"""Formatting and parsing dates by Spark's datetime patterns."""

@@ -1,0 +1,1 @@
+"""LIKE and the regular expressions, matched by RE2."""

@@ -1,0 +1,1 @@
+"""Parts of strings by position."""

@@ -1,0 +1,1 @@
+"""Strings and bytes as digits, digests and other encodings."""
