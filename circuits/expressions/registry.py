@@ -25,11 +25,17 @@ MODULES = (
     "casts",
     "comparison",
     "conditional",
+    "date_arithmetic",
+    "date_format",
     "dates",
     "logic",
     "math",
+    "patterns",
+    "rounding",
     "strings",
     "structures",
+    "substrings",
+    "text_encoding",
 )
 
 
