@@ -41,7 +41,7 @@ def _round(call: Call, x: Value, scale: Value, to_even: bool) -> Value:
         return round_decimal(call, x, places, "half_to_even" if to_even else "half_towards_infinity")
     numbers = vector(x)
     if pa.types.is_floating(x.type):
-        return result(call, round_floating(numbers.values, places, to_even), numbers)
+        return result(call, round_floating(numbers.values.astype(np.float64), places, to_even), numbers)
     return _round_integer(call, numbers, places, to_even) if places < 0 else x
 
 
@@ -59,21 +59,18 @@ def round_decimal(call: Call, x: Value, places: int, mode: str) -> Value:
 
 
 def round_floating(values: Numbers, places: int, to_even: bool) -> Numbers:
-    """values: float32 or float64[n], rounded to `places` decimal places."""
-    digits = 15 if values.dtype == np.float64 else 6
-    magnitude = np.abs(values).astype(np.float64)
+    """values: float64[n], rounded to `places` decimal places. Spark widens FLOAT to DOUBLE first."""
+    magnitude = np.abs(values)
     power = 10.0 ** abs(places) if abs(places) <= _EXACT_POWERS else np.inf
     with np.errstate(all="ignore"):
         units = np.floor(magnitude * power if places >= 0 else magnitude / power)
-        easy = units < 10.0 ** (digits - 1)
+        easy = (units < 1e14) & np.isfinite(power)
         units = np.where(easy, units, 0.0)
         # (k·10 + 5) / 10^(s+1): numerator and denominator are exact, so the division rounds once
         tie = (units * 10.0 + 5.0) / (power * 10.0) if places >= 0 else (units * 10.0 + 5.0) * (power / 10.0)
-        tie = tie.astype(values.dtype).astype(np.float64)
         up = (magnitude > tie) | ((magnitude == tie) & ((units % 2.0 == 1.0) if to_even else True))
         rounded = units + up
-        rounded = np.copysign(rounded / power if places >= 0 else rounded * power, values)
-    out = rounded.astype(values.dtype)
+        out: Numbers = np.copysign(rounded / power if places >= 0 else rounded * power, values)
     # Too many digits for the argument above: large numbers, huge scales. Such values are rare and each one
     # is printed, which only the interpreter can do.
     hard = ~easy & np.isfinite(values)
@@ -83,18 +80,12 @@ def round_floating(values: Numbers, places: int, to_even: bool) -> Numbers:
     if hard.any():
         distinct, inverse = np.unique(values[hard], return_inverse=True)
         mode = ROUND_HALF_EVEN if to_even else ROUND_HALF_UP
-        exact = [_print_and_round(repr(value.item()), places, mode) for value in _as_printed(distinct)]
-        out[hard] = np.array(exact, values.dtype)[inverse]
-    return out + values.dtype.type(0)  # Spark's rounding goes through a decimal, which has no −0.0
+        out[hard] = np.array([_print_and_round(value, places, mode) for value in distinct.tolist()])[inverse]
+    return out + 0.0  # Spark's rounding goes through a decimal, which has no −0.0
 
 
-def _as_printed(values: Numbers) -> Numbers:
-    """float32 as the double whose digits are the float's own."""
-    return values if values.dtype == np.float64 else values.astype(str).astype(np.float64)
-
-
-def _print_and_round(text: str, places: int, mode: str) -> float:
-    return float(Decimal(text).quantize(Decimal(1).scaleb(-places), rounding=mode, context=_EXACT))
+def _print_and_round(value: float, places: int, mode: str) -> float:
+    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), rounding=mode, context=_EXACT))
 
 
 def _round_integer(call: Call, numbers: Vector, places: int, to_even: bool) -> Value:
@@ -113,7 +104,9 @@ def _round_integer(call: Call, numbers: Vector, places: int, to_even: bool) -> V
     limit = np.uint64(np.iinfo(type).max) + negative.astype(np.uint64)
     if call.option("ansiEnabled"):
         fits = rounded <= limit
-        require(fits, "ARITHMETIC_OVERFLOW", lambda row: f"{numbers.values[row]} rounds to an overflow", numbers)
+        require(
+            fits, "ARITHMETIC_OVERFLOW", lambda row: f"{numbers.values[row]} rounds to an overflow", numbers
+        )
     signed = np.where(negative, np.uint64(0) - rounded, rounded).astype(np.int64)
     return result(call, signed.astype(type), numbers)
 
