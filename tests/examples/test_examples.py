@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
 from dbsp.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -17,7 +16,9 @@ def step(expected: Path, *options: str) -> tuple[int, str]:
     """Exit status and output of `dbsp step --expect` on an example."""
     (deltas,) = expected.parent.glob("deltas.*")
     program = expected.parent / "program.sql"
-    result = CliRunner().invoke(main, ["step", str(program), str(deltas), "--expect", str(expected), *options])
+    result = CliRunner().invoke(
+        main, ["step", str(program), str(deltas), "--expect", str(expected), *options]
+    )
     return result.exit_code, result.output
 
 
