@@ -1,0 +1,36 @@
+"""One Spark session for the whole run; hypothesis runs quickly unless `--hypothesis-profile=long`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("quick", max_examples=25, deadline=None, suppress_health_check=_CALM)
+settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
+settings.load_profile("quick")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The session of the run: two cores, loopback only, UTC."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415  a run without Spark tests starts no JVM
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("dbsp tests")
+        .config("spark.python.unix.domain.socket.enabled", "true")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
