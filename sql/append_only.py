@@ -1,0 +1,28 @@
+"""Which plans never retract a row.
+
+append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(a) ∧ append_only(b)
+append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.plan import Aggregate, Join, Plan, Scan, Union, Values
+
+
+def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
+    """relations: the same of each table and earlier view."""
+    match plan:
+        case Scan():
+            return relations[plan.relation]
+        case Values():
+            return True
+        case Aggregate():
+            return False
+        case Join():
+            return append_only(plan.left, relations) and append_only(plan.right, relations)
+        case Union():
+            return all(append_only(input_, relations) for input_ in plan.inputs)
+        case _:
+            return append_only(plan.input, relations)

@@ -1,0 +1,363 @@
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+
+import org.apache.spark.QueryContext;
+import org.apache.spark.SparkThrowable;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.expressions.aggregate.*;
+import org.apache.spark.sql.catalyst.expressions.objects.*;
+import org.apache.spark.sql.catalyst.optimizer.Optimizer;
+import org.apache.spark.sql.catalyst.plans.logical.*;
+import org.apache.spark.sql.catalyst.trees.Origin;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.types.*;
+import org.apache.spark.unsafe.types.CalendarInterval;
+import scala.collection.Iterator;
+
+/**
+ * Catalyst's plan of one query as JSON. Compiled at run time by the Janino that Spark ships, so the language is
+ * Java 7 without generics inference: explicit loops and casts.
+ *
+ * {"types": [...], "names": [...], "forbidden": [...], "plan": node} or {"error": {...}}
+ * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
+ * expression node  {"c", "t", "n", "d", "s", "k": children, "o": other fields}; "s": [first, last] source index
+ */
+public class Dumper {
+  private final org.apache.spark.sql.classic.SparkSession session;
+  private final Optimizer optimizer;
+  private StringBuilder out;
+  private HashMap types;
+  private List typeList;
+  private Throwable failure;
+
+  public Dumper(org.apache.spark.sql.classic.SparkSession session) {
+    this.session = session;
+    org.apache.spark.sql.internal.SessionState state = session.sessionState();
+    this.optimizer = new EveryRuleExcludable(
+        state.catalogManager(), state.catalog(), state.experimentalMethods());
+  }
+
+  /** Spark's own optimiser, whose excludedRules setting may name any rule. */
+  public static class EveryRuleExcludable extends org.apache.spark.sql.execution.SparkOptimizer {
+    public EveryRuleExcludable(
+        org.apache.spark.sql.connector.catalog.CatalogManager manager,
+        org.apache.spark.sql.catalyst.catalog.SessionCatalog catalog,
+        org.apache.spark.sql.ExperimentalMethods methods) {
+      super(manager, catalog, methods);
+    }
+    public scala.collection.immutable.Seq nonExcludableRules() { return scala.collection.immutable.Nil$.MODULE$; }
+  }
+
+  /** Parser, analyser and optimiser read the active session's settings. */
+  public static class Run extends scala.runtime.AbstractFunction0 {
+    private final Dumper dumper;
+    private final String text;
+    public Run(Dumper dumper, String text) { this.dumper = dumper; this.text = text; }
+    public Object apply() {
+      try { dumper.query(text); } catch (Throwable error) { dumper.failure = error; }
+      return null;
+    }
+  }
+
+  /** Writes the JSON of the query `text` to the file `path`: long strings are slow to pass through the socket. */
+  public void dump(String text, String path) throws java.io.IOException {
+    start();
+    session.withActive(new Run(this, text));
+    if (failure != null) {
+      if (!(failure instanceof SparkThrowable)) throw new RuntimeException(failure);
+      start();
+      error(failure);
+      failure = null;
+    }
+    Files.write(Paths.get(path, new String[0]), out.toString().getBytes(StandardCharsets.UTF_8), new java.nio.file.OpenOption[0]);
+  }
+
+  /** A type's DDL as DataType.json. */
+  public String columnType(String ddl) {
+    start();
+    try {
+      DataType parsed = session.sessionState().sqlParser().parseDataType(ddl);
+      return org.apache.spark.sql.catalyst.util.CharVarcharUtils.replaceCharVarcharWithString(parsed).json();
+    } catch (Exception error) {
+      if (!(error instanceof SparkThrowable)) throw new RuntimeException(error);
+      error(error);
+      return out.toString();
+    }
+  }
+
+  private void start() { out = new StringBuilder(); types = new HashMap(); typeList = new ArrayList(); }
+
+  private void query(String text) throws Exception {
+    LogicalPlan parsed = session.sessionState().sqlParser().parsePlan(text);
+    org.apache.spark.sql.execution.QueryExecution execution = session.sessionState().executePlan(
+        parsed, session.sessionState().executePlan$default$2());
+    execution.assertAnalyzed();
+    LogicalPlan analyzed = execution.analyzed();
+    out.append("{\"names\":[");
+    Iterator it = analyzed.output().iterator();
+    for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string(((Attribute) it.next()).name()); }
+    out.append("],\"forbidden\":[");
+    forbidden(analyzed, new boolean[] {true});
+    out.append("],\"plan\":");
+    plan((LogicalPlan) optimizer.execute(analyzed));
+    out.append(",\"types\":[");
+    for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }
+    out.append("]}");
+  }
+
+  private void error(Throwable error) {
+    SparkThrowable thrown = (SparkThrowable) error;
+    out.append("{\"error\":{\"condition\":"); string(String.valueOf(thrown.getCondition()));
+    out.append(",\"message\":"); string(String.valueOf(error.getMessage()));
+    out.append(",\"parameters\":{");
+    boolean first = true;
+    java.util.Iterator it = thrown.getMessageParameters().entrySet().iterator();
+    while (it.hasNext()) {
+      java.util.Map.Entry entry = (java.util.Map.Entry) it.next();
+      if (!first) out.append(',');
+      first = false;
+      string((String) entry.getKey()); out.append(':'); string(String.valueOf(entry.getValue()));
+    }
+    out.append("},\"index\":");
+    int index = -1;
+    QueryContext[] contexts = thrown.getQueryContext();
+    if (contexts != null && contexts.length > 0) {
+      try { index = contexts[0].startIndex(); } catch (UnsupportedOperationException none) { index = -1; }
+    }
+    out.append(index);
+    if (error instanceof AnalysisException) {
+      AnalysisException analysis = (AnalysisException) error;
+      if (analysis.line().isDefined()) out.append(",\"line\":").append(analysis.line().get());
+      if (analysis.startPosition().isDefined()) out.append(",\"column\":").append(analysis.startPosition().get());
+    }
+    out.append("}}");
+  }
+
+  // ---- what a view must not contain: found before the optimiser folds it to a constant
+
+  private void forbidden(LogicalPlan plan, boolean[] first) {
+    Iterator expressions = plan.expressions().iterator();
+    while (expressions.hasNext()) forbidden((Expression) expressions.next(), first);
+    Iterator children = plan.children().iterator();
+    while (children.hasNext()) forbidden((LogicalPlan) children.next(), first);
+  }
+
+  private void forbidden(Expression e, boolean[] first) {
+    if (e instanceof PlanExpression) forbidden((LogicalPlan) ((PlanExpression) e).plan(), first);
+    String name = className(e);
+    boolean clock = name.startsWith("Current") || name.equals("Now") || name.equals("LocalTimestamp");
+    boolean random = !(e instanceof AggregateFunction) && !(e instanceof PlanExpression) && !e.deterministic();
+    Iterator children = e.children().iterator();
+    while (children.hasNext()) {
+      Expression child = (Expression) children.next();
+      random = random && child.deterministic();
+      forbidden(child, first);
+    }
+    if (clock || random) {
+      if (!first[0]) out.append(',');
+      first[0] = false;
+      out.append("{\"name\":"); string(e.prettyName());
+      out.append(",\"clock\":").append(clock);
+      source(e.origin());
+      out.append('}');
+    }
+  }
+
+  // ---- plans
+
+  private void plan(LogicalPlan p) {
+    out.append("{\"op\":"); string(className(p));
+    source(p.origin());
+    out.append(",\"out\":[");
+    Iterator it = p.output().iterator();
+    for (boolean first = true; it.hasNext(); first = false) {
+      Attribute a = (Attribute) it.next();
+      if (!first) out.append(',');
+      out.append('['); string(a.name());
+      out.append(',').append(a.exprId().id()).append(',').append(type(a.dataType())).append(',').append(a.nullable());
+      out.append(',').append(a.metadata().json()).append(']');
+    }
+    out.append("],\"k\":[");
+    it = p.children().iterator();
+    for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); plan((LogicalPlan) it.next()); }
+    out.append("],\"o\":{");
+    if (p instanceof LocalRelation) {
+      out.append("\"rows\":[");
+      it = ((LocalRelation) p).data().iterator();
+      StructType schema = p.schema();
+      for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); literal(it.next(), schema); }
+      out.append(']');
+    } else if (!(p instanceof LeafNode)) {
+      fields((scala.Product) p);
+    }
+    out.append("}}");
+  }
+
+  private void fields(scala.Product product) {
+    boolean first = true;
+    for (int i = 0; i < product.productArity(); i++) {
+      Object v = product.productElement(i);
+      if (v instanceof LogicalPlan) continue;
+      if (!first) out.append(',');
+      first = false;
+      string(product.productElementName(i)); out.append(':'); value(v, 0);
+    }
+  }
+
+  // ---- expressions
+
+  private void expression(Expression e) {
+    String name = className(e);
+    out.append("{\"c\":"); string(name);
+    out.append(",\"t\":").append(type(e.dataType()));
+    out.append(",\"n\":").append(e.nullable()).append(",\"d\":").append(e.deterministic());
+    source(e.origin());
+    if (e instanceof NamedExpression) {
+      NamedExpression named = (NamedExpression) e;
+      out.append(",\"id\":").append(named.exprId().id());
+      out.append(",\"name\":"); string(named.name());
+      out.append(",\"m\":").append(named.metadata().json());
+    }
+    if (e instanceof Literal) {
+      out.append(",\"v\":");
+      literal(((Literal) e).value(), e.dataType());
+    } else if (!(e instanceof PlanExpression) && !(e instanceof AttributeReference)) {
+      out.append(",\"pretty\":"); string(e.prettyName());
+      out.append(",\"k\":[");
+      Iterator it = e.children().iterator();
+      for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); expression((Expression) it.next()); }
+      out.append("],\"o\":{");
+      if (e instanceof scala.Product) options((scala.Product) e);
+      out.append('}');
+    }
+    out.append('}');
+  }
+
+  /** Constructor parameters that are neither expressions nor types. */
+  private void options(scala.Product product) {
+    boolean first = true;
+    for (int i = 0; i < product.productArity(); i++) {
+      Object v = product.productElement(i);
+      if (v instanceof scala.Some) v = ((scala.Some) v).value();
+      if (v == null || v instanceof scala.None$ || v instanceof Expression || v instanceof DataType) continue;
+      if (v instanceof ExprId || v instanceof Metadata || v instanceof Origin) continue;
+      if (v instanceof scala.collection.Iterable && holdsTrees((scala.collection.Iterable) v)) continue;
+      if (!first) out.append(',');
+      first = false;
+      string(product.productElementName(i)); out.append(':'); value(v, 0);
+    }
+  }
+
+  private static boolean holdsTrees(scala.collection.Iterable values) {
+    Iterator it = values.iterator();
+    while (it.hasNext()) {
+      Object v = it.next();
+      if (v instanceof scala.Product2) v = ((scala.Product2) v)._1();
+      if (v instanceof scala.Some) v = ((scala.Some) v).value();
+      if (v instanceof TreeNode || v instanceof DataType) return true;
+    }
+    return false;
+  }
+
+  // ---- values
+
+  private void value(Object v, int depth) {
+    if (v instanceof scala.Some) v = ((scala.Some) v).value();
+    if (v == null || v instanceof scala.None$ || v instanceof LogicalPlan) out.append("null");
+    else if (v instanceof Expression) expression((Expression) v);
+    else if (v instanceof Boolean || v instanceof Integer || v instanceof Long || v instanceof Short || v instanceof Byte) out.append(v.toString());
+    else if (v instanceof DataType) out.append(type((DataType) v));
+    else if (v instanceof ExprId) out.append(((ExprId) v).id());
+    else if (v instanceof Metadata) out.append(((Metadata) v).json());
+    else if (v instanceof Class) string(simpleName((Class) v));
+    else if (v instanceof scala.collection.Iterable) {
+      out.append('[');
+      Iterator it = ((scala.collection.Iterable) v).iterator();
+      for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); value(it.next(), depth + 1); }
+      out.append(']');
+    } else if (v instanceof scala.Enumeration.Value || v instanceof Enum || v instanceof String) string(v.toString());
+    else if (v instanceof scala.Product && ((scala.Product) v).productArity() > 0 && depth < 6) {
+      scala.Product product = (scala.Product) v;
+      out.append("{\"class\":"); string(className(v));
+      for (int i = 0; i < product.productArity(); i++) {
+        out.append(','); string(product.productElementName(i)); out.append(':'); value(product.productElement(i), depth + 1);
+      }
+      out.append('}');
+    } else if (v instanceof scala.Product) string(className(v));
+    else string(v.toString());
+  }
+
+  /** Internal values: days, microseconds, unscaled text; binary as base64; a map as {"keys", "values"}. */
+  private void literal(Object v, DataType t) {
+    if (v == null) out.append("null");
+    else if (v instanceof Boolean || v instanceof Integer || v instanceof Long || v instanceof Short || v instanceof Byte) out.append(v.toString());
+    else if (v instanceof byte[]) string(java.util.Base64.getEncoder().encodeToString((byte[]) v));
+    else if (v instanceof CalendarInterval) {
+      CalendarInterval c = (CalendarInterval) v;
+      out.append("[" + c.months + "," + c.days + "," + c.microseconds + "]");
+    } else if (v instanceof ArrayData && t instanceof ArrayType) {
+      ArrayData a = (ArrayData) v;
+      DataType e = ((ArrayType) t).elementType();
+      out.append('[');
+      for (int i = 0; i < a.numElements(); i++) { if (i > 0) out.append(','); literal(a.isNullAt(i) ? null : a.get(i, e), e); }
+      out.append(']');
+    } else if (v instanceof MapData && t instanceof MapType) {
+      MapData m = (MapData) v;
+      MapType mt = (MapType) t;
+      out.append("{\"keys\":"); literal(m.keyArray(), DataTypes.createArrayType(mt.keyType()));
+      out.append(",\"values\":"); literal(m.valueArray(), DataTypes.createArrayType(mt.valueType()));
+      out.append('}');
+    } else if (v instanceof InternalRow && t instanceof StructType) {
+      InternalRow r = (InternalRow) v;
+      StructField[] fs = ((StructType) t).fields();
+      out.append('[');
+      for (int i = 0; i < fs.length; i++) { if (i > 0) out.append(','); literal(r.isNullAt(i) ? null : r.get(i, fs[i].dataType()), fs[i].dataType()); }
+      out.append(']');
+    } else if (t instanceof ObjectType) string(simpleName(v.getClass()));
+    else string(v.toString());
+  }
+
+  private int type(DataType t) {
+    String json;
+    if (t instanceof ObjectType) json = "\"object\"";
+    else json = t.json();
+    Object known = types.get(json);
+    if (known != null) return ((Integer) known).intValue();
+    types.put(json, Integer.valueOf(typeList.size()));
+    typeList.add(json);
+    return typeList.size() - 1;
+  }
+
+  private void source(Origin o) {
+    if (o.startIndex().isDefined() && o.stopIndex().isDefined())
+      out.append(",\"s\":[").append(o.startIndex().get()).append(',').append(o.stopIndex().get()).append(']');
+  }
+
+  private static String className(Object o) { return simpleName(o.getClass()); }
+
+  private static String simpleName(Class c) {
+    String n = c.getName();
+    n = n.substring(n.lastIndexOf('.') + 1);
+    if (n.endsWith("$")) n = n.substring(0, n.length() - 1);
+    return n.substring(n.lastIndexOf('$') + 1);
+  }
+
+  private void string(String s) {
+    out.append('"');
+    for (int i = 0; i < s.length(); i++) {
+      char c = s.charAt(i);
+      if (c == '"' || c == '\\') out.append('\\').append(c);
+      else if (c < 32 || (c >= 0xD800 && c <= 0xDFFF)) out.append(String.format("\\u%04x", new Object[] {Integer.valueOf(c)}));
+      else out.append(c);
+    }
+    out.append('"');
+  }
+}

@@ -1,0 +1,75 @@
+"""What Spark says of a wrong query, as one line of ours with the user's place and what exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from circuits.errors import ProgramError
+from sql.catalyst.query import Node
+from sql.source import Source, did_you_mean
+from sql.tokens import Slice, tokens
+
+
+def spark_error(
+    source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]]
+) -> ProgramError:
+    """error: as dumped. relations: columns by name of the tables and views defined so far."""
+    return source.error(text.start + _offset(text.text, error), _message(source, text, error, relations))
+
+
+def _offset(text: str, error: Node) -> int:
+    index = int(error.get("index", -1))
+    if index < 0 and "line" in error:
+        lines = text.splitlines(keepends=True)
+        return sum(map(len, lines[: error["line"] - 1])) + int(error.get("column", 0))
+    if index < 0:
+        return 0
+    return len(text.encode("utf-16-le")[: 2 * index].decode("utf-16-le", errors="ignore"))
+
+
+def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]]) -> str:
+    condition, parameters = error["condition"], error["parameters"]
+    if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        name = parameters["relationName"].replace("`", "")
+        listed = ", ".join(relations) or "none yet"
+        return (
+            f"unknown table '{name}'; tables and views so far: {listed}{did_you_mean(name, list(relations))}"
+        )
+    if condition.startswith("UNRESOLVED_COLUMN"):
+        return _unknown_column(source, text, parameters["objectName"].replace("`", ""), relations)
+    if condition == "UNRESOLVED_ROUTINE":
+        name = parameters["routineName"].replace("`", "")
+        return f"unknown function '{name}'"
+    if condition == "PARSE_SYNTAX_ERROR":
+        return f"syntax error at or near {parameters['error']}{parameters.get('hint', '')}"
+    return _first_line(error["message"])
+
+
+def _unknown_column(source: Source, text: Slice, name: str, relations: Mapping[str, Sequence[str]]) -> str:
+    used = _relations_in(source, text, relations)
+    if len(used) == 1:
+        columns = list(relations[used[0]])
+        hint = did_you_mean(name.rsplit(".", 1)[-1], columns)
+        return f"unknown column '{name}' in '{used[0]}'; columns: {', '.join(columns)}{hint}"
+    existing = sorted({column for relation in used for column in relations[relation]})
+    listed = "; ".join(f"columns of {relation}: {', '.join(relations[relation])}" for relation in used)
+    hint = did_you_mean(name.rsplit(".", 1)[-1], existing)
+    return f"unknown column '{name}'" + (f"; {listed}" if listed else "") + hint
+
+
+def _relations_in(source: Source, text: Slice, relations: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tables and views whose names occur in the query."""
+    words = {
+        token.text.strip("`").lower()
+        for token in tokens(source)
+        if token.kind in ("word", "quoted") and text.start <= token.start < text.start + len(text.text)
+    }
+    return [name for name in relations if name.lower() in words]
+
+
+def _first_line(message: str) -> str:
+    """Without the condition's name in front, and without SQLSTATE, position and plan behind."""
+    line = re.sub(r"^\[[\w.]+\]\s*", "", message)
+    line = re.split(r"\s*SQLSTATE:|;\s*line \d+ pos \d+|\n\s*==|\n'?[A-Z]\w+ ", line, maxsplit=1)[0]
+    return " ".join(line.split()).rstrip(".")

@@ -1,0 +1,152 @@
+"""Dumped expressions as ours.
+
+Any Catalyst class C becomes Call(snake_case(C)) over its children, with the remaining constructor
+parameters as options. What the registry of kernels does not know is refused here, where its place is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Column, Expression, Literal
+from circuits.expressions.registry import find, snake_case
+from sql.catalyst.literals import literal_value
+from sql.catalyst.query import Node, Query
+
+Special = Callable[[Node], Expression | None]
+
+# They only inform Spark's optimiser, and are the value of their child.
+_TRANSPARENT = {
+    "Alias",
+    "KnownNullable",
+    "KnownNotNull",
+    "KnownFloatingPointNormalized",
+    "TempResolvedColumn",
+}
+# Parameters that say nothing our types and kernels don't.
+_SILENT = {"class", "inputTypes", "propagateNull", "returnNullable", "isDeterministic", "hideSeed"}
+_REFUSED = {
+    "ScalarSubquery": "a scalar subquery that is not correlated; join with the view that computes it",
+    "Exists": "an EXISTS subquery that is not correlated",
+    "InSubquery": "IN (SELECT ...) here",
+    "OuterReference": "a correlated subquery of this shape",
+    "PythonUDF": "Python functions",
+    "ScalaUDF": "functions registered in a Spark session",
+    "WindowExpression": "window functions (OVER)",
+    "LambdaFunction": "lambda functions",
+    "NamedLambdaVariable": "lambda functions",
+    "GroupingSets": "GROUPING SETS here",
+}
+
+
+def expression(
+    query: Query, node: Node, position: Mapping[int, int], special: Special = lambda _: None
+) -> Expression:
+    """position: Catalyst's expression id → column of the input. special: asked first, at each node.
+
+    Raises ProgramError for what is not covered.
+    """
+    answer = special(node)
+    if answer is not None:
+        return answer
+    name = node["c"]
+    if name == "AttributeReference":
+        if "spark.sessionWindow" in node["m"]:
+            raise query.refuse(node, "session_window")
+        assert node["id"] in position, (
+            f"{node['name']}#{node['id']} is no column of the input: {query.slice.text}"
+        )
+        return Column(position[node["id"]], query.value_type(node), node["n"])
+    if name == "Literal":
+        type_ = query.value_type(node)
+        return Literal(literal_value(node["v"], type_), type_)
+    if "spark.sessionWindow" in node.get("m", {}):
+        raise query.refuse(node, "session_window")
+    if name in _TRANSPARENT:
+        return expression(query, node["k"][0], position, special)
+    if name in _REFUSED:
+        raise query.refuse(node, _REFUSED[name])
+    return _call(query, node, position, special)
+
+
+def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
+    children = [child for child in node["k"] if query.spark_type(child) != "object"]
+    call = Call(
+        _function(query, node),
+        tuple(expression(query, child, position, special) for child in children),
+        query.value_type(node),
+        node["n"],
+        _options(node),
+        query.spelled(node),
+    )
+    check_covered(query, node, call)
+    return call
+
+
+def check_covered(query: Query, node: Node, call: Call) -> None:
+    """Raises ProgramError where no kernel covers the call."""
+    function = find(call.function)
+    shown = f": {call.text}" if call.text else ""
+    if function is None:
+        pretty = node.get("pretty", call.function)
+        known = f"function '{call.function}'" + (f" ({pretty})" if pretty != call.function else "")
+        raise query.error(node, f"{known} is not supported yet{shown}")
+    reason = function.refuse(call)
+    if reason is not None:
+        raise query.error(node, f"function '{call.function}' is not supported yet with {reason}{shown}")
+
+
+def _function(query: Query, node: Node) -> str:
+    """`Cast` → `cast`; a StaticInvoke of `Base64.encode` → `static_invoke.Base64.encode`."""
+    if node["c"] == "StaticInvoke":
+        return f"static_invoke.{node['o']['staticObject']}.{node['o']['functionName']}"
+    if node["c"] == "Invoke":
+        target = node["k"][0]
+        return f"static_invoke.{target.get('v', target['c'])}.{node['o']['functionName']}"
+    return snake_case(node["c"])
+
+
+def _options(node: Node) -> tuple[tuple[str, object], ...]:
+    if node["c"] in ("StaticInvoke", "Invoke"):
+        return ()
+    options: dict[str, object] = {}
+    _flatten(node["o"], options)
+    # only the exceptional value says anything
+    if options.get("allowDecimalPrecisionLoss") is True:
+        del options["allowDecimalPrecisionLoss"]
+    return tuple(sorted(options.items()))
+
+
+def _flatten(parameters: Mapping[str, Any], into: dict[str, object]) -> None:
+    for name, value in parameters.items():
+        if name in _SILENT or value is None or value == []:
+            continue
+        if isinstance(value, dict):
+            _flatten(value, into)
+        else:
+            into[name] = _frozen(value)
+
+
+def _frozen(value: Any) -> object:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def normalized(query: Query, node: Node, key: Expression) -> Expression:
+    """A key in which equal values are equal bytes: one NaN, and 0.0 for -0.0 (A3).
+
+    node: where the key stands, for the error.
+    """
+    if not _holds_float(key.type):
+        return key
+    call = Call("normalize_na_n_and_zero", (key,), key.type, key.nullable, text=str(key))
+    check_covered(query, node, call)
+    return call
+
+
+def _holds_float(type_: pa.DataType) -> bool:
+    if pa.types.is_nested(type_):
+        return any(_holds_float(type_.field(i).type) for i in range(type_.num_fields))
+    return bool(pa.types.is_floating(type_))

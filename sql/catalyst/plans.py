@@ -1,0 +1,158 @@
+"""Dumped plans as ours: names and expression ids become positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from circuits.expressions.nodes import Column, Expression, Literal
+from sql.catalyst.aggregates import aggregate
+from sql.catalyst.expressions import expression, normalized
+from sql.catalyst.joins import join
+from sql.catalyst.literals import literal_value
+from sql.catalyst.query import Node, Query
+from sql.catalyst.relation import Relation
+from sql.catalyst.session import RELATION
+from sql.plan import Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
+
+_REFUSED = {
+    "Window": "window functions (OVER)",
+    "GlobalLimit": "LIMIT",
+    "LocalLimit": "LIMIT",
+    "Tail": "LIMIT",
+    "Offset": "OFFSET",
+    "Sample": "TABLESAMPLE",
+    "Intersect": "INTERSECT",
+    "Except": "EXCEPT",
+    "UnionLoop": "WITH RECURSIVE",
+    "UnionLoopRef": "WITH RECURSIVE",
+    "Range": "range()",
+    "LateralJoin": "LATERAL joins",
+    "AsOfJoin": "ASOF JOIN",
+    "Pivot": "PIVOT",
+    "ScriptTransformation": "TRANSFORM",
+    "LogicalRelation": "a table of Spark's own catalog; declare it with CREATE TABLE",
+    "HiveTableRelation": "a table of Spark's own catalog; declare it with CREATE TABLE",
+    "DataSourceV2Relation": "a table of Spark's own catalog; declare it with CREATE TABLE",
+}
+# Where rows are, or in which order, is no part of a view's contents.
+_TRANSPARENT = {
+    "Sort",
+    "SubqueryAlias",
+    "View",
+    "Repartition",
+    "RepartitionByExpression",
+    "RebalancePartitions",
+    "ResolvedHint",
+}
+
+
+def plan(query: Query, node: Node) -> Relation:
+    """Raises ProgramError for what is not maintained yet."""
+    name = node["op"]
+    if name in _TRANSPARENT:
+        return plan(query, node["k"][0])
+    if name in _REFUSED:
+        raise query.refuse(node, _REFUSED[name])
+    translate = _TRANSLATE.get(name)
+    if translate is None:
+        raise query.refuse(node, f"Spark's plan node {name}")
+    return translate(query, node)
+
+
+def output(query: Query, node: Node) -> tuple[Schema, tuple[int, ...]]:
+    """The node's own schema and ids."""
+    fields = tuple(
+        Field(name, query.column_type(node, type_), null) for name, _, type_, null, _ in node["out"]
+    )
+    return fields, tuple(id_ for _, id_, _, _, _ in node["out"])
+
+
+def _scan(query: Query, node: Node) -> Relation:
+    schema, ids = output(query, node)
+    relations = {metadata.get(RELATION) for *_, metadata in node["out"]}
+    assert len(relations) == 1 and None not in relations, f"a leaf that is no table of ours: {node['out']}"
+    return Relation(Scan(relations.pop(), schema), ids)
+
+
+def _values(query: Query, node: Node) -> Relation:
+    schema, ids = output(query, node)
+    rows = tuple(
+        tuple(Literal(literal_value(v, field.type), field.type) for v, field in zip(row, schema, strict=True))
+        for row in node["o"]["rows"]
+    )
+    return Relation(Values(rows, schema), ids)
+
+
+def _one_row(query: Query, node: Node) -> Relation:
+    return Relation(Values(((),), ()), ())
+
+
+def _project(query: Query, node: Node) -> Relation:
+    child = plan(query, node["k"][0])
+    expressions = tuple(expression(query, item, child.position) for item in node["o"]["projectList"])
+    schema, ids = output(query, node)
+    return Relation(Project(child.plan, expressions, schema), ids)
+
+
+def _filter(query: Query, node: Node) -> Relation:
+    child = plan(query, node["k"][0])
+    condition = expression(query, node["o"]["condition"], child.position)
+    return Relation(Filter(child.plan, condition), child.ids)
+
+
+def _distinct(query: Query, node: Node) -> Relation:
+    child = plan(query, node["k"][0])
+    return Relation(Distinct(_normalized_columns(query, node, child.plan)), child.ids)
+
+
+def _normalized_columns(query: Query, node: Node, input_: Plan) -> Plan:
+    columns: tuple[Expression, ...] = tuple(
+        Column(i, field.type, field.nullable) for i, field in enumerate(input_.schema)
+    )
+    keys = tuple(normalized(query, node, column) for column in columns)
+    return input_ if keys == columns else Project(input_, keys, input_.schema)
+
+
+def _union(query: Query, node: Node) -> Relation:
+    children = [plan(query, child) for child in node["k"]]
+    schema, ids = output(query, node)
+    return Relation(Union(tuple(child.plan for child in children), schema), ids)
+
+
+def _expand(query: Query, node: Node) -> Relation:
+    child = plan(query, node["k"][0])
+    projections = tuple(
+        tuple(expression(query, item, child.position) for item in row) for row in node["o"]["projections"]
+    )
+    schema, ids = output(query, node)
+    return Relation(Expand(child.plan, projections, schema), ids)
+
+
+def _generate(query: Query, node: Node) -> Relation:
+    generator = node["o"]["generator"]
+    raise query.refuse(generator, f"generator function {generator['pretty']}")
+
+
+def _aggregate(query: Query, node: Node) -> Relation:
+    child = plan(query, node["k"][0])
+    schema, ids = output(query, node)
+    return Relation(aggregate(query, node, child.plan, child.position, schema), ids)
+
+
+def _join(query: Query, node: Node) -> Relation:
+    return join(query, node, plan(query, node["k"][0]), plan(query, node["k"][1]))
+
+
+_TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
+    "LogicalRDD": _scan,
+    "LocalRelation": _values,
+    "OneRowRelation": _one_row,
+    "Project": _project,
+    "Filter": _filter,
+    "Distinct": _distinct,
+    "Union": _union,
+    "Expand": _expand,
+    "Generate": _generate,
+    "Aggregate": _aggregate,
+    "Join": _join,
+}

@@ -1,0 +1,84 @@
+"""One query's dump and where it stands in the user's file, so that everything refused has its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from circuits.errors import ProgramError
+from sql.source import Source
+from sql.tokens import Slice
+from sql.types import UnsupportedType, arrow_type, literal_type
+
+Node = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Query:
+    """types: the dump's table of types, as parsed `DataType.json()`."""
+
+    source: Source
+    slice: Slice
+    types: list[Any]
+
+    def error(self, node: Node, message: str) -> ProgramError:
+        return self.source.error(self.slice.start + self._start(node), message)
+
+    def refuse(self, node: Node, what: str) -> ProgramError:
+        return self.error(node, f"not supported yet: {what}")
+
+    def _start(self, node: Node) -> int:
+        """The node's own place, or else that of the first expression inside; 0 where Spark lost it."""
+        if "s" in node and not self._is_everything(node):
+            return self.offset(node["s"][0])
+        inner = [n["s"][0] for n in nodes_in(node.get("o")) if "s" in n and not self._is_everything(n)]
+        return self.offset(min(inner)) if inner else 0
+
+    def _is_everything(self, node: Node) -> bool:
+        first, last = node["s"]
+        return bool(first == 0 and last >= len(self.slice.text.rstrip()) - 1)
+
+    def offset(self, utf16: int) -> int:
+        """Java counts UTF-16 units, Python characters."""
+        return len(self.slice.text.encode("utf-16-le")[: 2 * utf16].decode("utf-16-le", errors="ignore"))
+
+    def spelled(self, node: Node) -> str:
+        """The user's spelling on one line, or '' where Spark lost the place."""
+        if "s" not in node or self._is_everything(node):
+            return ""
+        first, last = node["s"]
+        return " ".join(self.slice.text[self.offset(first) : self.offset(last + 1)].split())
+
+    def spark_type(self, node: Node) -> Any:
+        return self.types[node["t"]]
+
+    def value_type(self, node: Node) -> pa.DataType:
+        """The type of an expression."""
+        try:
+            return literal_type(self.types[node["t"]])
+        except UnsupportedType as error:
+            raise self.refuse(node, f"type {error}") from None
+
+    def column_type(self, node: Node, index: int) -> pa.DataType:
+        """The type, by its number in `types`, of a column of the plan node."""
+        spark = self.types[index]
+        try:
+            return pa.null() if spark == "void" else arrow_type(spark)
+        except UnsupportedType as error:
+            raise self.refuse(node, f"a column of type {error}") from None
+
+
+def nodes_in(value: Any) -> Iterator[Node]:
+    """All dumped expressions inside a value of a dump, parents first."""
+    if isinstance(value, dict):
+        if "c" in value:
+            yield value
+        for name, inner in value.items():
+            if name not in ("m", "v", "s"):
+                yield from nodes_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from nodes_in(inner)

@@ -1,0 +1,104 @@
+"""Catalyst over a session of its own: types, tables and queries in, dumped plans out."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from circuits.errors import Error
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RELATION = "dbsp.relation"  # the metadata key that names a leaf's table
+
+_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer."
+_EXECUTION = "org.apache.spark.sql.execution."
+# Rules that fit a one-off query over stored files and hurt an incremental one.
+_EXCLUDED = (
+    # filters repeated on the other side of a join: work per row, and fewer equal sub-plans
+    _OPTIMIZER + "InferFiltersFromConstraints",
+    _OPTIMIZER + "InferFiltersFromGenerate",
+    _OPTIMIZER + "InferWindowGroupLimit",
+    _OPTIMIZER + "InjectRuntimeFilter",
+    # limits are maintained where the user wrote them
+    _OPTIMIZER + "LimitPushDown",
+    _OPTIMIZER + "LimitPushDownThroughWindow",
+    # unscaled decimal sums and doubled counts: physical tricks the aggregate does not need
+    _OPTIMIZER + "DecimalAggregates",
+    _OPTIMIZER + "CollapseGroupedSumOfCount",
+    # In becomes InSet, whose elements are no expressions
+    _OPTIMIZER + "OptimizeIn",
+    _OPTIMIZER + "OptimizeOneRowPlan",
+    # equal sub-plans are found by equality, over the whole program
+    _EXECUTION + "planmerging.MergeSubplans",
+    _EXECUTION + "dynamicpruning.PartitionPruning",
+    # narrowing each use of a sub-plan differently makes equal sub-plans unequal: `rules.prune` narrows
+    _OPTIMIZER + "ColumnPruning",
+    # only excludable through EveryRuleExcludable: we have these operators natively
+    _OPTIMIZER + "RewriteDistinctAggregates",
+    _OPTIMIZER + "NormalizeFloatingNumbers",
+    _OPTIMIZER + "ReplaceCTERefWithRepartition",
+    _OPTIMIZER + "OptimizeExpand",
+    _OPTIMIZER + "RewriteExceptAll",
+    _OPTIMIZER + "RewriteIntersectAll",
+    _OPTIMIZER + "ReplaceIntersectWithSemiJoin",
+    _OPTIMIZER + "ReplaceExceptWithFilter",
+    _OPTIMIZER + "ReplaceExceptWithAntiJoin",
+    _OPTIMIZER + "ReplaceDistinctWithAggregate",
+    _EXECUTION + "python.ExtractPythonUDFFromAggregate",
+    _EXECUTION + "python.ExtractGroupingPythonUDFFromAggregate",
+    _EXECUTION + "python.ExtractPythonUDFs",
+)
+
+
+class Catalyst:
+    """spark: a classic session; its views, settings and functions stay untouched."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        if not hasattr(spark, "_jsparkSession"):
+            raise Error("a Spark Connect session can't compile programs: hand over a classic SparkSession")
+        self.timezone: str = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+        self._jvm = spark._jvm
+        self._context = spark.sparkContext
+        self._session = spark._jsparkSession.newSession()
+        settings = self._session.conf()
+        settings.set("spark.sql.session.timeZone", self.timezone)
+        settings.set("spark.sql.ansi.enabled", "true")
+        settings.set("spark.sql.optimizer.excludedRules", ",".join(_EXCLUDED))
+        self._dumper = self._compile_dumper()
+
+    def _compile_dumper(self) -> Any:
+        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(self._jvm.java.lang.Thread.currentThread().getContextClassLoader())
+        compiler.cook((Path(__file__).parent / "Dumper.java").read_text(encoding="utf-8"))
+        constructor = compiler.getClassLoader().loadClass("Dumper").getConstructors()[0]
+        arguments = self._context._gateway.new_array(self._jvm.java.lang.Object, 1)
+        arguments[0] = self._session
+        return constructor.newInstance(arguments)
+
+    def column_type(self, ddl: str) -> Any:
+        """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""
+        return json.loads(self._dumper.columnType(ddl))
+
+    def register(self, name: str, columns: list[tuple[str, Any, bool]]) -> None:
+        """Make a relation of (column, DataType json, nullable) visible to later queries, as an empty leaf.
+
+        A LogicalRDD stays a leaf and keeps NOT NULL; an empty LocalRelation would fold the plan away.
+        """
+        fields = [
+            {"name": column, "type": type_, "nullable": nullable, "metadata": {RELATION: name}}
+            for column, type_, nullable in columns
+        ]
+        schema = self._session.parseDataType(json.dumps({"type": "struct", "fields": fields}))
+        empty = self._context._jsc.emptyRDD()
+        quoted = "`" + name.replace("`", "``") + "`"
+        self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
+
+    def query(self, text: str) -> Any:
+        """What Dumper.java says of a query."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            self._dumper.dump(text, file.name)
+            return json.loads(Path(file.name).read_bytes())

@@ -1,0 +1,255 @@
+"""The compiler: statements → Catalyst's plans → rules → a circuit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sql.append_only import append_only
+from sql.canonical import canonical_text
+from sql.catalyst import Catalyst, compile_session
+from sql.catalyst.errors import spark_error
+from sql.catalyst.plans import plan
+from sql.catalyst.query import Query
+from sql.plan import Field, Plan, Project, Schema
+from sql.program import Insert, Program, Table, View
+from sql.rules import apply_rules
+from sql.source import Source, did_you_mean
+from sql.statements import CreateTable, CreateView, InsertInto, Statement, statements
+from sql.tokens import Slice
+from sql.types import UnsupportedType, arrow_type, ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def compile_source(source: Source, session: SparkSession | None) -> Program:
+    """Raises ProgramError at the first thing that is wrong."""
+    parsed = statements(source)
+    if not any(isinstance(statement, CreateView) for statement in parsed):
+        raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
+    with nullcontext(session) if session is not None else compile_session() as spark:
+        compiler = _Compiler(source, Catalyst(spark))
+        for statement in parsed:
+            compiler.add(statement)
+    return compiler.program()
+
+
+@dataclass
+class _Compiler:
+    source: Source
+    catalyst: Catalyst
+    tables: dict[str, Table] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
+    inserts: list[Insert] = field(default_factory=list)
+
+    def program(self) -> Program:
+        from sql.lower import lower  # noqa: PLC0415
+
+        fingerprint = hashlib.sha256(
+            canonical_text((self.catalyst.timezone, self.tables, self.views, self.inserts)).encode()
+        ).hexdigest()
+        return Program(
+            self.source.text,
+            self.source.name,
+            fingerprint,
+            self.catalyst.timezone,
+            self.tables,
+            self.views,
+            tuple(self.inserts),
+            lower(self.tables, self.views),
+        )
+
+    def add(self, statement: Statement) -> None:
+        if isinstance(statement, CreateTable):
+            self._table(statement)
+        elif isinstance(statement, CreateView):
+            self._view(statement)
+        else:
+            self._insert(statement)
+
+    # ---- tables
+
+    def _table(self, statement: CreateTable) -> None:
+        self._check_new_name(statement.name, statement.start)
+        names = {column.name.lower(): column.name for column in statement.columns}
+        for key in statement.primary_key:
+            if key.lower() not in names:
+                raise self.source.error(
+                    statement.start,
+                    f"PRIMARY KEY of '{statement.name}' names an unknown column '{key}'; "
+                    f"columns: {', '.join(names.values())}",
+                )
+        keys = tuple(names[key.lower()] for key in statement.primary_key)
+        fields: list[Field] = []
+        spark: list[tuple[str, Any, bool]] = []
+        for column in statement.columns:
+            type_ = self._column_type(column.type)
+            nullable = not (column.not_null or column.name in keys)
+            spark.append((column.name, type_, nullable))
+            try:
+                fields.append(Field(column.name, arrow_type(type_), nullable))
+            except UnsupportedType as error:
+                message = f"column '{column.name}' of '{statement.name}': type {error} is not supported yet"
+                raise self.source.error(column.type.start, message) from None
+        self.tables[statement.name] = Table(
+            statement.name,
+            tuple(fields),
+            keys,
+            statement.properties.get("append_only", False),
+            statement.properties.get("unchecked", False),
+            statement.format,
+            statement.options,
+            self.source.location(statement.start),
+        )
+        self.catalyst.register(statement.name, spark)
+
+    def _column_type(self, text: Slice) -> Any:
+        type_ = self.catalyst.column_type(text.text)
+        if isinstance(type_, dict) and "error" in type_:
+            raise spark_error(self.source, text, type_["error"], {})
+        return type_
+
+    def _check_new_name(self, name: str, start: int) -> None:
+        for other in (*self.tables.values(), *self.views.values()):
+            if other.name.lower() == name.lower():
+                raise self.source.error(start, f"'{name}' is already defined at {other.location}")
+
+    # ---- views
+
+    def _view(self, statement: CreateView) -> None:
+        self._check_new_name(statement.name, statement.start)
+        view, dumped = self._query(
+            statement.name, statement.query, statement.kind, statement.columns, statement.start
+        )
+        self._check_columns(view, statement)
+        self.views[view.name] = view
+        types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
+        self.catalyst.register(
+            view.name,
+            [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
+        )
+
+    def _query(
+        self, name: str, text: Slice, kind: str, columns: Sequence[str], start: int
+    ) -> tuple[View, Any]:
+        dumped = self.catalyst.query(text.text)
+        if "error" in dumped:
+            raise spark_error(self.source, text, dumped["error"], self._columns())
+        query = Query(self.source, text, dumped["types"])
+        for node in dumped["forbidden"]:
+            why = "reads the clock" if node["clock"] else "is not deterministic"
+            raise query.error(node, f"{node['name']}() {why}: not supported yet in a view")
+        self._check_sinks(query)
+        names = columns or dumped["names"]
+        if len(names) != len(dumped["names"]):
+            message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
+            raise self.source.error(start, message)
+        optimized = apply_rules(_renamed(plan(query, dumped["plan"]).plan, names))
+        retracts_nothing = append_only(optimized, self._append_only())
+        location = self.source.location(start)
+        return View(name, optimized.schema, kind, optimized, retracts_nothing, location), dumped
+
+    def _check_columns(self, view: View, statement: CreateView) -> None:
+        seen: set[str] = set()
+        for column in view.schema:
+            if column.name.lower() in seen:
+                message = f"view '{view.name}' has two columns '{column.name}'; rename one with AS"
+                raise self.source.error(statement.query.start, message)
+            seen.add(column.name.lower())
+            if column.type == _null_type():
+                message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
+                raise self.source.error(statement.query.start, message)
+
+    def _columns(self) -> dict[str, list[str]]:
+        relations = (*self.tables.values(), *self.views.values())
+        return {relation.name: [column.name for column in relation.schema] for relation in relations}
+
+    def _append_only(self) -> dict[str, bool]:
+        relations = (*self.tables.values(), *self.views.values())
+        return {relation.name: relation.append_only for relation in relations}
+
+    def _check_sinks(self, query: Query) -> None:
+        """Reserved for queries that read an INSERT's target: they see the table's own contents."""
+
+    # ---- inserts
+
+    def _insert(self, statement: InsertInto) -> None:
+        target = self._target(statement)
+        view = self._inserted_view(statement)
+        self._check_fits(statement, view, target)
+        self.inserts.append(Insert(target.name, view.name, self.source.location(statement.start)))
+
+    def _target(self, statement: InsertInto) -> Table:
+        for table in self.tables.values():
+            if table.name.lower() == statement.target.lower():
+                if table.format is None:
+                    cure = f"declare it with CREATE TABLE {table.name} (...) USING format OPTIONS (...)"
+                    message = f"table '{table.name}' has no USING, so there is nowhere to write; {cure}"
+                    raise self.source.error(statement.start, message)
+                return table
+        if statement.target.lower() in {view.lower() for view in self.views}:
+            message = f"can't insert into '{statement.target}': it is a view"
+            raise self.source.error(statement.start, message)
+        names = list(self.tables)
+        listed = ", ".join(names) or "none yet"
+        hint = did_you_mean(statement.target, names)
+        message = f"unknown table '{statement.target}'; tables so far: {listed}{hint}"
+        raise self.source.error(statement.start, message)
+
+    def _inserted_view(self, statement: InsertInto) -> View:
+        """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""
+        words = statement.query.text.replace("`", "").split()
+        if [word.upper() for word in words[:3]] == ["SELECT", "*", "FROM"] and len(words) == 4:
+            for view in self.views.values():
+                if view.name.lower() == words[3].lower() and view.kind != "local":
+                    return view
+        number = sum(insert.target.lower() == statement.target.lower() for insert in self.inserts) + 1
+        name = f"insert into {statement.target}" + (f" #{number}" if number > 1 else "")
+        view, _ = self._query(name, statement.query, "view", (), statement.query.start)
+        self.views[name] = view
+        return view
+
+    def _check_fits(self, statement: InsertInto, view: View, target: Table) -> None:
+        if len(view.schema) != len(target.schema):
+            message = (
+                f"the query has {len(view.schema)} columns, table '{target.name}' has {len(target.schema)}: "
+                f"{', '.join(column.name for column in target.schema)}"
+            )
+            raise self.source.error(statement.query.start, message)
+        for given, wanted in zip(view.schema, target.schema, strict=True):
+            if given.type != wanted.type:
+                message = (
+                    f"column '{wanted.name}' of '{target.name}' is {ddl(wanted.type).upper()}, "
+                    f"the query gives {_shown(given)}; CAST it"
+                )
+                raise self.source.error(statement.query.start, message)
+            if given.nullable and not wanted.nullable:
+                message = f"column '{wanted.name}' of '{target.name}' is NOT NULL, the query may give NULL"
+                raise self.source.error(statement.query.start, message)
+
+
+def _null_type() -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.null()
+
+
+def _shown(column: Field) -> str:
+    return "NULL" if column.type == _null_type() else ddl(column.type).upper()
+
+
+def _renamed(input_: Plan, names: Sequence[str]) -> Plan:
+    """The plan under the user's column names."""
+    if tuple(names) == tuple(column.name for column in input_.schema):
+        return input_
+    from circuits.expressions.nodes import Column  # noqa: PLC0415
+
+    schema: Schema = tuple(
+        Field(name, column.type, column.nullable) for name, column in zip(names, input_.schema, strict=True)
+    )
+    columns = tuple(Column(i, column.type, column.nullable) for i, column in enumerate(input_.schema))
+    return Project(input_, columns, schema)

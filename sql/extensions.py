@@ -1,0 +1,78 @@
+"""The streaming extensions of the language that this version does not have: refused by name and place.
+
+They are recognised in the tokens, so that Spark's parser, which knows none of them, never reports them as
+a syntax error somewhere near.
+"""
+
+from __future__ import annotations
+
+from sql.tokens import Cursor, Token
+
+STATEMENTS = {
+    ("LATENESS",): "LATENESS",
+    ("CREATE", "STREAM"): "CREATE STREAM; use CREATE TABLE ... WITH (append_only = true)",
+    ("CREATE", "RECURSIVE", "VIEW"): "CREATE RECURSIVE VIEW",
+    ("DECLARE", "RECURSIVE", "VIEW"): "DECLARE RECURSIVE VIEW",
+    ("CREATE", "FUNCTION"): "CREATE FUNCTION",
+    ("CREATE", "TEMPORARY", "FUNCTION"): "CREATE FUNCTION",
+}
+_WINDOWS = {
+    "TUMBLE": "window(ts, '10 minutes')",
+    "HOP": "window(ts, '10 minutes', '5 minutes')",
+    "SESSION": "window(ts, '10 minutes') where windows of fixed length will do",
+    **{f"TUMBLE_{end}": f"window(ts, '10 minutes').{end.lower()}" for end in ("START", "END")},
+    **{f"HOP_{end}": f"window(ts, '10 minutes', '5 minutes').{end.lower()}" for end in ("START", "END")},
+    **{f"SESSION_{end}": f"window(ts, '10 minutes').{end.lower()}" for end in ("START", "END")},
+}
+
+
+def refuse_statement(cursor: Cursor) -> None:
+    for words, what in STATEMENTS.items():
+        if cursor.sees(*words):
+            cursor.fail(f"not supported yet: {what}")
+
+
+def refuse_column(cursor: Cursor) -> None:
+    """At an annotation of a column."""
+    if cursor.sees("LATENESS"):
+        cursor.fail("not supported yet: LATENESS")
+    if cursor.sees("CONSTANT", "DOMAIN"):
+        cursor.fail("not supported yet: CONSTANT DOMAIN")
+
+
+def refuse_in_query(cursor: Cursor) -> None:
+    """From the cursor to the end of the statement, which it leaves where it is."""
+    depth = 0
+    for token, after in zip(cursor.tokens[cursor.at :], cursor.tokens[cursor.at + 1 :], strict=False):
+        depth += (token.text == "(") - (token.text == ")")
+        if token.kind == "word":
+            _refuse(cursor, token, after, depth)
+
+
+def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
+    word = token.upper
+    if word == "TRIGGER" and depth == 0 and after.upper in ("COUNTING", "AFTER", "ON"):
+        cursor.fail("not supported yet: TRIGGER", token)
+    if word == "EMIT" and depth == 0 and after.text.upper() in ("(", "CHANGES", "FINAL", "STREAM"):
+        cursor.fail("not supported yet: EMIT", token)
+    if word == "SELECT" and after.upper == "STREAM" and _continues(cursor, after):
+        cursor.fail("not supported yet: SELECT STREAM", after)
+    if word in _WINDOWS and after.text == "(":
+        cursor.fail(f"not supported yet: {word}; use {_WINDOWS[word]}", token)
+
+
+def _continues(cursor: Cursor, stream: Token) -> bool:
+    """Whether a select list follows, so that STREAM is no column's name."""
+    following = cursor.tokens[cursor.tokens.index(stream) + 1]
+    if following.kind == "word":
+        return following.upper not in (
+            "FROM",
+            "AS",
+            "UNION",
+            "EXCEPT",
+            "INTERSECT",
+            "WHERE",
+            "ORDER",
+            "LIMIT",
+        )
+    return following.kind in ("quoted", "string", "number") or following.text in ("*", "(")

@@ -1,0 +1,247 @@
+"""A program file as statements: CREATE TABLE, CREATE VIEW, INSERT INTO.
+
+Heads are read here, token by token; the text of a query or of a column's type is kept as a slice of the
+user's text for Catalyst, so that its meaning and its error positions stay the user's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sql.extensions import refuse_column, refuse_in_query, refuse_statement
+from sql.source import Source
+from sql.tokens import Cursor, Slice, Token, tokens
+
+_KNOWN = "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] VIEW and INSERT INTO"
+_TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
+_PROPERTIES = ("append_only", "unchecked")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    name: str
+    type: Slice
+    not_null: bool
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    name: str
+    columns: tuple[ColumnDefinition, ...]
+    primary_key: tuple[str, ...]
+    format: str | None
+    options: dict[str, str]
+    properties: dict[str, bool]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    """kind: 'view', 'local' or 'materialized'; columns: new names, or () to keep the query's."""
+
+    name: str
+    columns: tuple[str, ...]
+    kind: str
+    query: Slice
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class InsertInto:
+    target: str
+    query: Slice
+    start: int
+
+
+Statement = CreateTable | CreateView | InsertInto
+
+
+def statements(source: Source) -> list[Statement]:
+    """Raises ProgramError at the first thing that is no statement of ours."""
+    found: list[Statement] = []
+    current: list[Token] = []
+    for token in tokens(source):
+        if token.text != ";" and token.kind != "end":
+            current.append(token)
+        elif current:
+            found.append(_statement(Cursor(source, [*current, Token("end", "", token.start, token.start)])))
+            current = []
+    return found
+
+
+def _statement(cursor: Cursor) -> Statement:
+    refuse_statement(cursor)
+    start = cursor.next.start
+    if cursor.accept("CREATE", "OR"):
+        cursor.fail("CREATE OR REPLACE has no meaning here: a program defines each name once; use CREATE")
+    if cursor.accept("CREATE", "TABLE"):
+        return _create_table(cursor)
+    if cursor.accept("CREATE", "VIEW"):
+        return _create_view(cursor, "view")
+    if cursor.accept("CREATE", "LOCAL", "VIEW"):
+        return _create_view(cursor, "local")
+    if cursor.accept("CREATE", "MATERIALIZED", "VIEW"):
+        return _create_view(cursor, "materialized")
+    if cursor.accept("INSERT", "INTO"):
+        cursor.accept("TABLE")
+        target = cursor.name("a table's name")
+        if cursor.sees("VALUES"):
+            cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
+        return InsertInto(target.text, _query(cursor), start)
+    found = " ".join(token.text for token in cursor.tokens[: 2 if cursor.sees("CREATE") else 1])
+    raise cursor.source.error(start, f"unknown statement '{found}'; {_KNOWN}")
+
+
+def _create_view(cursor: Cursor, kind: str) -> CreateView:
+    _refuse_if_not_exists(cursor)
+    name = cursor.name("a view's name")
+    columns: list[str] = []
+    if cursor.accept("("):
+        columns.append(cursor.name("a column's name").text)
+        while cursor.accept(","):
+            columns.append(cursor.name("a column's name").text)
+        cursor.expect(")")
+    cursor.expect("AS")
+    return CreateView(name.text, tuple(columns), kind, _query(cursor), name.start)
+
+
+def _query(cursor: Cursor) -> Slice:
+    if cursor.next.kind == "end":
+        cursor.fail("expected a query")
+    refuse_in_query(cursor)
+    return cursor.rest()
+
+
+def _refuse_if_not_exists(cursor: Cursor) -> None:
+    if cursor.sees("IF", "NOT", "EXISTS"):
+        cursor.fail("IF NOT EXISTS has no meaning here: a program defines each name once")
+
+
+def _create_table(cursor: Cursor) -> CreateTable:
+    _refuse_if_not_exists(cursor)
+    name = cursor.name("a table's name")
+    if not cursor.sees("("):
+        cursor.fail(f"table '{name.text}' needs its columns: CREATE TABLE {name.text} (name TYPE, ...)")
+    cursor.take()
+    columns: list[ColumnDefinition] = []
+    key: tuple[str, ...] = ()
+    while True:
+        at = cursor.next
+        if cursor.accept("PRIMARY", "KEY"):
+            new_key = _names(cursor)
+        else:
+            column, is_key = _column(cursor)
+            _check_new(cursor, column, columns, at)
+            columns.append(column)
+            new_key = (column.name,) if is_key else ()
+        if key and new_key:
+            cursor.fail(
+                f"table '{name.text}' has two primary keys; write PRIMARY KEY (a, b) for several columns", at
+            )
+        key = key or new_key
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    format_, options, properties = _clauses(cursor)
+    return CreateTable(name.text, tuple(columns), key, format_, options, properties, name.start)
+
+
+def _check_new(cursor: Cursor, column: ColumnDefinition, columns: list[ColumnDefinition], at: Token) -> None:
+    if column.name.lower() in {other.name.lower() for other in columns}:
+        cursor.fail(f"column '{column.name}' is defined twice", at)
+
+
+def _names(cursor: Cursor) -> tuple[str, ...]:
+    cursor.expect("(")
+    names = [cursor.name("a column's name").text]
+    while cursor.accept(","):
+        names.append(cursor.name("a column's name").text)
+    cursor.expect(")")
+    return tuple(names)
+
+
+def _column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
+    """name TYPE [NOT NULL] [PRIMARY KEY] [COMMENT '...']"""
+    name = cursor.name("a column's name")
+    type_ = _type(cursor, name.text)
+    not_null = is_key = False
+    while not (cursor.sees(",") or cursor.sees(")")):
+        refuse_column(cursor)
+        if cursor.accept("NOT", "NULL"):
+            not_null = True
+        elif cursor.accept("PRIMARY", "KEY"):
+            is_key = True
+        elif cursor.accept("COMMENT"):
+            cursor.value()
+        else:
+            form = "a column is name TYPE [NOT NULL] [PRIMARY KEY]"
+            cursor.fail(f"column '{name.text}': unknown clause {cursor.next}; {form}")
+    return ColumnDefinition(name.text, type_, not_null, name.start), is_key
+
+
+def _type(cursor: Cursor, column: str) -> Slice:
+    first = last = cursor.next
+    depth = 0
+    while cursor.next.kind != "end":
+        token = cursor.next
+        if depth == 0 and (token.text in (",", ")") or token.upper in _TYPE_ENDS):
+            break
+        depth += (token.text in ("(", "<")) - (token.text in (")", ">"))
+        last = cursor.take()
+    if cursor.next is first:
+        cursor.fail(f"column '{column}' has no type")
+    return Slice(cursor.source.text[first.start : last.stop], first.start)
+
+
+def _clauses(cursor: Cursor) -> tuple[str | None, dict[str, str], dict[str, bool]]:
+    format_: str | None = None
+    options: dict[str, str] = {}
+    properties: dict[str, bool] = {}
+    while cursor.next.kind != "end":
+        if cursor.accept("USING"):
+            format_ = _dotted(cursor)
+        elif cursor.accept("OPTIONS"):
+            options = _pairs(cursor)
+        elif cursor.accept("WITH"):
+            properties = _properties(cursor)
+        elif cursor.accept("COMMENT"):
+            cursor.value()
+        else:
+            cursor.fail(f"unknown clause {cursor.next}; a table has USING format, OPTIONS (...), WITH (...)")
+    if options and format_ is None:
+        cursor.fail("OPTIONS needs USING format")
+    return format_, options, properties
+
+
+def _dotted(cursor: Cursor) -> str:
+    name = cursor.name("a name").text
+    while cursor.accept("."):
+        name += "." + cursor.name("a name").text
+    return name
+
+
+def _pairs(cursor: Cursor) -> dict[str, str]:
+    """(path 'x', "header" = true, a.b 1)"""
+    cursor.expect("(")
+    pairs: dict[str, str] = {}
+    while True:
+        name = cursor.value() if cursor.next.kind == "string" else _dotted(cursor)
+        cursor.accept("=")
+        pairs[name] = cursor.value()
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return pairs
+
+
+def _properties(cursor: Cursor) -> dict[str, bool]:
+    at = cursor.ahead(1)
+    properties: dict[str, bool] = {}
+    for name, value in _pairs(cursor).items():
+        if name.lower() not in _PROPERTIES:
+            cursor.fail(f"unknown property '{name}'; properties: {', '.join(_PROPERTIES)}", at)
+        if value.lower() not in ("true", "false"):
+            cursor.fail(f"property '{name}' is true or false, not '{value}'", at)
+        properties[name.lower()] = value.lower() == "true"
+    return properties

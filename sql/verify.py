@@ -1,0 +1,114 @@
+"""What every legal plan satisfies: positions exist, types agree, schemas follow from the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Column, Expression
+from sql.plan import (
+    Aggregate,
+    AggregateCall,
+    Expand,
+    Filter,
+    Generate,
+    Join,
+    Plan,
+    Project,
+    Schema,
+    Union,
+    Values,
+)
+
+
+def inputs(plan: Plan) -> tuple[Plan, ...]:
+    """The plans a node reads."""
+    match plan:
+        case Join():
+            return (plan.left, plan.right)
+        case Union():
+            return plan.inputs
+        case _:
+            return (plan.input,) if hasattr(plan, "input") else ()
+
+
+def verify(plan: Plan) -> None:
+    """Raises AssertionError naming the node: a broken plan is our bug, never the user's."""
+    for input_ in inputs(plan):
+        verify(input_)
+    match plan:
+        case Values():
+            for row in plan.rows:
+                _check_types(plan, row, plan.schema)
+        case Project():
+            _check_columns(plan, plan.expressions, plan.input.schema)
+            _check_types(plan, plan.expressions, plan.schema)
+        case Filter():
+            _check_columns(plan, (plan.condition,), plan.input.schema)
+            assert plan.condition.type in (pa.bool_(), pa.null()), _named(plan, "a condition is boolean")
+        case Join():
+            _verify_join(plan)
+        case Aggregate():
+            _verify_aggregate(plan)
+        case Union():
+            for input_ in plan.inputs:
+                _check_schema(plan, [f.type for f in input_.schema], plan.schema)
+        case Expand():
+            for row in plan.projections:
+                _check_columns(plan, row, plan.input.schema)
+                _check_types(plan, row, plan.schema)
+        case Generate():
+            _check_columns(plan, (plan.generator,), plan.input.schema)
+
+
+def _verify_join(plan: Join) -> None:
+    both = (*plan.left.schema, *plan.right.schema)
+    assert len(plan.left_keys) == len(plan.right_keys) == len(plan.null_safe), _named(
+        plan, "keys come in pairs"
+    )
+    for left, right in zip(plan.left_keys, plan.right_keys, strict=True):
+        assert left.type == right.type, _named(plan, f"key types differ: {left.type}, {right.type}")
+    _check_columns(plan, plan.left_keys, plan.left.schema)
+    _check_columns(plan, plan.right_keys, plan.right.schema)
+    if plan.residual is not None:
+        _check_columns(plan, (plan.residual,), both)
+    _check_schema(plan, [f.type for f in both], plan.schema)
+
+
+def _verify_aggregate(plan: Aggregate) -> None:
+    columns: tuple[Expression | AggregateCall, ...] = (*plan.keys, *plan.aggregates)
+    _check_types(plan, columns, plan.schema)
+    _check_columns(plan, plan.keys, plan.input.schema)
+    for call in plan.aggregates:
+        parts = call.arguments if call.filter is None else (*call.arguments, call.filter)
+        _check_columns(plan, parts, plan.input.schema)
+
+
+def _check_types(plan: Plan, values: Iterable[Expression | AggregateCall], schema: Schema) -> None:
+    _check_schema(plan, [value.type for value in values], schema)
+
+
+def _check_schema(plan: Plan, types: list[pa.DataType], schema: Schema) -> None:
+    expected = [field.type for field in schema]
+    assert types == expected, _named(plan, f"types {types} under a schema of {expected}")
+
+
+def _check_columns(plan: Plan, expressions: Iterable[Expression], schema: Schema) -> None:
+    for expression in expressions:
+        for column in _columns(expression):
+            assert 0 <= column.index < len(schema), _named(plan, f"no column {column} of {len(schema)}")
+            type_ = schema[column.index].type
+            assert column.type == type_, _named(plan, f"{column} is {type_}, not {column.type}")
+
+
+def _columns(expression: Expression) -> Iterable[Column]:
+    if isinstance(expression, Column):
+        yield expression
+    elif isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from _columns(argument)
+
+
+def _named(plan: Plan, message: str) -> str:
+    return f"{type(plan).__name__}: {message}"
