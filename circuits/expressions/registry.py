@@ -11,14 +11,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Expression
 
-Value = pa.Array | pa.Scalar
-Kernel = Callable[..., Value]
-Evaluate = Callable[[Expression, pa.RecordBatch], Value]
+Value: TypeAlias = pa.Array | pa.Scalar
+Kernel: TypeAlias = Callable[..., Value]
+Evaluate: TypeAlias = Callable[[Expression, pa.RecordBatch], Value]
 
 MODULES = (
     "arithmetic",
