@@ -6,6 +6,7 @@ of this project.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -66,7 +67,8 @@ def _unpaired(one: DataFrame, other: DataFrame, inexact: list[str]) -> int:
     close = []
     for name in inexact:
         x, y = F.col(f"l.{name}").cast("double"), F.col(f"r.{name}").cast("double")
-        near = F.abs(x - y) <= TOLERANCE * F.greatest(F.abs(x), F.abs(y))
+        apart = F.abs(x - y)  # not finite: neither is near the other
+        near = (apart < math.inf) & (apart <= TOLERANCE * F.greatest(F.abs(x), F.abs(y)))
         close.append(x.eqNullSafe(y) | F.coalesce(near, F.lit(False)))
     both = F.col("l.__place").isNotNull() & F.col("r.__place").isNotNull()
     paired = left.join(right, reduce(lambda a, b: a & b, same), "full_outer")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +21,7 @@ def spark() -> Iterator[Any]:
     """The session of the run: two cores, loopback only, UTC."""
     from pyspark.sql import SparkSession  # noqa: PLC0415  a run without Spark tests starts no JVM
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the python3 of the path
     session = (
         SparkSession.builder.master("local[2]")
         .appName("dbsp tests")

@@ -37,6 +37,7 @@ def test_exact_columns(spark, one, other, count):
         ([(1, 0.3), (1, 0.3)], [(1, 0.3)], False),
         ([(1, 0.3)], [(2, 0.3)], False),
         ([(1, math.inf)], [(1, -math.inf)], False),
+        ([(1, math.nan)], [(1, 1.0)], False),
     ],
 )
 def test_rounded_columns(spark, one, other, equal):
