@@ -139,7 +139,10 @@ def _consolidate(
         accumulators = {i: fixed_values(rows.column(i))[order] for i in _accumulators(layout)}
     else:
         totals, first = np.add.reduceat(ordered, starts), order[starts]
-        accumulators = {i: f.reduceat(fixed_values(rows.column(i))[order], starts) for i, f in _accumulators(layout).items()}
+        accumulators = {
+            i: f.reduceat(fixed_values(rows.column(i))[order], starts)
+            for i, f in _accumulators(layout).items()
+        }
     nonzero = totals != 0
     for i in layout.sums:
         nonzero |= accumulators[i] != 0
@@ -150,7 +153,9 @@ def _consolidate(
         return Batch(keys[first], take(rows, first), totals)
     kept = take(rows.select(list(layout.identity)), first) if layout.identity else None
     columns = iter(kept.columns if kept is not None else [])
-    merged = [pa.array(accumulators[i]) if i in accumulators else next(columns) for i in range(len(layout.schema))]
+    merged = [
+        pa.array(accumulators[i]) if i in accumulators else next(columns) for i in range(len(layout.schema))
+    ]
     return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=layout.schema), totals)
 
 

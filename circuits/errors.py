@@ -1,10 +1,10 @@
 """What can be wrong, as a tree. The first line of every message says what, where, what exists, what to do.
 
-    Error
-    ├── ProgramError     the SQL program            (file:line:column)
-    ├── DataError        rows handed to a table     (table, column, row)
-    │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
-    └── StateError       the state directory        (directory, log, fingerprint)
+Error
+├── ProgramError     the SQL program            (file:line:column)
+├── DataError        rows handed to a table     (table, column, row)
+│   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
+└── StateError       the state directory        (directory, log, fingerprint)
 """
 
 from __future__ import annotations

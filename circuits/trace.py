@@ -32,12 +32,6 @@ class Integral:
         """This step's delta, consolidated."""
         return self.delta.zset
 
-    def rows_before(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
-        """For each batch of `before`: which of `keys` (uint64, any order) match which of its rows by the
-        high half of the key, as positions (into keys, batch, into batch). Candidates: compare values."""
-        for batch in self.before:
-            yield _paired(keys, batch, *ranges_by_placement(keys, batch))
-
     def find(
         self, columns: list[pa.Array], keys: np.ndarray, identity: tuple[int, ...], whole_key: bool
     ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
@@ -50,9 +44,9 @@ class Integral:
             if whole_key:
                 start = np.searchsorted(batch.keys, keys, "left")
                 stop = np.searchsorted(batch.keys, keys, "right")
-                wanted, batch, there = _paired(keys, batch, start, stop)
             else:
-                wanted, batch, there = _paired(keys, batch, *ranges_by_placement(keys, batch))
+                start, stop = ranges_by_placement(keys, batch)
+            wanted, there = expand_ranges(start, stop)
             if len(wanted):
                 stored = [batch.rows.column(i) for i in identity]
                 same = equal_rows(columns, wanted, stored, there)
@@ -66,13 +60,6 @@ def ranges_by_placement(keys: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.
     start = np.searchsorted(batch.keys, keys & HIGH, "left")
     stop = np.searchsorted(batch.keys, keys | LOW, "right")
     return start, stop
-
-
-def _paired(
-    keys: np.ndarray, batch: Batch, start: np.ndarray, stop: np.ndarray
-) -> tuple[np.ndarray, Batch, np.ndarray]:
-    wanted, there = expand_ranges(start, stop)
-    return wanted, batch, there
 
 
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

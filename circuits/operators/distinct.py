@@ -26,8 +26,10 @@ class Distinct(Operator):
         delta = integral.delta
         before = weights_before(integral)
         change = ((before + delta.weights) > 0).astype(np.int64) - (before > 0)
-        return delta.zset.take(changed) if len(changed := np.flatnonzero(change)) == 0 else ZSet(
-            delta.zset.take(changed).rows, change[changed]
+        return (
+            delta.zset.take(changed)
+            if len(changed := np.flatnonzero(change)) == 0
+            else ZSet(delta.zset.take(changed).rows, change[changed])
         )
 
 

@@ -1,0 +1,129 @@
+"""Circuits: operators wired into an acyclic graph, ordered, placed and levelled.
+
+A node's *level* counts the exchanges above it. All nodes of a level run in one task per partition, so a
+step is one stage per level. The builder adds an exchange only where rows don't already lie by the hash of
+the columns an operator needs, and returns the node it already has for an operator over the same inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+
+from circuits.batch import Layout
+from circuits.operator import Operator, Placement
+from circuits.operators.streams import Exchange
+
+
+@dataclass(frozen=True)
+class Node:
+    """inputs: positions of earlier nodes. name: the view or table it stands for, for people."""
+
+    operator: Operator
+    inputs: tuple[int, ...]
+    schema: pa.Schema
+    placement: Placement
+    level: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A view: the node whose deltas are its changelog, and how its contents are kept.
+
+    trace: the Integrate node that holds the contents, or None: nothing is ever retracted, so that the
+    contents are the deltas one after the other (a *log*).
+    """
+
+    view: str
+    node: int
+    trace: int | None
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """nodes in topological order; sources: table → its Source node; seed: of all row hashes."""
+
+    nodes: tuple[Node, ...]
+    sources: dict[str, int]
+    outputs: tuple[Output, ...]
+    seed: int = 0
+
+    @cached_property
+    def levels(self) -> int:
+        return 1 + max((node.level for node in self.nodes), default=0)
+
+    @cached_property
+    def layouts(self) -> dict[int, Layout]:
+        """The layout of every node with a trace."""
+        layouts = {
+            i: node.operator.layout(*(self.nodes[j].schema for j in node.inputs))
+            for i, node in enumerate(self.nodes)
+        }
+        return {i: layout for i, layout in layouts.items() if layout is not None}
+
+    @cached_property
+    def logs(self) -> dict[int, Layout]:
+        """The layout of every node whose deltas are kept as a log."""
+        nodes = sorted({output.node for output in self.outputs if output.trace is None})
+        return {i: Layout(self.nodes[i].schema, ()) for i in nodes}
+
+    @cached_property
+    def consumers(self) -> tuple[frozenset[int], ...]:
+        """Per node, the levels of the nodes that read it."""
+        levels: list[set[int]] = [set() for _ in self.nodes]
+        for node in self.nodes:
+            for i in node.inputs:
+                levels[i].add(node.level)
+        return tuple(map(frozenset, levels))
+
+    def output(self, view: str) -> Output:
+        return next(output for output in self.outputs if output.view == view)
+
+
+@dataclass
+class CircuitBuilder:
+    """Collects nodes; equal operators over equal inputs are one node (hash-consing)."""
+
+    seed: int = 0
+    nodes: list[Node] = field(default_factory=list)
+    sources: dict[str, int] = field(default_factory=dict)
+    outputs: list[Output] = field(default_factory=list)
+    _known: dict[tuple[Operator, tuple[int, ...]], int] = field(default_factory=dict)
+
+    def add(self, operator: Operator, *inputs: int, name: str = "") -> int:
+        """The position of the node; a new one unless it exists."""
+        known = self._known.get((operator, inputs))
+        if known is not None:
+            return known
+        nodes = [self.nodes[i] for i in inputs]
+        level = max((node.level for node in nodes), default=0) + isinstance(operator, Exchange)
+        schema = operator.schema(*(node.schema for node in nodes))
+        placement = operator.placement(*(node.placement for node in nodes))
+        self.nodes.append(Node(operator, inputs, schema, placement, level, name))
+        self._known[operator, inputs] = len(self.nodes) - 1
+        return len(self.nodes) - 1
+
+    def placed(self, node: int, columns: tuple[int, ...], within: bool = False) -> int:
+        """The node, its rows placed by the hash of `columns`; through an Exchange if they aren't.
+
+        within: any placement by some of the columns will do.
+        """
+        placement = self.nodes[node].placement
+        if placement == columns or (within and placement is not None and set(placement) <= set(columns)):
+            return node
+        return self.add(Exchange(columns), node)
+
+    def placement(self, node: int) -> tuple[int, ...]:
+        """Where a placed node's rows lie."""
+        placement = self.nodes[node].placement
+        assert placement is not None, self.nodes[node]
+        return placement
+
+    def output(self, view: str, node: int, trace: int | None) -> None:
+        self.outputs.append(Output(view, node, trace))
+
+    def build(self) -> Circuit:
+        return Circuit(tuple(self.nodes), dict(self.sources), tuple(self.outputs), self.seed)

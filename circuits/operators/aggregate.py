@@ -1,0 +1,239 @@
+"""Aggregation: one row a group, replaced when it changes.
+
+    aggregate^Δ(d)[g] = −row(z⁻¹(I)[g]) + row(I[g])      for the groups g that the deltas touch
+
+I: the integrals of what the results are made of: accumulators (`Combine`), the limbs of double sums
+(`CombineDoubles`), values ordered within groups (`extremes`). A group exists while its weight is positive;
+the global group (no keys) always does.
+
+DBSP, PVLDB 16(7), §4.2.  State: those integrals.  Cost: O(g log |I|) for g touched groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from circuits.arrow import concat, empty, fixed_values, take
+from circuits.batch import Batch, Layout
+from circuits.equality import equal_rows
+from circuits.errors import EvaluationError
+from circuits.grouping import group_rows
+from circuits.hashing import hash_rows
+from circuits.limbs import divide_half_up, join_doubles, to_decimal, to_double, to_int64
+from circuits.operator import Context, Operator, Placement, Value
+from circuits.operators.combine import keep_keys
+from circuits.operators.extremes import extremes
+from circuits.ordering import from_order_bits
+from circuits.trace import Integral
+from circuits.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Result:
+    """One output column.
+
+    function: 'weight' (count(*)), 'count', 'sum', 'avg', 'min', 'max'. input: which integral holds its
+    accumulators, or its ordered values ('min', 'max' with `ordered`). count: the accumulator that counts
+    the argument's values, None for the group's weight; without values the result is NULL. parts: the
+    accumulators of the value. limbs: the integral with the limbs of a double's sum.
+    """
+
+    function: str
+    type: pa.DataType
+    input: int = 0
+    count: int | None = None
+    parts: tuple[int, ...] = ()
+    scale: int = 0
+    ordered: bool = False
+    limbs: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Aggregate(Operator):
+    """Inputs: Integrate nodes keyed by the same `keys` leading columns; the first one holds the weights.
+
+    Output: the keys, then the results.
+    """
+
+    keys: int
+    results: tuple[Result, ...]
+    output: pa.Schema
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return self.output
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return keep_keys(inputs[0], self.keys)
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        integrals = [value for value in inputs if isinstance(value, Integral)]
+        assert len(integrals) == len(inputs)
+        groups = self._touched(context, integrals)
+        if not groups.count:
+            return ZSet.empty(self.output)
+        before, after = (
+            _Side(self, groups, integrals, after=False),
+            _Side(self, groups, integrals, after=True),
+        )
+        there_before = before.exists() & (self.keys > 0 or not context.first)
+        there_after = after.exists()
+        before_rows, after_rows = before.rows(there_before), after.rows(there_after)
+        everywhere = np.arange(groups.count)
+        same = there_before & there_after
+        same &= equal_rows(before_rows.columns, everywhere, after_rows.columns, everywhere)
+        gone, come = np.flatnonzero(there_before & ~same), np.flatnonzero(there_after & ~same)
+        rows = concat(self.output, [take(before_rows, gone), take(after_rows, come)])
+        return ZSet(rows, np.concatenate([np.full(len(gone), -1), np.ones(len(come))]).astype(np.int64))
+
+    def _touched(self, context: Context, integrals: list[Integral]) -> Groups:
+        """The groups of all rows of all deltas, each once."""
+        if not self.keys:
+            touched = any(len(integral.delta) for integral in integrals) or context.first
+            return Groups([], int(touched and context.owns_empty_key), context.seed)
+        deltas = [i.delta.rows.select(list(range(self.keys))) for i in integrals if len(i.delta)]
+        if not deltas:
+            return Groups([], 0, context.seed)
+        schema = pa.schema([self.output.field(i) for i in range(self.keys)])
+        rows = concat(schema, deltas)
+        if len(integrals) > 1 or integrals[0].layout.order is not None:
+            order, starts = group_rows(rows.columns, hash_rows(rows.columns, rows.num_rows, context.seed))
+            rows = take(rows, order[starts])
+        return Groups(rows.columns, rows.num_rows, context.seed)
+
+
+@dataclass
+class Groups:
+    """The touched groups: their key columns."""
+
+    columns: list[pa.Array]
+    count: int
+    seed: int
+
+    def sort_keys(self, layout: Layout, whole: bool) -> np.ndarray:
+        """uint64[count]: each group's sort key in a trace; its high half only, unless `whole`."""
+        high = hash_rows([self.columns[i] for i in layout.placement], self.count, self.seed)
+        if not whole or layout.placement == tuple(range(len(self.columns))):
+            return high
+        low = hash_rows(self.columns, self.count, self.seed)
+        return (high & np.uint64(0xFFFFFFFF00000000)) | (low >> np.uint64(32))
+
+
+class _Side:
+    """The results of the touched groups before or after the step."""
+
+    def __init__(self, aggregate: Aggregate, groups: Groups, integrals: list[Integral], after: bool) -> None:
+        self._aggregate, self._groups, self._integrals, self._after = aggregate, groups, integrals, after
+        self._accumulators: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
+
+    def exists(self) -> np.ndarray:
+        """bool[groups]: whether the group has rows; the global group always exists."""
+        weight, _ = self._of(0)
+        return weight > 0 if self._aggregate.keys else np.ones(self._groups.count, dtype=np.bool_)
+
+    def rows(self, there: np.ndarray) -> pa.RecordBatch:
+        """The output rows of all groups; results of groups that aren't there are anything."""
+        columns = [*self._groups.columns, *(self._result(r, there) for r in self._aggregate.results)]
+        if not columns:
+            return empty(self._aggregate.output)
+        return pa.RecordBatch.from_arrays(columns, schema=self._aggregate.output)
+
+    def _batches(self, integral: Integral) -> tuple[Batch, ...]:
+        return (*integral.before, integral.delta) if self._after else integral.before
+
+    def _of(self, index: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        """(weights, accumulators by column) of every group in the integral `index`."""
+        if index not in self._accumulators:
+            self._accumulators[index] = self._gather(self._integrals[index])
+        return self._accumulators[index]
+
+    def _gather(self, integral: Integral) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        layout, groups = integral.layout, self._groups
+        weights = np.zeros(groups.count, dtype=np.int64)
+        info = np.iinfo(np.int64)
+        start = {**dict.fromkeys(layout.sums, 0), **dict.fromkeys(layout.minima, info.max)}
+        start.update(dict.fromkeys(layout.maxima, info.min))
+        sums = {i: np.full(groups.count, value, dtype=np.int64) for i, value in start.items()}
+        reached = Integral(layout, self._batches(integral), integral.delta)
+        keys = groups.sort_keys(layout, whole=True)
+        for wanted, batch, there in reached.find(groups.columns, keys, layout.identity, whole_key=True):
+            np.add.at(weights, wanted, batch.weights[there])
+            for i, total in sums.items():
+                reduce = np.add if i in layout.sums else np.minimum if i in layout.minima else np.maximum
+                reduce.at(total, wanted, fixed_values(batch.rows.column(i))[there])
+        return weights, sums
+
+    def _result(self, result: Result, there: np.ndarray) -> pa.Array:
+        if result.ordered:
+            return self._extreme(result)
+        weights, sums = self._of(result.input)
+        counts = weights if result.count is None else sums[result.count]
+        if result.function in ("weight", "count"):
+            return pa.array(counts)
+        valid = there & (counts > 0)
+        if result.function in ("min", "max"):
+            return from_order_bits(sums[result.parts[0]], valid, result.type)
+        if result.limbs is not None:
+            total = self._double_sum(self._integrals[result.limbs])
+            if result.function == "avg":
+                total = total / np.where(valid, counts, 1)
+            return pa.array(total, mask=~valid)
+        if len(result.parts) == 1:
+            limbs = np.stack([sums[result.parts[0]] & 0xFFFFFFFF, sums[result.parts[0]] >> 32])
+        else:
+            limbs = np.stack([sums[part] for part in result.parts])
+        divisor = np.where(valid, counts, 1)
+        return (
+            _average(result, limbs, divisor, valid)
+            if result.function == "avg"
+            else _sum(result, limbs, valid)
+        )
+
+    def _extreme(self, result: Result) -> pa.Array:
+        integral = self._integrals[result.input]
+        reached = Integral(integral.layout, self._batches(integral), integral.delta)
+        highs = self._groups.sort_keys(integral.layout, whole=False)
+        return extremes(reached, self._groups.columns, highs, greatest=result.function == "max")
+
+    def _double_sum(self, integral: Integral) -> np.ndarray:
+        groups, keys = self._groups, len(self._groups.columns)
+        reached = Integral(integral.layout, self._batches(integral), integral.delta)
+        highs = groups.sort_keys(integral.layout, whole=False)
+        owners, indices, limbs = [], [], []
+        for owner, batch, there in reached.find(groups.columns, highs, tuple(range(keys)), whole_key=False):
+            owners.append(owner)
+            indices.append(fixed_values(batch.rows.column(keys))[there])
+            limbs.append(fixed_values(batch.rows.column(keys + 1))[there])
+        if not owners:
+            return np.zeros(groups.count)
+        return join_doubles(
+            np.concatenate(owners), np.concatenate(indices), np.concatenate(limbs), groups.count
+        )
+
+
+def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> pa.Array:
+    if pa.types.is_decimal(result.type):
+        total, fits = to_decimal(limbs, result.type, valid)
+    else:
+        values, fits = to_int64(limbs)
+        total = pa.array(values, mask=~valid)
+    if not (fits | ~valid).all():
+        raise _overflow(result)
+    return total
+
+
+def _average(result: Result, limbs: np.ndarray, counts: np.ndarray, valid: np.ndarray) -> pa.Array:
+    if not pa.types.is_decimal(result.type):
+        return pa.array(to_double(limbs) / counts, mask=~valid)
+    average, fits = to_decimal(divide_half_up(limbs, result.scale, counts), result.type, valid)
+    if not (fits | ~valid).all():
+        raise _overflow(result)
+    return average
+
+
+def _overflow(result: Result) -> EvaluationError:
+    name = result.text or result.function
+    return EvaluationError("ARITHMETIC_OVERFLOW", f"{name} is out of range of {result.type}")

@@ -1,0 +1,93 @@
+"""What every legal circuit satisfies, in one place.
+
+`verify(circuit)` asserts, and names the node that breaks a rule. It runs after a circuit is built.
+"""
+
+from __future__ import annotations
+
+from circuits.circuit import Circuit, Node
+from circuits.expressions.nodes import Expression, columns_of
+from circuits.operators.aggregate import Aggregate
+from circuits.operators.combine import Combine, CombineDoubles
+from circuits.operators.distinct import Distinct
+from circuits.operators.join import LEFT, Join
+from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
+from circuits.operators.streams import Current, Exchange, Integrate
+from circuits.operators.tables import NonNegative, Upsert
+
+_READS_TRACE = (Join, Distinct, Aggregate, NonNegative, Current)
+
+
+def verify(circuit: Circuit) -> None:
+    """Raise AssertionError at the first node that isn't legal."""
+    for i, node in enumerate(circuit.nodes):
+        where = f"node {i} {node.operator!r}"
+        inputs = [circuit.nodes[j] for j in node.inputs]
+        assert all(j < i for j in node.inputs), f"{where}: inputs must come before"
+        assert len(node.schema), f"{where}: rows need at least one column"
+        above = max((n.level for n in inputs), default=0)
+        assert node.level == above + isinstance(node.operator, Exchange), f"{where}: wrong level"
+        if isinstance(node.operator, _READS_TRACE):
+            readable = all(isinstance(n.operator, Integrate | Upsert) for n in inputs)
+            assert readable, f"{where}: inputs must be traces"
+        _verify_types(node, inputs, where)
+        _verify_placement(node, inputs, where)
+    for table, source in circuit.sources.items():
+        assert isinstance(circuit.nodes[source].operator, Source), f"source of {table} is not a Source"
+    for output in circuit.outputs:
+        if output.trace is not None:
+            trace = circuit.nodes[output.trace]
+            assert isinstance(trace.operator, Integrate), f"view {output.view}: no trace"
+            assert trace.schema == circuit.nodes[output.node].schema, f"view {output.view}: schema"
+
+
+def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
+    operator = node.operator
+    if isinstance(operator, Map):
+        _verify_projection(operator.expressions, node, inputs[0], where)
+    elif isinstance(operator, FlatMap):
+        for projection in operator.projections:
+            _verify_projection(projection, node, inputs[0], where)
+    elif isinstance(operator, Filter):
+        _verify_expression(operator.condition, inputs[0], where)
+        assert operator.condition.type == "bool", f"{where}: condition is not boolean"
+    elif isinstance(operator, Union):
+        for child in inputs:
+            assert child.schema.types == node.schema.types, f"{where}: input types differ"
+    elif isinstance(operator, Join):
+        left, right = inputs
+        for a, b in zip(operator.left_key, operator.right_key, strict=True):
+            assert left.schema.field(a).type == right.schema.field(b).type, f"{where}: key types differ"
+        for side, column in operator.columns:
+            assert column < len((left if side == LEFT else right).schema), f"{where}: no column {column}"
+        if operator.residual is not None:
+            _verify_expression(operator.residual, node, where)
+
+
+def _verify_projection(expressions: tuple[Expression, ...], node: Node, child: Node, where: str) -> None:
+    assert [e.type for e in expressions] == node.schema.types, f"{where}: expression types differ"
+    for expression in expressions:
+        _verify_expression(expression, child, where)
+
+
+def _verify_expression(expression: Expression, child: Node, where: str) -> None:
+    for column in columns_of(expression):
+        assert 0 <= column < len(child.schema), f"{where}: no column {column}"
+
+
+def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
+    operator = node.operator
+    if isinstance(operator, Integrate | Upsert):
+        expected = operator.placed_by if isinstance(operator, Integrate) else operator.key
+        assert inputs[0].placement == expected, f"{where}: rows lie by {inputs[0].placement}"
+    elif isinstance(operator, Join):
+        left, right = inputs
+        assert left.placement == operator.left_key, f"{where}: left rows lie by {left.placement}"
+        assert right.placement == operator.right_key, f"{where}: right rows lie by {right.placement}"
+    elif isinstance(operator, Aggregate):
+        for child in inputs:
+            placement = child.placement
+            assert placement is not None and all(i < operator.keys for i in placement), f"{where}: placement"
+            assert placement == inputs[0].placement, f"{where}: inputs lie differently"
+    elif isinstance(operator, Combine | CombineDoubles):
+        assert operator.keys <= len(inputs[0].schema), f"{where}: too many keys"
