@@ -67,12 +67,16 @@ _FIXED = re.compile(r"(?:UTC|GMT|UT)?(?:([+-])(\d{1,2})(?::?([0-5]\d)(?::?([0-5]
 
 @dataclass(frozen=True, slots=True)
 class TimeZone:
-    """starts: µs UTC[n], ascending; offsets: µs[n + 1], offsets[i] holds before starts[i]."""
+    """starts: µs UTC[n], ascending; offsets: µs[n + 1], offsets[i] holds before starts[i].
+
+    repeats: the last 400 years of transitions recur forever.
+    """
 
     name: str
     starts: Numbers
     offsets: Numbers
     local_starts: Numbers
+    repeats: bool
 
     def to_local(self, instants: Numbers) -> Numbers:
         """µs since 1970 UTC → µs since 1970 on the zone's clocks."""
@@ -96,9 +100,8 @@ class TimeZone:
     def _offsets(self, times: Numbers, starts: Numbers) -> Numbers:
         if len(starts) == 0 or len(times) == 0:
             return self.offsets[:1]
-        excess = np.maximum(times - starts[-1] + _PERIOD - 1, 0) // _PERIOD
-        if excess.any():
-            times = times - excess * _PERIOD
+        if self.repeats and times.max() > starts[-1]:
+            times = times - np.maximum(times - starts[-1] + _PERIOD - 1, 0) // _PERIOD * _PERIOD
         # A delta is mostly between two transitions, where one offset serves all rows.
         first, last = np.searchsorted(starts, (times.min(), times.max()), side="right")
         if first == last:
@@ -118,14 +121,15 @@ def time_zone(name: str) -> TimeZone:
         seconds = int(fixed[2] or 0) * 3600 + int(fixed[3] or 0) * 60 + int(fixed[4] or 0)
         if seconds > 18 * 3600:
             raise _invalid(name)
-        return _zone(name, [], [-seconds if fixed[1] == "-" else seconds])
+        return _zone(name, [], [-seconds if fixed[1] == "-" else seconds], repeats=False)
     try:
         instants, offsets = _written(text)
         zone = ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise _invalid(name) from error
+    written = len(instants)
     _continue(zone, instants, offsets)
-    return _zone(name, instants, offsets)
+    return _zone(name, instants, offsets, repeats=len(instants) > written)
 
 
 def _invalid(name: str) -> EvaluationError:
@@ -134,12 +138,12 @@ def _invalid(name: str) -> EvaluationError:
     )
 
 
-def _zone(name: str, instants: list[int], offsets: list[int]) -> TimeZone:
+def _zone(name: str, instants: list[int], offsets: list[int], repeats: bool) -> TimeZone:
     starts = np.array(instants, np.int64)
     steps = np.array(offsets, np.int64)
     # Transitions closer than their offsets' difference would fold back: the running maximum keeps order.
     local = np.maximum.accumulate(starts + np.maximum(steps[:-1], steps[1:])) if len(starts) else starts
-    return TimeZone(name, starts * SECOND, steps * SECOND, local * SECOND)
+    return TimeZone(name, starts * SECOND, steps * SECOND, local * SECOND, repeats)
 
 
 def _written(name: str) -> tuple[list[int], list[int]]:
