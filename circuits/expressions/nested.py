@@ -62,4 +62,4 @@ def _order_elements(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray
     # written from the last to the first, so that the first difference of each owner stays
     differing = np.flatnonzero(each)[::-1]
     order[owner[differing]] = each[differing]
-    return order
+    return np.asarray(order)
