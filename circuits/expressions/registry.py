@@ -23,6 +23,7 @@ Evaluate: TypeAlias = Callable[[Expression, pa.RecordBatch], Value]
 
 MODULES = (
     "arithmetic",
+    "bits",
     "casts",
     "comparison",
     "conditional",
