@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 
+import pyarrow as pa
 import pytest
 
 from benchmarks.recompute import differences, views
 
 pytestmark = pytest.mark.spark
 
-EXACT = "k BIGINT, s STRING"
-ROUNDED = "k BIGINT, x DOUBLE"
+EXACT = pa.schema({"k": pa.int64(), "s": pa.string()})
+ROUNDED = pa.schema({"k": pa.int64(), "x": pa.float64()})
+
+
+def relation(spark, rows, schema):
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return spark.createDataFrame(pa.table(columns, schema=schema))
 
 
 @pytest.mark.parametrize(
@@ -24,7 +30,7 @@ ROUNDED = "k BIGINT, x DOUBLE"
     ],
 )
 def test_exact_columns(spark, one, other, count):
-    assert differences(spark.createDataFrame(one, EXACT), spark.createDataFrame(other, EXACT)) == count
+    assert differences(relation(spark, one, EXACT), relation(spark, other, EXACT)) == count
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,7 @@ def test_exact_columns(spark, one, other, count):
     ],
 )
 def test_rounded_columns(spark, one, other, equal):
-    found = differences(spark.createDataFrame(one, ROUNDED), spark.createDataFrame(other, ROUNDED))
+    found = differences(relation(spark, one, ROUNDED), relation(spark, other, ROUNDED))
     assert (found == 0) == equal
 
 
@@ -51,5 +57,5 @@ def test_views_of_views_and_renamed_columns(spark):
     CREATE LOCAL VIEW big AS SELECT k FROM t WHERE k > ${LEAST};
     CREATE VIEW twice (double_k) AS SELECT 2 * k FROM big;
     """
-    outputs = views(spark, text, {"t": spark.createDataFrame([(1,), (5,)], "k BIGINT")}, {"LEAST": "3"})
+    outputs = views(spark, text, {"t": spark.sql("VALUES (1L), (5L) AS t(k)")}, {"LEAST": "3"})
     assert {name: rows.collect() for name, rows in outputs.items()} == {"twice": [(10,)]}
