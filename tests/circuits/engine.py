@@ -1,0 +1,93 @@
+"""Runs a circuit step by step, in every way that must not matter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from circuits.circuit import Circuit, CircuitBuilder
+from circuits.operators.linear import Source
+from circuits.operators.streams import Integrate
+from circuits.segments import Segments
+from circuits.spine import SMALL
+from circuits.state import State
+from circuits.step import Input, changes, contents, run_step
+from circuits.verify import verify
+from circuits.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Options:
+    """partitions: tasks a level. small: runs below it are merged at once (0: none). parts: batches a delta.
+
+    reopened: the state goes through JSON, and files through new maps, at every step.
+    """
+
+    partitions: int = 1
+    small: int = SMALL
+    reopened: bool = False
+    parts: int = 1
+
+
+class Engine:
+    """Keeps the state that a driver would keep."""
+
+    def __init__(self, circuit: Circuit, root: Path, options: Options | None = None) -> None:
+        verify(circuit)
+        self.circuit, self.root, self.options = circuit, root, options or Options()
+        self.state = State.empty(circuit, self.options.small)
+        self.segments = Segments(root)
+        self.steps = 0
+
+    def step(self, deltas: Mapping[str, ZSet]) -> dict[str, ZSet]:
+        """Each view's delta, consolidated."""
+        self.steps += 1
+        results = run_step(
+            self.circuit,
+            self.state,
+            {table: self._inputs(delta) for table, delta in deltas.items()},
+            self.segments,
+            self.steps,
+            f"{self.steps:06d}",
+            self.options.partitions,
+        )
+        self.state = self.state.apply(results)
+        if self.options.reopened:
+            self.segments = Segments(self.root)
+            saved = json.loads(json.dumps(self.state.to_json()))
+            self.state = State.from_json(self.circuit, saved, self.options.small)
+        found = {}
+        for output in self.circuit.outputs:
+            chunks = [result.changes[output.view] for result in results if output.view in result.changes]
+            found[output.view] = changes(self.circuit, output.view, chunks, self.segments)
+        return found
+
+    def view(self, name: str) -> ZSet:
+        return contents(self.circuit, self.state, name, self.segments)
+
+    def _inputs(self, delta: ZSet) -> list[Input]:
+        batch = delta.to_batch()
+        size = -(-batch.num_rows // self.options.parts) or 1
+        return [Input(i, batch.slice(i * size, size)) for i in range(self.options.parts)]
+
+
+def source(builder: CircuitBuilder, table: str, schema: pa.Schema) -> int:
+    """A table's node."""
+    builder.sources[table] = builder.add(Source(table, schema), name=table)
+    return builder.sources[table]
+
+
+def trace(builder: CircuitBuilder, node: int, columns: tuple[int, ...] | None = None) -> int:
+    """The node's integral, placed by some columns: all of them unless given."""
+    columns = tuple(range(len(builder.nodes[node].schema))) if columns is None else columns
+    return builder.add(Integrate(columns), builder.placed(node, columns))
+
+
+def output(builder: CircuitBuilder, view: str, node: int) -> None:
+    """A view that is kept in a trace."""
+    kept = trace(builder, node)
+    builder.output(view, builder.nodes[kept].inputs[0], kept)
