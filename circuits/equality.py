@@ -42,13 +42,13 @@ def _equal_at(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -> n
     if not a.null_count and not b.null_count:
         return equal
     a_valid, b_valid = validity(a)[a_at], validity(b)[b_at]
-    return np.where(a_valid & b_valid, equal, a_valid == b_valid)
+    return np.asarray(np.where(a_valid & b_valid, equal, a_valid == b_valid))
 
 
 def _equal_fixed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.dtype.kind == "f":
         bits = np.int32 if a.dtype.itemsize == 4 else np.int64
-        return (a.view(bits) == b.view(bits)) | (np.isnan(a) & np.isnan(b))
+        return np.asarray((a.view(bits) == b.view(bits)) | (np.isnan(a) & np.isnan(b)))
     if a.dtype.kind == "V":
         return np.asarray((a.view(np.int64).reshape(-1, 2) == b.view(np.int64).reshape(-1, 2)).all(axis=1))
     return np.asarray(a == b)

@@ -81,8 +81,8 @@ class State:
             grown = spines[node].insert(chunks, absorbed)
             inserted = sum(result.inserted.get(node, 0) for result in results)
             grown = grown.schedule(inserted, self.small, node in self.logs)
-            spines[node], pieces = grown.due(node) if grown.merges else (grown, [])
-            due += pieces
+            spines[node], earned = grown.due(node) if grown.merges else (grown, [])
+            due += earned
         return State(spines, self.logs, tuple(due), self.small)
 
     def to_json(self) -> dict[str, object]:

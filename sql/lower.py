@@ -1,0 +1,172 @@
+"""Lowering: the plans of a program become one circuit.
+
+Every plan node becomes the incremental form of its operator; equal plans, of one view or of several,
+become one node. Rows move (`CircuitBuilder.placed`) only where an operator needs them by a key they
+don't already lie by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from circuits.circuit import Circuit, CircuitBuilder
+from circuits.expressions.nodes import Call, Column, Expression
+from circuits.operators.distinct import Distinct
+from circuits.operators.join import LEFT, RIGHT, Join
+from circuits.operators.linear import Constant, Filter, FlatMap, Map, Source, Union
+from circuits.operators.streams import Integrate
+from circuits.operators.tables import SEQUENCE, AppendOnly, NonNegative, Upsert
+from circuits.verify import verify
+from sql import plan as p
+from sql.append_only import append_only
+from sql.lower_aggregate import lower_aggregate
+from sql.program import Table, View
+
+
+def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
+    """The circuit of a program: a source per table, an output per view that isn't local."""
+    lowering = Lowering(seed)
+    for table in tables.values():
+        lowering.table(table)
+    for view in views.values():
+        lowering.view(view)
+    circuit = lowering.builder.build()
+    verify(circuit)
+    return circuit
+
+
+class Lowering:
+    """Turns plans into nodes of one builder."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.builder = CircuitBuilder(seed)
+        self._relations: dict[str, int] = {}
+        self._append_only: dict[str, bool] = {}
+        self._nodes: dict[p.Plan, int] = {}
+
+    def table(self, table: Table) -> None:
+        schema = arrow_schema(table.schema)
+        add = self.builder.add
+        if table.primary_key:
+            changes = schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
+            source = add(Source(table.name, changes), name=table.name)
+            key = tuple(schema.get_field_index(name) for name in table.primary_key)
+            node = add(Upsert(key), self.builder.placed(source, key), name=table.name)
+        else:
+            source = node = add(Source(table.name, schema), name=table.name)
+            if table.append_only:
+                node = add(AppendOnly(table.name), source)
+            elif not table.unchecked:
+                add(NonNegative(table.name), self.integrated_rows(source))
+        self.builder.sources[table.name] = source
+        self._relations[table.name] = node
+        self._append_only[table.name] = table.append_only and not table.primary_key
+
+    def view(self, view: View) -> None:
+        node = self.plan(view.plan)
+        self._relations[view.name] = node
+        self._append_only[view.name] = view.append_only
+        if view.kind != "local":
+            trace = None if view.append_only else self.integrated_rows(node)
+            self.builder.output(view.name, node, trace)
+
+    def append_only(self, plan: p.Plan) -> bool:
+        return append_only(plan, self._append_only)
+
+    def plan(self, plan: p.Plan) -> int:
+        """The node whose stream is the plan's change."""
+        if plan not in self._nodes:
+            self._nodes[plan] = self._lower(plan)
+        return self._nodes[plan]
+
+    def _lower(self, plan: p.Plan) -> int:
+        add = self.builder.add
+        match plan:
+            case p.Scan():
+                return self._relations[plan.relation]
+            case p.Values():
+                return add(Constant(_constant(plan)))
+            case p.Project():
+                return self.map(self.plan(plan.input), plan.expressions, plan.schema)
+            case p.Filter():
+                return add(Filter(plan.condition), self.plan(plan.input))
+            case p.Union():
+                return add(Union(arrow_schema(plan.schema)), *map(self.plan, plan.inputs))
+            case p.Expand():
+                return add(FlatMap(plan.projections, arrow_schema(plan.schema)), self.plan(plan.input))
+            case p.Distinct():
+                return add(Distinct(), self.integrated_rows(self.plan(plan.input)))
+            case p.Join():
+                return self._join(plan)
+            case p.Aggregate():
+                return lower_aggregate(self, plan)
+            case p.Generate():
+                raise AssertionError(f"the front end lets no generator through: {plan.generator}")
+
+    def map(self, node: int, expressions: tuple[Expression, ...], schema: p.Schema) -> int:
+        """A projection; the node itself where it would change nothing."""
+        columns = [e.index if isinstance(e, Column) else None for e in expressions]
+        if columns == list(range(len(self.builder.nodes[node].schema))):
+            return node
+        return self.builder.add(Map(expressions, arrow_schema(schema)), node)
+
+    def integrated_rows(self, node: int) -> int:
+        """The trace of whole rows, wherever they already lie."""
+        everything = tuple(range(len(self.builder.nodes[node].schema)))
+        node = self.builder.placed(node, everything, within=True)
+        return self.builder.add(Integrate(self.builder.placement(node)), node)
+
+    def _join(self, plan: p.Join) -> int:
+        assert plan.kind == "inner", plan.kind
+        left, left_key = self._keyed(plan.left, plan.left_keys, plan.null_safe)
+        right, right_key = self._keyed(plan.right, plan.right_keys, plan.null_safe)
+        columns = [(LEFT, i) for i in range(len(plan.left.schema))]
+        columns += [(RIGHT, i) for i in range(len(plan.right.schema))]
+        return self.builder.add(Join(left_key, right_key, tuple(columns), plan.residual), left, right)
+
+    def _keyed(
+        self, side: p.Plan, keys: tuple[Expression, ...], null_safe: tuple[bool, ...]
+    ) -> tuple[int, tuple[int, ...]]:
+        """(trace by the keys, their columns); computed keys become further columns of the trace."""
+        node, schema = self.plan(side), side.schema
+        expressions: list[Expression] = list(columns_of(schema))
+        fields = list(schema)
+        at = []
+        for key in keys:
+            if key in expressions:
+                at.append(expressions.index(key))
+            else:
+                at.append(len(expressions))
+                expressions.append(key)
+                fields.append(p.Field(f"key{len(at)}", key.type, key.nullable))
+        node = self.map(node, tuple(expressions), tuple(fields))
+        # a NULL key matches nothing, so it need not be remembered
+        for i, safe in zip(at, null_safe, strict=True):
+            if fields[i].nullable and not safe:
+                node = self.builder.add(Filter(is_not_null(Column(i, fields[i].type))), node)
+        columns = tuple(at)
+        return self.builder.add(Integrate(columns), self.builder.placed(node, columns)), columns
+
+
+def columns_of(schema: p.Schema) -> tuple[Column, ...]:
+    """All columns, as they are."""
+    return tuple(Column(i, field.type, field.nullable) for i, field in enumerate(schema))
+
+
+def is_not_null(expression: Expression) -> Call:
+    return Call("is_not_null", (expression,), pa.bool_(), nullable=False)
+
+
+def arrow_schema(schema: p.Schema) -> pa.Schema:
+    """Nullability stays with the plan: an Arrow field is declared nullable, so that equal types are equal."""
+    return pa.schema([pa.field(field.name, field.type) for field in schema])
+
+
+def _constant(plan: p.Values) -> pa.RecordBatch:
+    columns = [
+        pa.array([row[i].value for row in plan.rows], field.type)  # type: ignore[union-attr]
+        for i, field in enumerate(plan.schema)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=arrow_schema(plan.schema))
