@@ -14,6 +14,7 @@ from sql.catalyst import Catalyst, compile_session
 from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
+from sql.lower import lower
 from sql.plan import Field, Plan, Project, Schema
 from sql.program import Insert, Program, Table, View
 from sql.rules import apply_rules
@@ -47,8 +48,6 @@ class _Compiler:
     inserts: list[Insert] = field(default_factory=list)
 
     def program(self) -> Program:
-        from sql.lower import lower  # noqa: PLC0415
-
         fingerprint = hashlib.sha256(
             canonical_text((self.catalyst.timezone, self.tables, self.views, self.inserts)).encode()
         ).hexdigest()
@@ -114,7 +113,7 @@ class _Compiler:
         return type_
 
     def _check_new_name(self, name: str, start: int) -> None:
-        for other in (*self.tables.values(), *self.views.values()):
+        for other in self._relations():
             if other.name.lower() == name.lower():
                 raise self.source.error(start, f"'{name}' is already defined at {other.location}")
 
@@ -165,12 +164,15 @@ class _Compiler:
                 raise self.source.error(statement.query.start, message)
 
     def _columns(self) -> dict[str, list[str]]:
-        relations = (*self.tables.values(), *self.views.values())
-        return {relation.name: [column.name for column in relation.schema] for relation in relations}
+        return {relation.name: [column.name for column in relation.schema] for relation in self._relations()}
 
     def _append_only(self) -> dict[str, bool]:
-        relations = (*self.tables.values(), *self.views.values())
-        return {relation.name: relation.append_only for relation in relations}
+        """An upsert of a present key retracts its old row, whatever the table allows its users."""
+        tables = {t.name: t.append_only and not t.primary_key for t in self.tables.values()}
+        return tables | {view.name: view.append_only for view in self.views.values()}
+
+    def _relations(self) -> list[Table | View]:
+        return [*self.tables.values(), *self.views.values()]
 
     def _check_sinks(self, query: Query) -> None:
         """Reserved for queries that read an INSERT's target: they see the table's own contents."""

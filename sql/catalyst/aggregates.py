@@ -12,7 +12,8 @@ import pyarrow as pa
 from circuits.expressions.nodes import Column, Expression, Literal
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
-from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema, Values
+from sql.catalyst.relation import ONE_ROW
+from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
 
 _FUNCTIONS = {"Count": "count", "Sum": "sum", "Average": "avg", "Min": "min", "Max": "max"}
 
@@ -71,7 +72,7 @@ def aggregate(query: Query, node: Node, input_: Plan, position: Mapping[int, int
     elif group.keys:
         grouped = Distinct(Project(input_, group.keys, inner))
     else:
-        grouped = Values(((),), ())
+        grouped = ONE_ROW
     return Project(grouped, results, schema)
 
 

@@ -10,7 +10,7 @@ from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.joins import join
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
-from sql.catalyst.relation import Relation
+from sql.catalyst.relation import ONE_ROW, Relation
 from sql.catalyst.session import RELATION
 from sql.plan import Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
 
@@ -84,7 +84,7 @@ def _values(query: Query, node: Node) -> Relation:
 
 
 def _one_row(query: Query, node: Node) -> Relation:
-    return Relation(Values(((),), ()), ())
+    return Relation(ONE_ROW, (-1,))
 
 
 def _project(query: Query, node: Node) -> Relation:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sql.plan import Plan
+import pyarrow as pa
+
+from circuits.expressions.nodes import Literal
+from sql.plan import Field, Plan, Values
+
+# One row, for SELECT without FROM. A batch without columns has no rows, so there is one that nobody reads.
+ONE_ROW = Values(((Literal(True, pa.bool_()),),), (Field("one", pa.bool_(), nullable=False),))
 
 
 @dataclass(frozen=True)

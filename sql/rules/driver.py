@@ -5,11 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sql.plan import Plan
+from sql.rules.merge_projects import merge_projects
+from sql.rules.names import names
+from sql.rules.prune import prune
+from sql.rules.simplify import simplify
+from sql.rules.struct_keys import struct_keys
 from sql.verify import verify
 
 Rule = Callable[[Plan], Plan]
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (
+    # first: the other rules compare expressions, which are shorter afterwards
+    simplify,
+    # so that a group's struct stands in the Project right below it
+    merge_projects,
+    struct_keys,
+    # a field of a struct that `struct_keys` made again is a column after these two
+    merge_projects,
+    simplify,
+    # after merging: what a merged Project doesn't read need not be kept below it
+    prune,
+    # pruning puts Projects under joins and aggregates, often over one that is there
+    merge_projects,
+    # last: it undoes the aliases that the rules above carry along
+    names,
+)
 
 
 def apply_rules(plan: Plan) -> Plan:
@@ -19,5 +39,5 @@ def apply_rules(plan: Plan) -> Plan:
     for rule in RULES:
         plan = rule(plan)
         verify(plan)
-        assert plan.schema == schema, f"{rule.__module__} changed the schema: {schema} → {plan.schema}"
+        assert plan.schema == schema, f"{rule.__name__} changed the schema: {schema} → {plan.schema}"
     return plan

@@ -1,0 +1,53 @@
+"""The expressions of a node, changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from circuits.expressions.nodes import Call, Expression
+from sql.plan import Aggregate, Expand, Filter, Generate, Join, Plan, Project, Scan, Union, Values
+from sql.plan import Distinct as DistinctNode
+
+Change = Callable[[Expression], Expression]
+
+
+def rebuild(expression: Expression, change: Change) -> Expression:
+    """`change` on every part of the expression, arguments first."""
+    if isinstance(expression, Call):
+        arguments = tuple(rebuild(argument, change) for argument in expression.arguments)
+        if arguments != expression.arguments:
+            expression = replace(expression, arguments=arguments)
+    return change(expression)
+
+
+def with_expressions(plan: Plan, change: Change) -> Plan:
+    """`change` on every expression of this node, which must keep its type."""
+    match plan:
+        case Scan() | Union() | DistinctNode() | Values():
+            return plan
+        case Project():
+            return replace(plan, expressions=tuple(map(change, plan.expressions)))
+        case Filter():
+            return replace(plan, condition=change(plan.condition))
+        case Join():
+            return replace(
+                plan,
+                left_keys=tuple(map(change, plan.left_keys)),
+                right_keys=tuple(map(change, plan.right_keys)),
+                residual=None if plan.residual is None else change(plan.residual),
+            )
+        case Aggregate():
+            calls = tuple(
+                replace(
+                    call,
+                    arguments=tuple(map(change, call.arguments)),
+                    filter=None if call.filter is None else change(call.filter),
+                )
+                for call in plan.aggregates
+            )
+            return replace(plan, keys=tuple(map(change, plan.keys)), aggregates=calls)
+        case Expand():
+            return replace(plan, projections=tuple(tuple(map(change, row)) for row in plan.projections))
+        case Generate():
+            return replace(plan, generator=change(plan.generator))

@@ -1,0 +1,84 @@
+"""One Project for two that follow each other, one Filter for two; a Project that changes nothing is dropped.
+
+    π[f](π[g](a)) = π[f∘g](a)      σ[p](σ[q](a)) = σ[q ∧ p](a)      σ[p](π[columns](a)) = π[columns](σ[p](a))
+
+The inner expression must not be computed more often than before: a call that the outer Project reads
+twice keeps the two apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
+from sql.plan import Filter, Plan, Project, Values
+from sql.rules.traverse import bottom_up
+
+
+def merge_projects(plan: Plan) -> Plan:
+    schema = plan.schema
+    merged = bottom_up(plan, _merge)
+    if merged.schema == schema:
+        return merged
+    # the root's names are the user's: keep the Project that gives them
+    columns = tuple(Column(i, field.type, field.nullable) for i, field in enumerate(merged.schema))
+    return _merge(Project(merged, columns, schema))
+
+
+def _merge(node: Plan) -> Plan:
+    if isinstance(node, Project):
+        return _merge_project(node)
+    if isinstance(node, Filter):
+        return _merge_filter(node)
+    return node
+
+
+def _merge_project(node: Project) -> Plan:
+    below = node.input
+    if isinstance(below, Project) and not _repeats(node, below):
+        expressions = tuple(substitute(e, below.expressions) for e in node.expressions)
+        return _merge_project(Project(below.input, expressions, node.schema))
+    if isinstance(below, Values) and all(isinstance(e, (Column, Literal)) for e in node.expressions):
+        rows = tuple(tuple(substitute(e, row) for e in node.expressions) for row in below.rows)
+        return Values(rows, node.schema)
+    if node.schema == below.schema and all(
+        isinstance(e, Column) and e.index == i for i, e in enumerate(node.expressions)
+    ):
+        return below
+    return node
+
+
+def _merge_filter(node: Filter) -> Plan:
+    below = node.input
+    if isinstance(below, Filter):
+        both = Call("and", (below.condition, node.condition), pa.bool_(), True)
+        return Filter(below.input, both)
+    if isinstance(below, Project) and all(isinstance(e, Column) for e in below.expressions):
+        condition = substitute(node.condition, below.expressions)
+        return Project(_merge_filter(Filter(below.input, condition)), below.expressions, below.schema)
+    return node
+
+
+def _repeats(outer: Project, inner: Project) -> bool:
+    """Whether merging would compute a call of the inner Project more than once."""
+    uses = Counter(column for e in outer.expressions for column in columns_of(e))
+    return any(count > 1 and isinstance(inner.expressions[column], Call) for column, count in uses.items())
+
+
+def substitute(expression: Expression, columns: tuple[Expression, ...]) -> Expression:
+    """The expression with each column replaced by what computes it."""
+    if isinstance(expression, Column):
+        return columns[expression.index]
+    if isinstance(expression, Call):
+        arguments = tuple(substitute(argument, columns) for argument in expression.arguments)
+        return Call(
+            expression.function,
+            arguments,
+            expression.type,
+            expression.nullable,
+            expression.options,
+            expression.text,
+        )
+    return expression

@@ -1,0 +1,55 @@
+"""Inner columns are named after what they hold, so that sub-plans which differ in aliases only are equal.
+
+A column keeps its source's name, a call has its function's. The root keeps the user's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from circuits.expressions.nodes import Column, Expression
+from sql.plan import Aggregate, AggregateCall, Expand, Field, Plan, Project, Schema, Union, Values
+from sql.rules.traverse import bottom_up
+
+
+def names(plan: Plan) -> Plan:
+    named = bottom_up(plan, _name)
+    if isinstance(named, (Project, Aggregate, Expand, Union, Values)):
+        return replace(named, schema=plan.schema)
+    if named.schema == plan.schema:
+        return named
+    columns = tuple(Column(i, field.type, field.nullable) for i, field in enumerate(named.schema))
+    return Project(named, columns, plan.schema)
+
+
+def _name(node: Plan) -> Plan:
+    match node:
+        case Project():
+            return replace(node, schema=_named(node.expressions, node.schema, node.input.schema))
+        case Aggregate():
+            columns = (*node.keys, *node.aggregates)
+            return replace(node, schema=_named(columns, node.schema, node.input.schema))
+        case Expand():
+            return replace(node, schema=_named(node.projections[0], node.schema, node.input.schema))
+        case Union():
+            pairs = zip(node.inputs[0].schema, node.schema, strict=True)
+            return replace(node, schema=tuple(Field(a.name, b.type, b.nullable) for a, b in pairs))
+        case Values():
+            fields = [Field(f"c{i}", f.type, f.nullable) for i, f in enumerate(node.schema)]
+            return replace(node, schema=tuple(fields))
+        case _:
+            return node
+
+
+def _named(columns: Sequence[Expression | AggregateCall], schema: Schema, below: Schema) -> Schema:
+    return tuple(
+        Field(_word(column, below), field.type, field.nullable)
+        for column, field in zip(columns, schema, strict=True)
+    )
+
+
+def _word(column: Expression | AggregateCall, below: Schema) -> str:
+    if isinstance(column, Column):
+        return below[column.index].name
+    return getattr(column, "function", "literal")

@@ -1,0 +1,182 @@
+"""Keep only the columns that are read: traces hold what joins and aggregates need, and nothing else.
+
+    need(π[e…](a)) = columns of the kept e      need(σ[c](a)) = need ∪ columns(c)
+    need(a ⋈ b)    = need ∪ keys ∪ residual     need(γ[k; f](a)) = keys ∪ arguments of the kept f
+    need(distinct(a)) = all                     need(a ∪ b) = need, in each
+
+A Project is put where a narrower input changes what is stored or moved: under joins, aggregates and
+DISTINCT. Linear operators read straight through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from circuits.expressions.nodes import Column, Expression, columns_of, remap
+from sql.plan import (
+    Aggregate,
+    AggregateCall,
+    Distinct,
+    Expand,
+    Field,
+    Filter,
+    Generate,
+    Join,
+    Plan,
+    Project,
+    Scan,
+    Schema,
+    Union,
+    Values,
+)
+
+Position = dict[int, int]  # old column → new column
+
+
+def prune(plan: Plan) -> Plan:
+    everything = range(len(plan.schema))
+    pruned, position = _prune(plan, set(everything))
+    return select(pruned, [position[i] for i in everything], plan.schema)
+
+
+def select(plan: Plan, columns: Sequence[int], schema: Schema | None = None) -> Plan:
+    """The plan's columns in that order, under `schema`'s names; the plan itself where nothing changes."""
+    schema = schema or tuple(plan.schema[i] for i in columns)
+    if list(columns) == list(range(len(plan.schema))) and schema == plan.schema:
+        return plan
+    fields = [plan.schema[i] for i in columns]
+    expressions = tuple(Column(i, f.type, f.nullable) for i, f in zip(columns, fields, strict=True))
+    return Project(plan, expressions, schema)
+
+
+def _narrow(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
+    """Exactly the needed columns, in their order; one where none is needed, as rows have to be somewhere."""
+    needed = needed or {0}
+    pruned, position = _prune(plan, needed)
+    kept = sorted(needed)
+    return select(pruned, [position[i] for i in kept]), {old: new for new, old in enumerate(kept)}
+
+
+def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
+    """At least the needed columns of the plan, and where they are now."""
+    match plan:
+        case Scan():
+            return plan, {i: i for i in range(len(plan.schema))}
+        case Values():
+            return _values(plan, needed)
+        case Project():
+            return _project(plan, needed)
+        case Filter():
+            below, position = _prune(plan.input, needed | set(columns_of(plan.condition)))
+            return Filter(below, remap(plan.condition, position)), position
+        case Join():
+            return _join(plan, needed)
+        case Aggregate():
+            return _aggregate(plan, needed)
+        case Distinct():
+            below, position = _narrow(plan.input, set(range(len(plan.schema))))
+            return Distinct(below), position
+        case Union():
+            return _union(plan, needed)
+        case Expand():
+            return _expand(plan, needed)
+        case Generate():
+            return _generate(plan, needed)
+
+
+def _kept(needed: set[int]) -> tuple[list[int], Position]:
+    order = sorted(needed)
+    return order, {old: new for new, old in enumerate(order)}
+
+
+def _reads(expressions: Iterable[Expression]) -> set[int]:
+    return {column for expression in expressions for column in columns_of(expression)}
+
+
+def _values(plan: Values, needed: set[int]) -> tuple[Plan, Position]:
+    kept, position = _kept(needed)
+    rows = tuple(tuple(row[i] for i in kept) for row in plan.rows)
+    return Values(rows, tuple(plan.schema[i] for i in kept)), position
+
+
+def _project(plan: Project, needed: set[int]) -> tuple[Plan, Position]:
+    kept, position = _kept(needed)
+    expressions = [plan.expressions[i] for i in kept]
+    below, moved = _prune(plan.input, _reads(expressions))
+    schema = tuple(plan.schema[i] for i in kept)
+    return Project(below, tuple(remap(e, moved) for e in expressions), schema), position
+
+
+def _join(plan: Join, needed: set[int]) -> tuple[Plan, Position]:
+    width = len(plan.left.schema)
+    read = needed | (_reads([plan.residual]) if plan.residual is not None else set())
+    left, left_position = _narrow(plan.left, {i for i in read if i < width} | _reads(plan.left_keys))
+    right, right_position = _narrow(
+        plan.right, {i - width for i in read if i >= width} | _reads(plan.right_keys)
+    )
+    position = left_position | {old + width: new + len(left.schema) for old, new in right_position.items()}
+    joined = Join(
+        left,
+        right,
+        plan.kind,
+        tuple(remap(key, left_position) for key in plan.left_keys),
+        tuple(remap(key, right_position) for key in plan.right_keys),
+        plan.null_safe,
+        None if plan.residual is None else remap(plan.residual, position),
+        (*left.schema, *right.schema),
+    )
+    return joined, position
+
+
+def _aggregate(plan: Aggregate, needed: set[int]) -> tuple[Plan, Position]:
+    """Keys stay: they are what a group is. So does one aggregate, where there would be none."""
+    keys = len(plan.keys)
+    kept, position = _kept(needed | set(range(keys)))
+    if len(kept) == keys and plan.aggregates:
+        kept, position = _kept({*kept, keys})
+    calls = [plan.aggregates[i - keys] for i in kept[keys:]]
+    read = _reads(plan.keys) | {column for call in calls for column in _reads(_parts(call))}
+    below, moved = _narrow(plan.input, read)
+    return (
+        Aggregate(
+            below,
+            tuple(remap(key, moved) for key in plan.keys),
+            tuple(_moved(call, moved) for call in calls),
+            tuple(plan.schema[i] for i in kept),
+        ),
+        position,
+    )
+
+
+def _parts(call: AggregateCall) -> tuple[Expression, ...]:
+    return call.arguments if call.filter is None else (*call.arguments, call.filter)
+
+
+def _moved(call: AggregateCall, position: Position) -> AggregateCall:
+    arguments = tuple(remap(argument, position) for argument in call.arguments)
+    filter_ = None if call.filter is None else remap(call.filter, position)
+    return replace(call, arguments=arguments, filter=filter_)
+
+
+def _union(plan: Union, needed: set[int]) -> tuple[Plan, Position]:
+    kept, position = _kept(needed)
+    inputs = tuple(_narrow(input_, needed)[0] for input_ in plan.inputs)
+    return Union(inputs, tuple(plan.schema[i] for i in kept)), position
+
+
+def _expand(plan: Expand, needed: set[int]) -> tuple[Plan, Position]:
+    kept, position = _kept(needed)
+    projections = [[row[i] for i in kept] for row in plan.projections]
+    below, moved = _prune(plan.input, {column for row in projections for column in _reads(row)})
+    rows = tuple(tuple(remap(expression, moved) for expression in row) for row in projections)
+    return Expand(below, rows, tuple(plan.schema[i] for i in kept)), position
+
+
+def _generate(plan: Generate, needed: set[int]) -> tuple[Plan, Position]:
+    width = len(plan.input.schema)
+    made: tuple[Field, ...] = plan.schema[width:]
+    below, moved = _narrow(plan.input, {i for i in needed if i < width} | _reads([plan.generator]))
+    position = moved | {width + i: len(below.schema) + i for i in range(len(made))}
+    schema = (*below.schema, *made)
+    return Generate(below, remap(plan.generator, moved), plan.outer, schema), position

@@ -1,0 +1,27 @@
+"""Rebuilding a plan from its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sql.plan import Join, Plan, Scan, Union, Values
+
+
+def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
+    """`rule` on every node, inputs first."""
+    return rule(with_inputs(plan, lambda input_: bottom_up(input_, rule)))
+
+
+def with_inputs(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
+    """The node over changed inputs of the same types; a join's schema follows its inputs."""
+    match plan:
+        case Scan() | Values():
+            return plan
+        case Join():
+            left, right = change(plan.left), change(plan.right)
+            return replace(plan, left=left, right=right, schema=(*left.schema, *right.schema))
+        case Union():
+            return replace(plan, inputs=tuple(change(input_) for input_ in plan.inputs))
+        case _:
+            return replace(plan, input=change(plan.input))
