@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from circuits.expressions.dates import (
     month_lengths,
@@ -23,7 +22,7 @@ from circuits.expressions.dates import (
 from circuits.expressions.nodes import Call, Literal
 from circuits.expressions.registry import Value, kernel
 from circuits.expressions.time_zones import DAY, SECOND, TimeZone, time_zone
-from circuits.expressions.vectors import Mask, Numbers, Vector, require, result, vector
+from circuits.expressions.vectors import Mask, Numbers, Vector, require, result, unscaled, vector
 
 _HOUR = 3600 * SECOND
 _CLOCK = TimeZone("local", np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), repeats=False)
@@ -92,11 +91,11 @@ def timestamp_add_months(call: Call, start: Value, months: Value) -> Value:
 
 def _months_later(zone: TimeZone, instants: Numbers, months: Numbers) -> Numbers:
     days, time = np.divmod(zone.to_local(instants), DAY)
-    return zone.to_utc(add_months_to_days(days, months) * DAY + time)
+    return zone.moved(instants, add_months_to_days(days, months) * DAY + time)
 
 
 def _days_later(zone: TimeZone, instants: Numbers, days: Numbers) -> Numbers:
-    return zone.to_utc(zone.to_local(instants) + days * DAY)
+    return zone.moved(instants, zone.to_local(instants) + days * DAY)
 
 
 def _not_day_time(call: Call) -> str | None:
@@ -133,8 +132,9 @@ def subtract_timestamps(call: Call, end: Value, start: Value) -> Value:
 def months_between(call: Call, end: Value, start: Value, round_off: Value) -> Value:
     """Whole months where the days agree or both end their month; otherwise 31 days make a month."""
     a, b, rounded = vector(end), vector(start), vector(round_off)
-    days1, time1 = np.divmod(zone_of(call, end).to_local(a.values), DAY)
-    days2, time2 = np.divmod(zone_of(call, start).to_local(b.values), DAY)
+    zone = zone_of(call, end)
+    days1, days2 = zone.to_local(a.values) // DAY, zone.to_local(b.values) // DAY
+    time1, time2 = a.values - zone.start_of_day(days1), b.values - zone.start_of_day(days2)
     month1, month2 = month_numbers(days1), month_numbers(days2)
     day1, day2 = days1 - month_starts(month1) + 1, days2 - month_starts(month2) + 1
     whole = (month1 - month2).astype(np.float64)
@@ -279,14 +279,17 @@ def _towards_zero(numerator: Numbers, denominator: int) -> Numbers:
 
 
 def _whole_months(first: Numbers, last: Numbers) -> Numbers:
-    """Complete months between local times: a month counts once its day and time are reached."""
+    """Complete months between local times: a month counts once its day and time are reached.
+
+    As java.time: months of 32 places, of which none has more than 31 days.
+    """
     days1, time1 = np.divmod(first, DAY)
     days2, time2 = np.divmod(last, DAY)
+    # the last day counts only as far as its time has come
+    days2 = days2 - ((days2 > days1) & (time2 < time1)) + ((days2 < days1) & (time2 > time1))
     month1, month2 = month_numbers(days1), month_numbers(days2)
-    months = month2 - month1
-    position1 = (days1 - month_starts(month1)) * DAY + time1
-    position2 = (days2 - month_starts(month2)) * DAY + time2
-    return months - ((months > 0) & (position2 < position1)) + ((months < 0) & (position2 > position1))
+    position1, position2 = days1 - month_starts(month1), days2 - month_starts(month2)
+    return _towards_zero((month2 - month1) * 32 + position2 - position1, 32)
 
 
 def valid_date(year: Numbers, month: Numbers, day: Numbers) -> tuple[Mask, Numbers]:
@@ -316,7 +319,7 @@ def _zone_not_constant(call: Call) -> str | None:
 def make_timestamp(call: Call, *fields: Value) -> Value:
     """Year, month, day, hour, minute, DECIMAL seconds (60.000000 is the next minute) and a time zone."""
     inputs = [vector(field) for field in fields[:5]]
-    seconds = vector(_scaled(fields[5]))
+    seconds = unscaled(fields[5], 6)
     y, mo, d, h, mi, us = np.broadcast_arrays(*(each.values for each in (*inputs, seconds)))
     good, days = valid_date(y, mo, d)
     good = good & (h >= 0) & (h < 24) & (mi >= 0) & (mi < 60) & (us >= 0) & (us <= 60 * SECOND)
@@ -331,12 +334,6 @@ def make_timestamp(call: Call, *fields: Value) -> Value:
             return pa.scalar(None, call.type)
         name = fields[6].as_py()
     return result(call, time_zone(str(name)).to_utc(local), *inputs, seconds, valid=good)
-
-
-def _scaled(seconds: Value) -> Value:
-    """A DECIMAL with six places as its unscaled BIGINT."""
-    million = pa.scalar(SECOND, pa.decimal128(7, 0))
-    return pc.multiply(seconds, million).cast(pa.decimal128(38, seconds.type.scale)).cast(pa.int64())
 
 
 def _register_unix(name: str, unit: int) -> None:
@@ -355,28 +352,21 @@ def _register_from_unix(name: str, unit: int) -> None:
     @kernel(name)
     def run(call: Call, units: Value) -> Value:
         """ANSI: overflow is an error. DECIMAL and DOUBLE seconds keep their microseconds."""
-        n = vector(units) if not pa.types.is_decimal(units.type) else _decimal_micros(units)
         if pa.types.is_decimal(units.type):
-            return result(call, n.values, n)
+            micros = unscaled(units, 6)
+            return result(call, micros.values, micros)
+        n = vector(units)
         if pa.types.is_floating(units.type):
-            micros = n.values.astype(np.float64) * unit
-            finite = np.isfinite(micros)
-            fits = ~finite | (np.abs(micros) < 2.0**63)
+            scaled = n.values.astype(np.float64) * unit
+            finite = np.isfinite(scaled)
+            fits = ~finite | (np.abs(scaled) < 2.0**63)
             require(fits, "ARITHMETIC_OVERFLOW", lambda row: "the timestamp is out of range", n)
-            return result(call, np.where(finite, micros, 0.0).astype(np.int64), n, valid=finite)
+            return result(call, np.where(finite, scaled, 0.0).astype(np.int64), n, valid=finite)
         counts = n.values.astype(np.int64)
         bound = np.iinfo(np.int64).max // unit
         fits = (counts <= bound) & (counts >= -bound - (1 if unit == 1 else 0))
-        require(fits, "ARITHMETIC_OVERFLOW", lambda row: f"{counts[row]} is out of range", n)
+        require(fits, "DATETIME_OVERFLOW", lambda row: f"{counts[row]} is out of range", n)
         return result(call, counts * unit, n)
-
-
-def _decimal_micros(seconds: Value) -> Vector:
-    million = pa.scalar(SECOND, pa.decimal128(7, 0))
-    wide = pc.multiply(seconds.cast(pa.decimal128(31, seconds.type.scale)), million)
-    micros = wide.cast(pa.decimal128(38, wide.type.scale))
-    whole = vector(micros.cast(pa.decimal128(38, 0)))
-    return Vector(whole.values.astype(np.int64), whole.valid, whole.is_constant)
 
 
 _register_from_unix("seconds_to_timestamp", SECOND)
@@ -418,7 +408,7 @@ def _not_total(call: Call) -> str | None:
 @kernel("make_dt_interval", refuse=_not_total)
 def make_dt_interval(call: Call, days: Value, hours: Value, minutes: Value, seconds: Value) -> Value:
     """INTERVAL DAY TO SECOND of its parts."""
-    inputs = [vector(days), vector(hours), vector(minutes), vector(_scaled(seconds))]
+    inputs = [vector(days), vector(hours), vector(minutes), unscaled(seconds, 6)]
     units = (DAY, _HOUR, 60 * SECOND, 1)
     total = np.zeros(1, np.float64)
     micros = np.zeros(1, np.int64)

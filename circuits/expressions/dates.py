@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
@@ -117,15 +116,7 @@ _register_time_field("second", SECOND, 60)
 def second_with_fraction(call: Call, timestamps: Value) -> Value:
     """Seconds with six places, DECIMAL(8, 6)."""
     local, instants = local_micros(call, timestamps)
-    return _millionths(call, local % (60 * SECOND), instants)
-
-
-def _millionths(call: Call, micros: Numbers, source: Vector) -> Value:
-    """An integer number of millionths as `call.type`, a decimal with six places."""
-    whole = result(Call(call.function, (), pa.int64()), micros, source)
-    return pc.multiply(
-        whole.cast(pa.decimal128(19, 0)), pa.scalar("0.000001").cast(pa.decimal128(6, 6))
-    ).cast(call.type)
+    return result(call, local % (60 * SECOND), instants)
 
 
 def _register_interval_field(name: str, unit: int, count: int | None) -> None:
@@ -145,4 +136,4 @@ _register_interval_field("extract_ansi_interval_minutes", 60 * SECOND, 60)
 @kernel("extract_ansi_interval_seconds")
 def interval_seconds(call: Call, intervals: Value) -> Value:
     micros = vector(intervals)
-    return _millionths(call, np.fmod(micros.values, 60 * SECOND), micros)
+    return result(call, np.fmod(micros.values, 60 * SECOND), micros)

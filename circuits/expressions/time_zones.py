@@ -86,6 +86,11 @@ class TimeZone:
         """µs on the zone's clocks → µs UTC; see the module's text for gaps and overlaps."""
         return local - self._offsets(local, self.local_starts)
 
+    def moved(self, instants: Numbers, local: Numbers) -> Numbers:
+        """`instants` set to other local times, keeping their offset wherever `local` has it (an overlap)."""
+        kept = local - self._offsets(instants, self.starts)
+        return np.where(self.to_local(kept) == local, kept, self.to_utc(local))
+
     def start_of_day(self, days: Numbers) -> Numbers:
         """The first instant of each day: where midnight falls into a gap, the gap's end."""
         midnight = days.astype(np.int64) * DAY

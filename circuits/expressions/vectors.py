@@ -77,14 +77,46 @@ def result(call: Call, values: Numbers, *inputs: Vector, valid: Mask | None = No
 
 
 def from_numbers(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
-    """An Arrow array of a fixed-width type from its stored numbers."""
+    """An Arrow array of a fixed-width type from its stored numbers (of a DECIMAL: the unscaled ones)."""
     if pa.types.is_date32(type):
         return pa.array(values.astype(np.int32, copy=False), pa.int32(), mask=null).view(type)
     if pa.types.is_timestamp(type) or pa.types.is_duration(type):
         return pa.array(values.astype(np.int64, copy=False), pa.int64(), mask=null).view(type)
     if pa.types.is_boolean(type):
         return pa.array(values.astype(np.bool_, copy=False), type, mask=null)
+    if pa.types.is_decimal(type):
+        return from_unscaled(values, type, null)
     return pa.array(values.astype(type.to_pandas_dtype(), copy=False), type, mask=null)
+
+
+def unscaled(value: Value, scale: int) -> Vector:
+    """A DECIMAL of at most `scale` places as its number of units of 10^−scale, in 64 bits.
+
+    Raises EvaluationError [ARITHMETIC_OVERFLOW] where that isn't a BIGINT.
+    """
+    is_constant = isinstance(value, pa.Scalar)
+    array = pa.array([value.as_py()], value.type) if is_constant else value
+    try:
+        words = np.frombuffer(array.cast(pa.decimal128(38, scale)).buffers()[1] or b"", np.int64).reshape(
+            -1, 2
+        )
+    except pa.ArrowInvalid as error:
+        raise EvaluationError("ARITHMETIC_OVERFLOW", f"a decimal isn't a multiple of 1e-{scale}") from error
+    words = words[array.offset : array.offset + len(array)] if len(words) > len(array) else words
+    valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    numbers = Vector(words[:, 0], valid, is_constant)
+    fits = words[:, 1] == words[:, 0] >> 63
+    require(fits, "ARITHMETIC_OVERFLOW", lambda row: f"{array[row].as_py()} is out of range", numbers)
+    return numbers
+
+
+def from_unscaled(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
+    """A DECIMAL array from its BIGINT units of the type's scale."""
+    words = np.empty((len(values), 2), np.int64)
+    words[:, 0] = values
+    words[:, 1] = words[:, 0] >> 63
+    validity = None if null is None else pa.array(~null).buffers()[1]
+    return pa.Array.from_buffers(type, len(values), [validity, pa.py_buffer(words)])
 
 
 def require(
