@@ -8,6 +8,8 @@ from dbsp.runner import Work
 
 
 class InlineRunner:
+    partitions = 1
+
     def run(self, work: Work) -> list[TaskResult]:
         return run_step(
             work.circuit,

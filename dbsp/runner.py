@@ -33,6 +33,11 @@ class Work:
 
 
 class Runner(Protocol):
+    """partitions: how many suit it, unless the user says."""
+
+    @property
+    def partitions(self) -> int: ...
+
     def run(self, work: Work) -> list[TaskResult]:
         """The results of all tasks. Raises circuits.errors.Error; the files written are then garbage."""
 

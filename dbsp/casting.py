@@ -1,0 +1,114 @@
+"""Arrow values as values of a column's type, unchanged or not at all.
+
+Allowed are casts within numbers, within strings, within times, and from a date to a timestamp. Whether
+something would be lost is asked of the values, not of the types: a DOUBLE of 3.0 is a BIGINT.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+_KINDS = (
+    ("boolean", pt.is_boolean),
+    ("integer", pt.is_integer),
+    ("float", pt.is_floating),
+    ("decimal", pt.is_decimal),
+    ("date", pt.is_date),
+    ("timestamp", pt.is_timestamp),
+    ("duration", pt.is_duration),
+    ("struct", pt.is_struct),
+    ("map", pt.is_map),
+)
+_FROM = {
+    "integer": {"integer", "float", "decimal"},
+    "float": {"integer", "float", "decimal"},
+    "decimal": {"integer", "float", "decimal"},
+    "timestamp": {"timestamp", "date"},
+}
+_INT64 = pa.decimal128(19, 0)
+
+
+class Refused(Exception):
+    """A value doesn't fit; the message says why, and what would."""
+
+
+def kind(type_: pa.DataType) -> str:
+    """What family of types it belongs to."""
+    for name, belongs in _KINDS:
+        if belongs(type_):
+            return name
+    if pt.is_string(type_) or pt.is_large_string(type_) or str(type_) == "string_view":
+        return "string"
+    if pt.is_binary(type_) or pt.is_large_binary(type_) or pt.is_fixed_size_binary(type_):
+        return "binary"
+    if pt.is_list(type_) or pt.is_large_list(type_) or pt.is_fixed_size_list(type_):
+        return "array"
+    return str(type_)
+
+
+def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> pa.Array:
+    """The same values as `target`. timezone: of timestamps that have none, for a target that has one.
+
+    Raises Refused.
+    """
+    if array.type == target:
+        return array
+    if pt.is_null(array.type):
+        return pa.nulls(len(array), target)
+    if pt.is_dictionary(array.type):
+        return cast_array(array.dictionary_decode(), target, timezone)
+    given, wanted = kind(array.type), kind(target)
+    if given != wanted and given not in _FROM.get(wanted, set()):
+        raise Refused(f"{array.type} is no {wanted}; cast it")
+    try:
+        if wanted == "timestamp":
+            return _timestamp(array, target, timezone)
+        if wanted == "decimal" and given == "integer":
+            array = array.cast(_INT64)
+        cast = array.cast(target)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise Refused(_reason(error)) from None
+    if "float" in (given, wanted) and given != "integer":
+        back = cast.cast(array.type, safe=False)
+        same = pc.fill_null(pc.or_kleene(pc.equal(back, array), _both_nan(back, array)), True)
+        if not pc.all(same, min_count=0).as_py():
+            raise Refused(f"{array.type} would be rounded; cast it")
+    return cast
+
+
+def first_refused(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> int | None:
+    """The position of the first value that `cast_array` refuses, by bisection; None: the type as such."""
+    low, high = 0, len(array)  # array[:low] fits, array[:high] doesn't
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            cast_array(array.slice(low, middle - low), target, timezone)
+        except Refused:
+            high = middle
+        else:
+            low = middle
+    return low if high > low else None
+
+
+def _both_nan(a: pa.Array, b: pa.Array) -> pa.Array:
+    if pt.is_floating(a.type):
+        return pc.and_(pc.is_nan(a), pc.is_nan(b))
+    return pa.array([False] * len(a))
+
+
+def _timestamp(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
+    if pt.is_date(array.type):
+        array = array.cast(pa.timestamp("s")).cast(pa.timestamp("us"))
+    has_zone = array.type.tz is not None
+    if has_zone and target.tz is None:
+        raise Refused("it has a time zone, a TIMESTAMP_NTZ has none; drop the zone")
+    array = array.cast(pa.timestamp("us", array.type.tz))
+    if target.tz is not None and not has_zone:
+        array = pc.assume_timezone(array, timezone, ambiguous="earliest", nonexistent="latest")
+    return array.cast(target)
+
+
+def _reason(error: Exception) -> str:
+    return str(error).split("\n", 1)[0]

@@ -1,0 +1,90 @@
+"""What a step changed: plain data, valid for as long as it is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from circuits.batch import Batch, Layout
+from circuits.circuit import Circuit
+from circuits.errors import ProgramError
+from circuits.segments import Chunk, Segments
+from circuits.zset import ZSet
+from dbsp.metrics import Metrics
+from dbsp.sorting import sort_rows
+
+
+class UnknownView(ProgramError, KeyError):
+    """A name that is no output view; a KeyError, so that changes are a proper Mapping."""
+
+    __str__ = Exception.__str__
+
+
+def layout_of(circuit: Circuit, view: str) -> Layout:
+    """How a view's changes and contents are stored."""
+    output = circuit.output(view)
+    return circuit.logs[output.node] if output.trace is None else circuit.layouts[output.trace]
+
+
+def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
+    """Stored batches, mapped: they stay readable when their files are deleted."""
+    return [Batch.from_stored(segments.open(chunk, layout.stored_schema), layout).zset for chunk in chunks]
+
+
+class ViewChanges:
+    """A view's delta: rows and weights, sorted by row."""
+
+    def __init__(self, view: str, schema: pa.Schema, parts: list[ZSet]) -> None:
+        self.view = view
+        self._schema = schema
+        self._parts = parts
+
+    @cached_property
+    def zset(self) -> ZSet:
+        """Consolidated, in order of rows; the columns have the view's names."""
+        delta = sort_rows(ZSet.sum(self._parts[0].schema, self._parts).consolidate()) if self._parts else None
+        if delta is None:
+            return ZSet.empty(self._schema)
+        return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)
+
+    def rows(self) -> list[tuple[dict[str, Any], int]]:
+        """[({column: value, ...}, weight), ...]"""
+        return list(zip(self.zset.rows.to_pylist(), self.zset.weights.tolist(), strict=True))
+
+    def to_arrow(self) -> pa.Table:
+        """The view's columns and an int64 column `__weight`."""
+        return pa.Table.from_batches([self.zset.to_batch()])
+
+    def __len__(self) -> int:
+        return len(self.zset)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} changes of {self.view}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes(Mapping[str, ViewChanges]):
+    """Every output view's delta of one step, by name. `changes.metrics` says what the step did."""
+
+    step: int
+    clock: datetime | None
+    views: dict[str, ViewChanges]
+    metrics: Metrics
+
+    def __getitem__(self, view: str) -> ViewChanges:
+        try:
+            return self.views[view]
+        except KeyError:
+            existing = ", ".join(self.views) or "none"
+            raise UnknownView(f"no output view '{view}'; views: {existing}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.views)
+
+    def __len__(self) -> int:
+        return len(self.views)

@@ -1,0 +1,389 @@
+"""The pipeline: a program, its state directory, and the deltas queued for the next step."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+
+from circuits.arrow import int64_array
+from circuits.errors import DataError, Error, ProgramError, StateError
+from circuits.segments import Chunk
+from circuits.state import State, TaskResult
+from circuits.step import Input
+from circuits.zset import WEIGHT
+from dbsp.changes import Changes, UnknownView, ViewChanges, layout_of, open_chunks
+from dbsp.commits import Commit
+from dbsp.inline import InlineRunner
+from dbsp.metrics import Metrics
+from dbsp.rows import arrow_schema, key_rows, whole_rows
+from dbsp.runner import Runner, Work
+from dbsp.store import RETAIN, Identity, Store
+from dbsp.view import Contents
+from sql.program import Program, Table, load_program
+from sql.source import did_you_mean
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Callback = Callable[[int, ViewChanges], None]
+
+
+class Pipeline:
+    """Deltas in, changes of all views out, step by step.
+
+    program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
+    and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
+    partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
+    """
+
+    def __init__(
+        self,
+        program: str | Path | Program | None = None,
+        *,
+        sql: str | None = None,
+        state: str | Path | None = None,
+        spark: SparkSession | None = None,
+        partitions: int | None = None,
+        runner: str = "spark",
+        define: Mapping[str, str] | None = None,
+        retain: int = RETAIN,
+    ) -> None:
+        if (program is None) == (sql is None):
+            raise Error(
+                'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
+            )
+        if runner not in ("spark", "inline"):
+            raise Error(f"unknown runner '{runner}'; runners: spark, inline")
+        if partitions is not None and partitions < 1:
+            raise Error(f"partitions={partitions}: needs at least 1")
+        if isinstance(program, Program):
+            self.program = program
+        elif program is not None:
+            self.program = load_program(Path(program), define=define, session=spark)
+        else:
+            assert sql is not None
+            self.program = load_program(sql + "\n", define=define, session=spark)
+        self.spark = spark
+        self.partitions = partitions
+        self.runner: Runner = _runner(runner, spark)
+        identity = Identity(
+            self.program.name, self.program.fingerprint, self.program.text, self.program.timezone
+        )
+        self.store = (
+            Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)
+        )
+        self._state = _state_of(self.program, self.store.last)
+        self._queue: dict[str, list[Input]] = {}
+        self._queued = 0
+        self._callbacks: dict[str, list[Callback]] = {}
+        self._token = secrets.token_hex(4)
+        self._attempt = 0
+        self._closed = False
+        self._lock = threading.RLock()
+
+    # -- deltas -------------------------------------------------------------------------------------
+
+    def insert(self, table: str, rows: object) -> None:
+        """Queue rows for the next step. In a keyed table a row of a present key replaces it."""
+        self._take(self._table(table), rows, 1)
+
+    def delete(self, table: str, rows: object) -> None:
+        """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them."""
+        target = self._table(table)
+        if target.append_only:
+            raise DataError(
+                f"table '{target.name}' is append-only; declare it without append_only to delete from it"
+            )
+        self._take(target, rows, -1)
+
+    def upsert(self, table: str, rows: object) -> None:
+        """Queue rows of a keyed table, replacing those with the same keys."""
+        target = self._table(table)
+        if not target.primary_key:
+            raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
+        self._take(target, rows, 1)
+
+    def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
+        """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
+
+        Without weights: a batch, or a chunk in the state's segments, whose last column is `__weight`. In a
+        keyed table weight 1 is an upsert, −1 a delete by key, and rows apply in order.
+        """
+        with self._lock:
+            self._open()
+            if weights is not None:
+                assert isinstance(rows, pa.RecordBatch)
+                rows = rows.append_column(_WEIGHT_FIELD, int64_array(weights))
+            self._queue.setdefault(self._table(table).name, []).append(Input(self._queued, rows))
+            self._queued += 1
+
+    def discard(self) -> None:
+        """Forget what is queued, as after a step that can't succeed."""
+        with self._lock:
+            self.store.discard(_staged(self._queue))
+            self._queue = {}
+            self._queued = 0
+
+    @property
+    def queued(self) -> dict[str, int]:
+        """Rows waiting for the next step, per table."""
+        sizes = {
+            table: sum(
+                part.batch.rows if isinstance(part.batch, Chunk) else part.batch.num_rows for part in parts
+            )
+            for table, parts in self._queue.items()
+        }
+        return {table: rows for table, rows in sizes.items() if rows}
+
+    def _take(self, table: Table, rows: object, weight: int) -> None:
+        self._open()
+        if type(rows).__module__.startswith("pyspark."):
+            from dbsp.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
+
+            for chunk in stage(self, table, rows, weight):
+                self.change(table.name, chunk)
+            return
+        read = key_rows if weight < 0 and table.primary_key else whole_rows
+        batch = read(table, rows, self.program.timezone)
+        if batch.num_rows:
+            self.change(table.name, batch, np.full(batch.num_rows, weight, np.int64))
+
+    def _table(self, name: str) -> Table:
+        for table in self.program.tables.values():
+            if table.name.lower() == name.lower():
+                return table
+        names = list(self.program.tables)
+        hint = did_you_mean(name, names)
+        raise ProgramError(f"unknown table '{name}'; tables: {', '.join(names) or 'none'}{hint}")
+
+    # -- steps --------------------------------------------------------------------------------------
+
+    @property
+    def last_step(self) -> int:
+        """The number of the last step, 0 before the first."""
+        return self.store.last.step if self.store.last else 0
+
+    def step(
+        self,
+        clock: datetime | None = None,
+        *,
+        stream: str = "",
+        batch: int | None = None,
+        offsets: object = None,
+    ) -> Changes:
+        """Apply what is queued to every view, and commit.
+
+        clock: the step's time, read by NOW(). stream, batch, offsets: which micro-batch of which streaming
+        query this is; it is committed once, see `committed`. When it raises, nothing has changed and what
+        was queued still is: the step can be tried again, or its delta given up with `discard`.
+        """
+        with self._lock:
+            self._open()
+            began = time.perf_counter()
+            clock = self._moment(clock)
+            step = self.last_step + 1
+            self._attempt += 1
+            segment = f"{step:012d}-{self._token}-{self._attempt}"
+            try:
+                results = self._run(step, clock, segment)
+                state = self._state.apply(results)
+                commit = self._commit(step, clock, state, results)
+                commit = _of_batch(commit, self.store.last, stream, batch, offsets)
+                self.store.commit(commit)
+            except BaseException:
+                self.store.discard_attempt(segment)
+                raise
+            self._state = state
+            self.discard()
+            views = {o.view: self._view_changes(o.view, commit) for o in self.program.circuit.outputs}
+            metrics = Metrics.of(self.program.circuit, state, results, time.perf_counter() - began)
+            changes = Changes(step, clock, views, metrics)
+        for view, callbacks in self._callbacks.items():
+            for callback in callbacks:
+                callback(step, changes[view])
+        return changes
+
+    def committed(self, stream: str, batch: int) -> bool:
+        """Whether that micro-batch is in the state already, so that it must not be applied again.
+
+        Raises StateError where the batch can't follow what the state holds.
+        """
+        last = self.store.last
+        if last is None or last.batch is None:
+            return False
+        if last.stream != stream:
+            raise StateError(
+                f"{self.store.root}: was fed by another streaming query ({last.stream}, not {stream}); "
+                "use the checkpoint it was made with, or a new state directory"
+            )
+        if batch > last.batch + 1:
+            raise StateError(
+                f"{self.store.root}: is behind its checkpoint (batch {last.batch} is here, {batch} comes "
+                "next); restore both from the same moment"
+            )
+        return batch <= last.batch
+
+    def subscribe(self, view: str, callback: Callback) -> None:
+        """After each commit, call `callback(step, changes)` with the view's changes, in this thread."""
+        self._callbacks.setdefault(self._view(view), []).append(callback)
+
+    def run(self, **options: Any) -> Any:
+        """Step by step through what the tables' sources have, into the sinks; see `dbsp run`."""
+        from dbsp.spark.streaming import run  # noqa: PLC0415
+
+        return run(self, **options)
+
+    def _run(self, step: int, clock: datetime | None, segment: str) -> list[TaskResult]:
+        partitions = self.partitions or self.runner.partitions
+        work = Work(
+            self.program.circuit,
+            self._state,
+            self._queue,
+            self.store.segments,
+            step,
+            clock,
+            segment,
+            partitions,
+            self.store.durable,
+        )
+        return self.runner.run(work)
+
+    def _commit(self, step: int, clock: datetime | None, state: State, results: list[TaskResult]) -> Commit:
+        changes: dict[str, list[list[object]]] = {}
+        segments = state.segments()
+        for result in results:
+            for view, chunk in result.changes.items():
+                changes.setdefault(view, []).append(chunk.to_json())
+                segments.add(chunk.segment)
+        return Commit(step, self.program.fingerprint, state.to_json(), clock, changes, frozenset(segments))
+
+    def _moment(self, clock: datetime | None) -> datetime | None:
+        if clock is not None and clock.tzinfo is None:
+            return clock.replace(tzinfo=ZoneInfo(self.program.timezone))
+        return clock
+
+    # -- views --------------------------------------------------------------------------------------
+
+    def __getitem__(self, view: str) -> Contents:
+        """The view as of the last step."""
+        return self.view(view)
+
+    def view(self, view: str, as_of: int | None = None) -> Contents:
+        """The view as of a step; of the last one unless `as_of` names another that is kept."""
+        with self._lock:
+            self._open()
+            state = self._state
+            name = self._view(view)
+            if as_of is not None and as_of != self.last_step:
+                state = _state_of(self.program, self.store.commit_of(as_of))
+            return contents_of(self.program, state, name, self.store, self.spark)
+
+    def changes_of(self, view: str, step: int) -> ViewChanges:
+        """What a kept step changed in a view."""
+        return self._view_changes(self._view(view), self.store.commit_of(step))
+
+    def _view_changes(self, view: str, commit: Commit) -> ViewChanges:
+        chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
+        parts = (
+            open_chunks(layout_of(self.program.circuit, view), chunks, self.store.segments) if chunks else []
+        )
+        return ViewChanges(view, view_schema(self.program, view), parts)
+
+    def _view(self, name: str) -> str:
+        return output_view(self.program, name)
+
+    # -- the end ------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Release the state directory. What is queued is given up."""
+        if not self._closed:
+            self._closed = True
+            self.runner.close()
+            self.store.close()
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        if self._closed:
+            raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
+
+
+_WEIGHT_FIELD = pa.field(WEIGHT, pa.int64(), nullable=False)
+
+
+def output_view(program: Program, name: str) -> str:
+    """The output view of that name, in any case. Raises UnknownView."""
+    existing = [output.view for output in program.circuit.outputs]
+    for view in existing:
+        if view.lower() == name.lower():
+            return view
+    raise _no_view(program, name, existing)
+
+
+def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
+    if any(view.name.lower() == name.lower() and view.kind == "local" for view in program.views.values()):
+        return UnknownView(f"view '{name}' is LOCAL and not kept; declare it with CREATE VIEW to read it")
+    hint = did_you_mean(name, existing)
+    return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
+
+
+def view_schema(program: Program, view: str) -> pa.Schema:
+    """A view's columns as Arrow fields."""
+    return arrow_schema(program.views[view])
+
+
+def contents_of(
+    program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
+) -> Contents:
+    """What a view holds in some state."""
+    output = program.circuit.output(view)
+    spine = state.spines[output.node if output.trace is None else output.trace]
+    chunks = [chunk for run in spine.runs for chunk in run.chunks]
+    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments)
+    return Contents(view, view_schema(program, view), parts, spark)
+
+
+def _state_of(program: Program, commit: Commit | None) -> State:
+    if commit is None:
+        return State.empty(program.circuit)
+    return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
+
+
+def _of_batch(commit: Commit, last: Commit | None, stream: str, batch: int | None, offsets: object) -> Commit:
+    """The commit, knowing the last micro-batch: this step, or for a step from the API the one before."""
+    if batch is not None:
+        return replace(commit, stream=stream, batch=batch, offsets=offsets)
+    if last is not None:
+        return replace(commit, stream=last.stream, batch=last.batch, offsets=last.offsets)
+    return commit
+
+
+def _staged(queue: Mapping[str, list[Input]]) -> set[str]:
+    """The segments that hold queued rows."""
+    return {part.batch.segment for parts in queue.values() for part in parts if isinstance(part.batch, Chunk)}
+
+
+def _runner(name: str, spark: SparkSession | None) -> Runner:
+    if name == "inline":
+        return InlineRunner()
+    from dbsp.spark.runner import SparkRunner  # noqa: PLC0415  the inline runner must not pay for it
+
+    runner: Runner = SparkRunner(spark)
+    return runner
