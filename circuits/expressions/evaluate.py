@@ -30,6 +30,8 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
         return rows.column(expression.index)
     if isinstance(expression, Literal):
         return pa.scalar(expression.value, expression.type)
+    if not rows.num_rows:  # constants fail only where there is a row to compute them for
+        return pa.array([], expression.type)
     function = find(expression.function)
     assert function is not None, f"unregistered function {expression.function}: {expression}"
     if function.is_form:

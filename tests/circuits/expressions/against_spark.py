@@ -1,0 +1,145 @@
+"""Our kernels against Spark itself, on the same rows, for the same SQL text.
+
+    against = AgainstSpark(spark, rows)
+    against.check(["a + 1", "CAST(s AS INT)"])                # same values, bit for bit
+    against.check_fails(["CAST(s AS INT)"])                    # same error condition
+
+The text goes to Spark, which evaluates it, and through our front end, which evaluates the translated
+expression. All expressions of one `check` are one Spark job.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from circuits.errors import EvaluationError
+from circuits.expressions.evaluate import evaluate
+from circuits.expressions.nodes import Expression
+from sql.catalyst import Catalyst
+from sql.catalyst.plans import plan
+from sql.catalyst.query import Query
+from sql.plan import Project, Values
+from sql.source import read
+from sql.tokens import Slice
+from sql.types import ddl
+
+
+class AgainstSpark:
+    """rows: what the relation `t` holds; the expressions read its columns by name."""
+
+    def __init__(self, spark: Any, rows: pa.RecordBatch, time_zone: str = "UTC") -> None:
+        self.spark = spark
+        self.rows = rows
+        self.time_zone = time_zone
+        self._session(self._start)
+
+    def _session(self, run: Any) -> Any:
+        """The session's own time zone is put back: other tests share the session."""
+        before = self.spark.conf.get("spark.sql.session.timeZone")
+        self.spark.conf.set("spark.sql.session.timeZone", self.time_zone)
+        try:
+            return run()
+        finally:
+            self.spark.conf.set("spark.sql.session.timeZone", before)
+
+    def _start(self) -> None:
+        numbered = self.rows.append_column("__row", pa.array(range(self.rows.num_rows), pa.int64()))
+        self.frame = self.spark.createDataFrame(pa.Table.from_batches([numbered]))
+        self.catalyst = Catalyst(self.spark)
+        fields = zip(self.rows.schema.names, self.rows.schema.types, strict=True)
+        columns = [(name, self.catalyst.column_type(ddl(kind)), True) for name, kind in fields]
+        self.catalyst.register("t", columns)
+
+    def translate(self, expressions: Sequence[str]) -> list[Expression]:
+        """What the front end makes of the expressions."""
+        text = "SELECT " + ", ".join(f"({e}) AS c{n}" for n, e in enumerate(expressions)) + " FROM t"
+        dumped = self.catalyst.query(text)
+        assert "error" not in dumped, dumped["error"]
+        translated = plan(Query(read(text, "test.sql"), Slice(text, 0), dumped["types"]), dumped["plan"]).plan
+        if isinstance(translated, Values):
+            return list(translated.rows[0])
+        assert isinstance(translated, Project), translated
+        return list(translated.expressions)
+
+    def spark_values(self, expressions: Sequence[str]) -> pa.Table:
+        """One column per expression, in the order of the rows. Raises what Spark raises."""
+        self.frame.createOrReplaceTempView("against_spark")
+        columns = ", ".join(f"({e}) AS c{n}" for n, e in enumerate(expressions))
+        query = f"SELECT {columns}, __row FROM against_spark ORDER BY __row"
+        return self._session(lambda: self.spark.sql(query).toArrow().drop_columns(["__row"]))
+
+    def check(self, expressions: Sequence[str]) -> None:
+        """Each expression has the same value on every row in both."""
+        theirs = self.spark_values(expressions)
+        wrong = []
+        for n, expression in enumerate(self.translate(expressions)):
+            expected = theirs.column(n).combine_chunks()
+            try:
+                ours = evaluate(expression, self.rows)
+                ours.validate(full=True)
+            except EvaluationError as error:
+                wrong.append(f"{expressions[n]}: {error}")
+                continue
+            wrong += _differences(expressions[n], self.rows, ours, expected)
+        assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:40]])
+
+    def check_fails(self, expressions: Sequence[str]) -> None:
+        """Each expression raises in both, with the same error condition."""
+        wrong = []
+        for text, expression in zip(expressions, self.translate(expressions), strict=True):
+            theirs = self.condition(text)
+            try:
+                value = evaluate(expression, self.rows)
+                ours: str | None = f"no error, but {value.slice(0, 3).to_pylist()}"
+            except EvaluationError as error:
+                ours = error.condition
+            if theirs != ours or theirs is None:
+                wrong.append(f"{text}: Spark says {theirs}, we say {ours}")
+        assert not wrong, "\n".join(wrong)
+
+    def condition(self, expression: str) -> str | None:
+        """Spark's error condition for the expression; None if it has a value on every row."""
+        from pyspark.errors import PySparkException
+
+        try:
+            self.spark_values([expression])
+        except PySparkException as error:
+            return error.getCondition()
+        return None
+
+
+def _differences(text: str, rows: pa.RecordBatch, ours: pa.Array, theirs: pa.Array) -> list[str]:
+    if len(ours) != len(theirs):
+        return [f"{text}: {len(ours)} rows, Spark has {len(theirs)}"]
+    found = []
+    for at, (mine, spark) in enumerate(zip(_plain(ours), _plain(theirs), strict=True)):
+        if identity(mine) != identity(spark):
+            found.append(f"{text}: {mine!r}, Spark says {spark!r}, for {rows.slice(at, 1).to_pylist()[0]}")
+    return found
+
+
+def _plain(array: pa.Array) -> list[Any]:
+    """Python values; times as integers, because Python's end in the year 9999."""
+    if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
+        array = array.view(pa.int64())
+    elif pa.types.is_date32(array.type):
+        array = array.view(pa.int32())
+    elif pa.types.is_string(array.type):
+        array = array.view(pa.binary())  # Spark's strings need not be UTF-8
+    return array.to_pylist()
+
+
+def identity(value: Any) -> Any:
+    """Equal exactly where the values are the same: one NaN, −0.0 is not 0.0, 1.0 is not 1."""
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else struct.pack(">d", value)
+    if isinstance(value, dict):
+        return [(name, identity(item)) for name, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [identity(item) for item in value]
+    return (type(value).__name__, str(value))
