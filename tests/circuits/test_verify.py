@@ -1,0 +1,120 @@
+"""`verify` names the node of every circuit that isn't legal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from circuits.circuit import Circuit, CircuitBuilder, Output
+from circuits.expressions.nodes import Column, Literal
+from circuits.operators.distinct import Distinct
+from circuits.operators.join import LEFT, RIGHT, Join
+from circuits.operators.linear import Filter, Map, Negate, Union
+from circuits.operators.streams import Exchange, Integrate
+from circuits.verify import verify
+from tests.circuits.engine import output, source, trace
+
+SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
+COLUMNS = ((LEFT, 0), (RIGHT, 1))
+
+
+def built(build: Callable[[CircuitBuilder, int], int]) -> Circuit:
+    builder = CircuitBuilder()
+    build(builder, source(builder, "t", SCHEMA))
+    return builder.build()
+
+
+def unplaced_join(b: CircuitBuilder, t: int) -> int:
+    return b.add(Join((0,), (0,), COLUMNS), trace(b, t, (0,)), trace(b, t))
+
+
+ILLEGAL: dict[str, tuple[Callable[[CircuitBuilder, int], int], str]] = {
+    "distinct of a stream": (lambda b, t: b.add(Distinct(), t), "inputs must be traces"),
+    "join of a stream": (
+        lambda b, t: b.add(Join((0,), (0,), COLUMNS), trace(b, t, (0,)), t),
+        "inputs must be traces",
+    ),
+    "join placed by other columns": (unplaced_join, "right rows lie by"),
+    "join of different key types": (
+        lambda b, t: b.add(Join((0,), (1,), COLUMNS), trace(b, t, (0,)), trace(b, t, (1,))),
+        "key types differ",
+    ),
+    "integrate rows that lie anywhere": (lambda b, t: b.add(Integrate((0,)), t), "rows lie by None"),
+    "filter by a number": (lambda b, t: b.add(Filter(Column(0, pa.int64())), t), "condition is not boolean"),
+    "filter by a column that isn't there": (
+        lambda b, t: b.add(Filter(Column(2, pa.bool_())), t),
+        "no column 2",
+    ),
+    "map to another type": (
+        lambda b, t: b.add(Map((Column(0, pa.int64()),), pa.schema([("x", pa.string())])), t),
+        "expression types differ",
+    ),
+    "map of a column that isn't there": (
+        lambda b, t: b.add(Map((Column(7, pa.int64()),), pa.schema([("x", pa.int64())])), t),
+        "no column 7",
+    ),
+    "rows without columns": (lambda b, t: b.add(Map((), pa.schema([])), t), "at least one column"),
+    "union of other types": (
+        lambda b, t: b.add(
+            Union(SCHEMA), t, b.add(Map((Literal(1, pa.int64()),), pa.schema([("x", pa.int64())])), t)
+        ),
+        "input types differ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_illegal(name: str) -> None:
+    build, message = ILLEGAL[name]
+    with pytest.raises(AssertionError, match=message):
+        verify(built(build))
+
+
+def legal() -> Circuit:
+    builder = CircuitBuilder()
+    table = source(builder, "t", SCHEMA)
+    output(builder, "v", builder.add(Distinct(), trace(builder, builder.add(Negate(), table))))
+    return builder.build()
+
+
+def test_legal() -> None:
+    verify(legal())
+
+
+def test_nodes_out_of_order() -> None:
+    circuit = legal()
+    nodes = list(circuit.nodes)
+    nodes[1] = replace(nodes[1], inputs=(3,))
+    with pytest.raises(AssertionError, match=r"node 1 .*inputs must come before"):
+        verify(replace(circuit, nodes=tuple(nodes)))
+
+
+def test_a_wrong_level() -> None:
+    circuit = legal()
+    at = next(i for i, node in enumerate(circuit.nodes) if isinstance(node.operator, Exchange))
+    nodes = list(circuit.nodes)
+    nodes[at] = replace(nodes[at], level=0)
+    with pytest.raises(AssertionError, match=f"node {at} .*wrong level"):
+        verify(replace(circuit, nodes=tuple(nodes)))
+
+
+def test_a_view_without_a_trace() -> None:
+    circuit = legal()
+    with pytest.raises(AssertionError, match="view v: no trace"):
+        verify(replace(circuit, outputs=(Output("v", 1, 1),)))
+
+
+def test_a_source_that_isnt_one() -> None:
+    with pytest.raises(AssertionError, match="source of t"):
+        verify(replace(legal(), sources={"t": 1}))
+
+
+def test_equal_operators_over_equal_inputs_are_one_node() -> None:
+    builder = CircuitBuilder()
+    table = source(builder, "t", SCHEMA)
+    assert builder.add(Negate(), table) == builder.add(Negate(), table)
+    assert trace(builder, table) == trace(builder, table)
+    assert trace(builder, table) != trace(builder, table, (0,))
