@@ -125,11 +125,10 @@ class _Grouping:
 
     def _integrate(self, part: _Accumulated) -> int:
         keys = tuple(range(self.keys))
-        combined = self.builder.add(Combine(self.keys, tuple(part.accumulators)), part.node)
-        if not len(self.builder.nodes[combined].schema):
+        if not self.keys and not part.accumulators:
             # count(*) of the global group: the weight is all there is, but rows need a column
-            combined = self.builder.add(Combine(0, (Accumulator("count", 0),)), part.node)
             part.accumulators.append(Accumulator("count", 0))
+        combined = self.builder.add(Combine(self.keys, tuple(part.accumulators)), part.node)
         placed = self.builder.placed(combined, keys, within=self.within)
         columns = {"min": [], "max": []}  # type: dict[str, list[int]]
         for i, accumulator in enumerate(part.accumulators):
