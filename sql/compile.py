@@ -140,8 +140,7 @@ class _Compiler:
             raise spark_error(self.source, text, dumped["error"], self._columns())
         query = Query(self.source, text, dumped["types"])
         for node in dumped["forbidden"]:
-            why = "reads the clock" if node["clock"] else "is not deterministic"
-            raise query.error(node, f"{node['name']}() {why}: not supported yet in a view")
+            raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
         self._check_sinks(query)
         names = columns or dumped["names"]
         if len(names) != len(dumped["names"]):

@@ -14,6 +14,7 @@ from sql.tokens import Cursor, Slice, Token, tokens
 
 _KNOWN = "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] VIEW and INSERT INTO"
 _TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
+_QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
 _PROPERTIES = ("append_only", "unchecked")
 
 
@@ -107,8 +108,8 @@ def _create_view(cursor: Cursor, kind: str) -> CreateView:
 
 
 def _query(cursor: Cursor) -> Slice:
-    if cursor.next.kind == "end":
-        cursor.fail("expected a query")
+    if cursor.next.upper not in _QUERY_STARTS:
+        cursor.fail(f"expected a query, found {cursor.next}")
     refuse_in_query(cursor)
     return cursor.rest()
 

@@ -143,6 +143,11 @@ public class Dumper {
 
   // ---- what a view must not contain: found before the optimiser folds it to a constant
 
+  private static final java.util.Set CLOCK = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
+      "CurrentTimestamp", "CurrentDate", "CurrentTime", "CurrentBatchTimestamp", "Now", "LocalTimestamp"}));
+  private static final java.util.Set SESSION = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
+      "CurrentTimeZone", "CurrentUser", "CurrentDatabase", "CurrentCatalog", "CurrentPath", "SparkVersion"}));
+
   private void forbidden(LogicalPlan plan, boolean[] first) {
     Iterator expressions = plan.expressions().iterator();
     while (expressions.hasNext()) forbidden((Expression) expressions.next(), first);
@@ -153,7 +158,9 @@ public class Dumper {
   private void forbidden(Expression e, boolean[] first) {
     if (e instanceof PlanExpression) forbidden((LogicalPlan) ((PlanExpression) e).plan(), first);
     String name = className(e);
-    boolean clock = name.startsWith("Current") || name.equals("Now") || name.equals("LocalTimestamp");
+    String why = null;
+    if (CLOCK.contains(name)) why = "reads the clock";
+    else if (SESSION.contains(name)) why = "depends on the session";
     boolean random = !(e instanceof AggregateFunction) && !(e instanceof PlanExpression) && !e.deterministic();
     Iterator children = e.children().iterator();
     while (children.hasNext()) {
@@ -161,11 +168,12 @@ public class Dumper {
       random = random && child.deterministic();
       forbidden(child, first);
     }
-    if (clock || random) {
+    if (why == null && random) why = "is not deterministic";
+    if (why != null) {
       if (!first[0]) out.append(',');
       first[0] = false;
       out.append("{\"name\":"); string(e.prettyName());
-      out.append(",\"clock\":").append(clock);
+      out.append(",\"why\":"); string(why);
       source(e.origin());
       out.append('}');
     }
@@ -217,8 +225,12 @@ public class Dumper {
   private void expression(Expression e) {
     String name = className(e);
     out.append("{\"c\":"); string(name);
-    out.append(",\"t\":").append(type(e.dataType()));
-    out.append(",\"n\":").append(e.nullable()).append(",\"d\":").append(e.deterministic());
+    DataType dataType = null;
+    boolean nullable = true;
+    // a window's specification, for one, is an expression without a value
+    try { dataType = e.dataType(); nullable = e.nullable(); } catch (Exception none) { dataType = null; }
+    out.append(",\"t\":").append(type(dataType));
+    out.append(",\"n\":").append(nullable).append(",\"d\":").append(e.deterministic());
     source(e.origin());
     if (e instanceof NamedExpression) {
       NamedExpression named = (NamedExpression) e;
@@ -327,7 +339,7 @@ public class Dumper {
 
   private int type(DataType t) {
     String json;
-    if (t instanceof ObjectType) json = "\"object\"";
+    if (t == null || t instanceof ObjectType) json = "\"object\"";
     else json = t.json();
     Object known = types.get(json);
     if (known != null) return ((Integer) known).intValue();

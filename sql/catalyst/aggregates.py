@@ -14,6 +14,7 @@ from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
+from sql.types import ddl
 
 _FUNCTIONS = {"Count": "count", "Sum": "sum", "Average": "avg", "Min": "min", "Max": "max"}
 
@@ -80,6 +81,8 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
     """node: an AggregateExpression."""
     function = node["k"][0]
     name = _FUNCTIONS.get(function["c"])
+    if function["c"] == "PivotFirst":
+        raise query.refuse(function, "PIVOT")
     if name is None:
         raise query.error(function, f"aggregate function '{function['pretty']}' is not supported yet")
     distinct = node["o"]["isDistinct"]
@@ -101,18 +104,22 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
     return AggregateCall(name, arguments, query.value_type(function), function["n"], condition, distinct)
 
 
+def _type_name(argument: Expression) -> str:
+    return "a column of NULLs" if pa.types.is_null(argument.type) else ddl(argument.type).upper()
+
+
 def _check_sum(query: Query, node: Node, argument: Expression) -> None:
     mode = node["o"].get("evalContext", node["o"]).get("evalMode", "ANSI")
     if mode != "ANSI":
-        raise query.error(node, f"aggregate function 'try_{node['pretty']}' is not supported yet")
+        raise query.error(node, f"aggregate function '{node['pretty']}' is not supported yet")
     if not (
         pa.types.is_integer(argument.type)
         or pa.types.is_floating(argument.type)
         or pa.types.is_decimal(argument.type)
     ):
-        raise query.refuse(node, f"{node['pretty']} over {query.spark_type(node['k'][0])}")
+        raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")
 
 
 def _check_ordered(query: Query, node: Node, argument: Expression) -> None:
     if pa.types.is_nested(argument.type) or pa.types.is_null(argument.type):
-        raise query.refuse(node, f"{node['pretty']} over {query.spark_type(node['k'][0])}")
+        raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")

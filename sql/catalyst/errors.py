@@ -70,6 +70,6 @@ def _relations_in(source: Source, text: Slice, relations: Mapping[str, Sequence[
 
 def _first_line(message: str) -> str:
     """Without the condition's name in front, and without SQLSTATE, position and plan behind."""
-    line = re.sub(r"^\[[\w.]+\]\s*", "", message)
+    line = re.sub(r"^\s*\[[\w.]+\]\s*", "", message)
     line = re.split(r"\s*SQLSTATE:|;\s*line \d+ pos \d+|\n\s*==|\n'?[A-Z]\w+ ", line, maxsplit=1)[0]
     return " ".join(line.split()).rstrip(".")

@@ -141,7 +141,7 @@ def normalized(query: Query, node: Node, key: Expression) -> Expression:
     """
     if not _holds_float(key.type):
         return key
-    call = Call("normalize_na_n_and_zero", (key,), key.type, key.nullable, text=str(key))
+    call = Call("normalize_na_n_and_zero", (key,), key.type, key.nullable)
     check_covered(query, node, call)
     return call
 

@@ -15,7 +15,7 @@ from sql.catalyst.session import RELATION
 from sql.plan import Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
 
 _REFUSED = {
-    "Window": "window functions (OVER)",
+    "Window": "OVER (window functions)",
     "GlobalLimit": "LIMIT",
     "LocalLimit": "LIMIT",
     "Tail": "LIMIT",
@@ -23,8 +23,8 @@ _REFUSED = {
     "Sample": "TABLESAMPLE",
     "Intersect": "INTERSECT",
     "Except": "EXCEPT",
-    "UnionLoop": "WITH RECURSIVE",
-    "UnionLoopRef": "WITH RECURSIVE",
+    "UnionLoop": "RECURSIVE common table expressions",
+    "UnionLoopRef": "RECURSIVE common table expressions",
     "Range": "range()",
     "LateralJoin": "LATERAL joins",
     "AsOfJoin": "ASOF JOIN",
@@ -52,7 +52,7 @@ def plan(query: Query, node: Node) -> Relation:
     if name in _TRANSPARENT:
         return plan(query, node["k"][0])
     if name in _REFUSED:
-        raise query.refuse(node, _REFUSED[name])
+        raise query.refuse(node, _REFUSED[name], _REFUSED[name].split()[0])
     translate = _TRANSLATE.get(name)
     if translate is None:
         raise query.refuse(node, f"Spark's plan node {name}")

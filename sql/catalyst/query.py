@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from circuits.errors import ProgramError
 from sql.source import Source
-from sql.tokens import Slice
+from sql.tokens import Slice, tokens
 from sql.types import UnsupportedType, arrow_type, literal_type
 
 Node = dict[str, Any]
@@ -27,8 +27,19 @@ class Query:
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.slice.start + self._start(node), message)
 
-    def refuse(self, node: Node, what: str) -> ProgramError:
-        return self.error(node, f"not supported yet: {what}")
+    def refuse(self, node: Node, what: str, keyword: str = "") -> ProgramError:
+        """keyword: where Spark lost the place, the construct's first word in the query is it."""
+        start = self._start(node)
+        if keyword and start == 0:
+            start = self._find(keyword)
+        return self.source.error(self.slice.start + start, f"not supported yet: {what}")
+
+    def _find(self, keyword: str) -> int:
+        for token in tokens(self.source):
+            inside = self.slice.start <= token.start < self.slice.start + len(self.slice.text)
+            if inside and token.upper == keyword:
+                return token.start - self.slice.start
+        return 0
 
     def _start(self, node: Node) -> int:
         """The node's own place, or else that of the first expression inside; 0 where Spark lost it."""

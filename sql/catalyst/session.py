@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,15 @@ _EXCLUDED = (
 )
 
 
+@cache
+def _dumper_class(gateway: Any) -> Any:
+    """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
+    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook((Path(__file__).parent / "Dumper.java").read_text(encoding="utf-8"))
+    return compiler.getClassLoader().loadClass("Dumper").getConstructors()[0]
+
+
 class Catalyst:
     """spark: a classic session; its views, settings and functions stay untouched."""
 
@@ -68,16 +78,13 @@ class Catalyst:
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
         settings.set("spark.sql.optimizer.excludedRules", ",".join(_EXCLUDED))
-        self._dumper = self._compile_dumper()
+        self._dumper = self._new_dumper()
 
-    def _compile_dumper(self) -> Any:
-        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(self._jvm.java.lang.Thread.currentThread().getContextClassLoader())
-        compiler.cook((Path(__file__).parent / "Dumper.java").read_text(encoding="utf-8"))
-        constructor = compiler.getClassLoader().loadClass("Dumper").getConstructors()[0]
-        arguments = self._context._gateway.new_array(self._jvm.java.lang.Object, 1)
+    def _new_dumper(self) -> Any:
+        gateway = self._context._gateway
+        arguments = gateway.new_array(self._jvm.java.lang.Object, 1)
         arguments[0] = self._session
-        return constructor.newInstance(arguments)
+        return _dumper_class(gateway).newInstance(arguments)
 
     def column_type(self, ddl: str) -> Any:
         """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""

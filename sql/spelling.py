@@ -1,0 +1,162 @@
+"""Expressions and plan nodes as a person writes them, with names for positions."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Column, Expression, Literal
+from sql.plan import (
+    Aggregate,
+    AggregateCall,
+    Distinct,
+    Expand,
+    Field,
+    Filter,
+    Generate,
+    Join,
+    Plan,
+    Project,
+    Scan,
+    Schema,
+    Union,
+    Values,
+)
+from sql.types import UnsupportedType, ddl
+
+_INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "remainder": "%",
+    "equal_to": "=",
+    "equal_null_safe": "<=>",
+    "less_than": "<",
+    "less_than_or_equal": "<=",
+    "greater_than": ">",
+    "greater_than_or_equal": ">=",
+    "and": "AND",
+    "or": "OR",
+}
+
+
+def spell(expression: Expression, schema: Schema) -> str:
+    """The expression over columns of `schema`."""
+    if isinstance(expression, Column):
+        return schema[expression.index].name
+    if isinstance(expression, Literal):
+        return _literal(expression)
+    arguments = [_operand(a, schema) for a in expression.arguments]
+    if expression.function in _INFIX and len(arguments) == 2:
+        return f" {_INFIX[expression.function]} ".join(arguments)
+    plain = [spell(a, schema) for a in expression.arguments]
+    if expression.function == "cast":
+        return f"CAST({plain[0]} AS {type_name(expression.type)})"
+    if expression.function == "get_struct_field":
+        struct = expression.arguments[0]
+        ordinal = expression.option("ordinal")
+        if pa.types.is_struct(struct.type) and isinstance(ordinal, int):
+            return f"{plain[0]}.{struct.type.field(ordinal).name}"
+    if expression.function in ("is_null", "is_not_null"):
+        return f"{arguments[0]} {expression.function.replace('_', ' ').upper()}"
+    return f"{expression.function}({', '.join(plain)})"
+
+
+def _operand(expression: Expression, schema: Schema) -> str:
+    spelled = spell(expression, schema)
+    nested = isinstance(expression, Call) and expression.function in _INFIX
+    return f"({spelled})" if nested else spelled
+
+
+def _literal(literal: Literal) -> str:
+    value = literal.value
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.replace(tzinfo=None)}'"
+    if isinstance(value, date):
+        return f"DATE '{value}'"
+    return str(value)
+
+
+def type_name(type_: pa.DataType) -> str:
+    try:
+        return ddl(type_).upper()
+    except UnsupportedType:
+        return str(type_)
+
+
+def spell_call(call: AggregateCall, schema: Schema) -> str:
+    arguments = ", ".join(spell(a, schema) for a in call.arguments) or "*"
+    filtered = f" FILTER (WHERE {spell(call.filter, schema)})" if call.filter is not None else ""
+    return f"{call.function}({'DISTINCT ' if call.distinct else ''}{arguments}){filtered}"
+
+
+def spell_node(plan: Plan) -> str:
+    """One line: what this node does to its inputs."""
+    match plan:
+        case Scan():
+            return f"scan {plan.relation}"
+        case Values():
+            return f"values of {len(plan.rows)} rows"
+        case Project():
+            return "project " + _aliased(plan.expressions, plan.schema, plan.input.schema)
+        case Filter():
+            return "filter " + spell(plan.condition, plan.input.schema)
+        case Join():
+            return _spell_join(plan)
+        case Aggregate():
+            keys = ", ".join(spell(key, plan.input.schema) for key in plan.keys) or "nothing"
+            calls = ", ".join(spell_call(call, plan.input.schema) for call in plan.aggregates)
+            return f"aggregate by {keys}: {calls}"
+        case Distinct():
+            return "distinct"
+        case Union():
+            return "union all"
+        case Expand():
+            return f"expand every row to {len(plan.projections)} of ({', '.join(_names(plan.schema))})"
+        case Generate():
+            return "generate " + spell(plan.generator, plan.input.schema)
+
+
+def _spell_join(plan: Join) -> str:
+    left, right = _qualified(plan.left.schema, plan.right.schema)
+    keys = [
+        f"{spell(a, left)} {'<=>' if safe else '='} {spell(b, right)}"
+        for a, b, safe in zip(plan.left_keys, plan.right_keys, plan.null_safe, strict=True)
+    ]
+    residual = [spell(plan.residual, (*left, *right))] if plan.residual is not None else []
+    return f"{plan.kind} join on " + " AND ".join([*keys, *residual])
+
+
+def _qualified(left: Schema, right: Schema) -> tuple[Schema, Schema]:
+    """Names that both sides have say whose they are."""
+    both = set(_names(left)) & set(_names(right))
+
+    def named(side: str, schema: Schema) -> Schema:
+        return tuple(
+            Field(f"{side}.{f.name}" if f.name in both else f.name, f.type, f.nullable) for f in schema
+        )
+
+    return named("left", left), named("right", right)
+
+
+def _aliased(expressions: tuple[Expression, ...], schema: Schema, below: Schema) -> str:
+    parts = []
+    for expression, field in zip(expressions, schema, strict=True):
+        spelled = spell(expression, below)
+        inner = isinstance(expression, Call) and field.name == expression.function
+        parts.append(spelled if inner or spelled == field.name else f"{spelled} AS {field.name}")
+    return ", ".join(parts)
+
+
+def _names(schema: Schema) -> list[str]:
+    return [field.name for field in schema]
+
+
+def spell_columns(schema: tuple[Field, ...]) -> str:
+    return ", ".join(f"{f.name} {type_name(f.type)}{'' if f.nullable else ' NOT NULL'}" for f in schema)
