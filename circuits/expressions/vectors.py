@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from circuits.errors import EvaluationError
 from circuits.expressions.nodes import Call
-from circuits.expressions.registry import Value
+from circuits.expressions.registry import Value, kernel
 
 Numbers = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -179,3 +179,33 @@ def per_distinct(run: Callable[..., Any], type: pa.DataType, *arguments: Value) 
     indices = np.zeros(rows, np.int64)
     indices[valid] = inverse
     return pa.array(values, type).take(pa.array(indices, mask=~valid))
+
+
+def strict(
+    name: str, subject: int = 0, refuse: Callable[[Call], str | None] | None = None
+) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Register a kernel that is NULL where an argument is; its argument `subject` is always an array."""
+
+    def register(run: Callable[..., Value]) -> Callable[..., Value]:
+        def whole(call: Call, *arguments: Value) -> Value:
+            if any(isinstance(each, pa.Scalar) and not each.is_valid for each in arguments):
+                return pa.scalar(None, call.type)
+            if not isinstance(arguments[subject], pa.Scalar):
+                return run(call, *arguments)
+            rows = next((len(each) for each in arguments if not isinstance(each, pa.Scalar)), None)
+            spread = list(arguments)
+            spread[subject] = pa.repeat(arguments[subject], 1 if rows is None else rows)
+            value = run(call, *spread)
+            return value[0] if rows is None and not isinstance(value, pa.Scalar) else value
+
+        if refuse is None:
+            kernel(name)(whole)
+        else:
+            kernel(name, refuse=refuse)(whole)
+        return run
+
+    return register
+
+
+def are_constant(*arguments: Value) -> bool:
+    return all(isinstance(each, pa.Scalar) for each in arguments)
