@@ -1,4 +1,4 @@
-"""Is there a Java that Spark can run on? One line says what to install, before Spark would fail without one."""
+"""Is there a Java that Spark can run on? If not, one line says what to install."""
 
 from __future__ import annotations
 
