@@ -35,6 +35,18 @@ class EvaluationError(DataError):
         self.row = row
         self.expression: str | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """An exception is pickled as its class and `args`, which here aren't what `__init__` takes."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
 
 class StateError(Error):
     """The state directory is unreadable, foreign, or does not match the program."""
+
+
+def _rebuilt(
+    kind: type[EvaluationError], args: tuple[object, ...], attributes: dict[str, object]
+) -> EvaluationError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
