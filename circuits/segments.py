@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from circuits.errors import StateError
 
 _ALIGNMENT = 64
+
+Opened = TypeVar("Opened")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +83,43 @@ class SegmentWriter:
 
 
 class Segments:
-    """Opens chunks of the segments under `root`; mapped files and batches are kept for reuse."""
+    """Opens chunks of the segments under `root`; mapped files and what is made of them are kept for reuse."""
 
     def __init__(self, root: str | Path, capacity: int = 4096) -> None:
         self.root = str(root)
         self._capacity = capacity
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
-        self._batches: OrderedDict[tuple[str, int], pa.RecordBatch] = OrderedDict()
+        self._opened: OrderedDict[tuple[str, int], Any] = OrderedDict()
 
     def open(self, chunk: Chunk, schema: pa.Schema) -> pa.RecordBatch:
         """The batch, without reading it: pages come in as they are touched."""
+        return pa.ipc.read_record_batch(self._map(chunk.segment).slice(chunk.offset, chunk.length), schema)
+
+    def kept(self, chunk: Chunk, schema: pa.Schema, wrap: Callable[[pa.RecordBatch], Opened]) -> Opened:
+        """`wrap(open(chunk, schema))`, made once: of a chunk there is only ever one way to read it."""
         at = (chunk.segment, chunk.offset)
-        batch = self._batches.get(at)
-        if batch is None:
-            message = self._map(chunk.segment).slice(chunk.offset, chunk.length)
-            batch = pa.ipc.read_record_batch(message, schema)
-            self._batches[at] = batch
-            if len(self._batches) > self._capacity:
-                self._batches.popitem(last=False)
+        opened: Opened | None = self._opened.get(at)
+        if opened is None:
+            opened = self._opened[at] = wrap(self.open(chunk, schema))
+            if len(self._opened) > self._capacity:
+                self._opened.popitem(last=False)
         else:
-            self._batches.move_to_end(at)
-        return batch
+            self._opened.move_to_end(at)
+        return opened
 
     def forget(self, segment: str) -> None:
         """Drop what is kept of a segment, which is about to be deleted."""
         self._files.pop(segment, None)
-        for at in [at for at in self._batches if at[0] == segment]:
-            del self._batches[at]
+        for at in [at for at in self._opened if at[0] == segment]:
+            del self._opened[at]
+
+    def keep(self, segments: Set[str]) -> None:
+        """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
+        if not self._files.keys() <= segments:
+            for at in [at for at in self._opened if at[0] not in segments]:
+                del self._opened[at]
+            for segment in [segment for segment in self._files if segment not in segments]:
+                del self._files[segment]
 
     def _map(self, segment: str) -> pa.Buffer:
         mapped = self._files.get(segment)

@@ -192,7 +192,7 @@ class _Run:
         batches = []
         for chunk in run.chunks:
             if chunk.low < high and chunk.high >= low:
-                batch = Batch.from_stored(self.segments.open(chunk, layout.stored_schema), layout)
+                batch = open_chunk(layout, chunk, self.segments)
                 inside = low <= chunk.low and chunk.high < high
                 batches.append(batch if inside else batch.between(low, high))
         return batches
@@ -320,10 +320,7 @@ class _Run:
         is_log = layout is None
         if layout is None:
             layout = self.circuit.logs[piece.node]
-        batches = [
-            Batch.from_stored(self.segments.open(chunk, layout.stored_schema), layout)
-            for chunk in piece.chunks
-        ]
+        batches = [open_chunk(layout, chunk, self.segments) for chunk in piece.chunks]
         if is_log:
             return self._store(layout, _concatenate(layout, batches), self.views)
         parts = [batch.between(piece.low, piece.high) for batch in batches]
@@ -348,8 +345,13 @@ def changes(circuit: Circuit, view: str, chunks: Sequence[Chunk], segments: Segm
 
 def read_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
     """The sum of stored batches, consolidated."""
-    batches = [Batch.from_stored(segments.open(chunk, layout.stored_schema), layout).zset for chunk in chunks]
-    return ZSet.sum(layout.schema, batches).consolidate()
+    parts = [open_chunk(layout, chunk, segments).zset for chunk in chunks]
+    return ZSet.sum(layout.schema, parts).consolidate()
+
+
+def open_chunk(layout: Layout, chunk: Chunk, segments: Segments) -> Batch:
+    """A stored batch of a trace or log, mapped."""
+    return segments.kept(chunk, layout.stored_schema, lambda stored: Batch.from_stored(stored, layout))
 
 
 def _kept(node: int, trace: int | None) -> int:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, empty, fixed_values, take
-from circuits.batch import Batch, Layout
+from circuits.arrow import concat, fixed_values, take
+from circuits.batch import Layout
 from circuits.equality import equal_rows
 from circuits.errors import EvaluationError
 from circuits.grouping import group_rows
@@ -75,10 +75,8 @@ class Aggregate(Operator):
         groups = self._touched(context, integrals)
         if not groups.count:
             return ZSet.empty(self.output)
-        before, after = (
-            _Side(self, groups, integrals, after=False),
-            _Side(self, groups, integrals, after=True),
-        )
+        before = _Side(self, groups, integrals)
+        after = _Side(self, groups, integrals, earlier=before)
         there_before = before.exists() & (self.keys > 0 or not context.first)
         there_after = after.exists()
         before_rows, after_rows = before.rows(there_before), after.rows(there_after)
@@ -123,10 +121,12 @@ class Groups:
 
 
 class _Side:
-    """The results of the touched groups before or after the step."""
+    """The results of the touched groups before the step, or (given that side) after it."""
 
-    def __init__(self, aggregate: Aggregate, groups: Groups, integrals: list[Integral], after: bool) -> None:
-        self._aggregate, self._groups, self._integrals, self._after = aggregate, groups, integrals, after
+    def __init__(
+        self, aggregate: Aggregate, groups: Groups, integrals: list[Integral], earlier: _Side | None = None
+    ) -> None:
+        self._aggregate, self._groups, self._integrals, self._earlier = aggregate, groups, integrals, earlier
         self._accumulators: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
 
     def exists(self) -> np.ndarray:
@@ -137,33 +137,36 @@ class _Side:
     def rows(self, there: np.ndarray) -> pa.RecordBatch:
         """The output rows of all groups; results of groups that aren't there are anything."""
         columns = [*self._groups.columns, *(self._result(r, there) for r in self._aggregate.results)]
-        if not columns:
-            return empty(self._aggregate.output)
         return pa.RecordBatch.from_arrays(columns, schema=self._aggregate.output)
 
-    def _batches(self, integral: Integral) -> tuple[Batch, ...]:
-        return (*integral.before, integral.delta) if self._after else integral.before
+    def _reached(self, integral: Integral) -> Integral:
+        """The integral whose `before` is what this side sees."""
+        if self._earlier is None:
+            return integral
+        return Integral(integral.layout, (*integral.before, integral.delta), integral.delta)
 
     def _of(self, index: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
         """(weights, accumulators by column) of every group in the integral `index`."""
         if index not in self._accumulators:
-            self._accumulators[index] = self._gather(self._integrals[index])
+            self._accumulators[index] = self._gather(index)
         return self._accumulators[index]
 
-    def _gather(self, integral: Integral) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-        layout, groups = integral.layout, self._groups
-        weights = np.zeros(groups.count, dtype=np.int64)
-        info = np.iinfo(np.int64)
-        start = {**dict.fromkeys(layout.sums, 0), **dict.fromkeys(layout.minima, info.max)}
-        start.update(dict.fromkeys(layout.maxima, info.min))
-        sums = {i: np.full(groups.count, value, dtype=np.int64) for i, value in start.items()}
-        reached = Integral(layout, self._batches(integral), integral.delta)
+    def _gather(self, index: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        integral, groups = self._integrals[index], self._groups
+        layout = integral.layout
+        if self._earlier is None:
+            weights, sums = _zeros(layout, groups.count)
+        else:  # after the step is before the step, plus the delta
+            weights, sums = self._earlier._of(index)
+            weights, sums = weights.copy(), {i: total.copy() for i, total in sums.items()}
+            integral = Integral(layout, (integral.delta,), integral.delta)
         keys = groups.sort_keys(layout, whole=True)
-        for wanted, batch, there in reached.find(groups.columns, keys, layout.identity, whole_key=True):
-            np.add.at(weights, wanted, batch.weights[there])
+        for wanted, batch, there in integral.find(groups.columns, keys, layout.identity, whole_key=True):
+            # a batch holds each identity once, so no position of `wanted` repeats
+            weights[wanted] += batch.weights[there]
             for i, total in sums.items():
                 reduce = np.add if i in layout.sums else np.minimum if i in layout.minima else np.maximum
-                reduce.at(total, wanted, fixed_values(batch.rows.column(i))[there])
+                total[wanted] = reduce(total[wanted], fixed_values(batch.rows.column(i))[there])
         return weights, sums
 
     def _result(self, result: Result, there: np.ndarray) -> pa.Array:
@@ -194,13 +197,14 @@ class _Side:
 
     def _extreme(self, result: Result) -> pa.Array:
         integral = self._integrals[result.input]
-        reached = Integral(integral.layout, self._batches(integral), integral.delta)
         highs = self._groups.sort_keys(integral.layout, whole=False)
-        return extremes(reached, self._groups.columns, highs, greatest=result.function == "max")
+        return extremes(
+            self._reached(integral), self._groups.columns, highs, greatest=result.function == "max"
+        )
 
     def _double_sum(self, integral: Integral) -> np.ndarray:
         groups, keys = self._groups, len(self._groups.columns)
-        reached = Integral(integral.layout, self._batches(integral), integral.delta)
+        reached = self._reached(integral)
         highs = groups.sort_keys(integral.layout, whole=False)
         owners, indices, limbs = [], [], []
         for owner, batch, there in reached.find(groups.columns, highs, tuple(range(keys)), whole_key=False):
@@ -212,6 +216,14 @@ class _Side:
         return join_doubles(
             np.concatenate(owners), np.concatenate(indices), np.concatenate(limbs), groups.count
         )
+
+
+def _zeros(layout: Layout, count: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """The weights and accumulators of `count` groups without rows."""
+    info = np.iinfo(np.int64)
+    start = {**dict.fromkeys(layout.sums, 0), **dict.fromkeys(layout.minima, info.max)}
+    start.update(dict.fromkeys(layout.maxima, info.min))
+    return np.zeros(count, dtype=np.int64), {i: np.full(count, v, dtype=np.int64) for i, v in start.items()}
 
 
 def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> pa.Array:

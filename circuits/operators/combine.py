@@ -103,7 +103,9 @@ class CombineDoubles(Operator):
         delta = delta_of(inputs[0])
         schema = self.schema(delta.schema)
         column = delta.rows.column(self.keys)
-        at, index, limb = split_doubles(np.where(validity(column), fixed_values(column), 0.0).astype(np.float64))
+        at, index, limb = split_doubles(
+            np.where(validity(column), fixed_values(column), 0.0).astype(np.float64)
+        )
         weights = delta.weights[at]
         keys = take(delta.rows.select(list(range(self.keys))), at).columns if self.keys else []
         columns = [*keys, pa.array(index), pa.array(limb * weights)]
