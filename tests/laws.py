@@ -1,0 +1,313 @@
+"""The laws every program obeys, over (compiled program, run of deltas, way of running it).
+
+A *way* is how the engine is run: nothing of it may show in what the views hold, nor in one byte of the
+changelog.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from circuits.errors import DataError
+from circuits.hashing import FOUR_BITS
+from circuits.segments import Chunk
+from circuits.state import State
+from circuits.zset import ZSet
+from dbsp.json_values import encode
+from dbsp.pipeline import Pipeline
+from sql.program import Program as Compiled
+from sql.program import compile_program
+from tests.oracle import arrow_rows, arrow_values, same_rows
+from tests.programs import Program, Table
+from tests.strategies import Change, Contents, Delta, Row, Run, retract_all
+from tests.values import identity
+
+ALWAYS = 1 << 60
+
+
+class Oracle(Protocol):
+    def views(self, program: Program, contents: Mapping[str, list[Row]]) -> dict[str, list[Row]]: ...
+
+
+@dataclass(frozen=True)
+class Way:
+    """small: runs below it are merged at every step (0: none, None: as usual). seed: of the row hashes.
+
+    reopened: the pipeline is closed and opened again before every step.
+    """
+
+    runner: str = "inline"
+    partitions: int = 1
+    small: int | None = None
+    seed: int = 0
+    reopened: bool = False
+    spark: Any = field(default=None, compare=False)
+
+
+PLAIN = Way()
+WAYS = {
+    "two partitions": Way(partitions=2),
+    "seven partitions": Way(partitions=7),
+    "every run merged": Way(small=ALWAYS),
+    "no small run merged": Way(small=0),
+    "reopened": Way(reopened=True),
+    "four-bit hashes": Way(seed=FOUR_BITS),
+    "everything at once": Way(partitions=3, small=0, reopened=True, seed=FOUR_BITS),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, as text and compiled."""
+
+    program: Program
+    compiled: Compiled
+
+    @staticmethod
+    def of(program: Program, session: Any) -> Case:
+        return Case(program, _compiled(program.text, session))
+
+
+_COMPILED: dict[str, Compiled] = {}
+
+
+def _compiled(text: str, session: Any) -> Compiled:
+    if text not in _COMPILED:
+        _COMPILED[text] = compile_program(text, session=session)
+    return _COMPILED[text]
+
+
+class Running:
+    """A pipeline over a directory of its own, run in some way."""
+
+    def __init__(self, case: Case, way: Way = PLAIN) -> None:
+        self.case, self.way = case, way
+        self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
+        self._program = case.compiled
+        if way.seed:
+            circuit = replace(case.compiled.circuit, seed=way.seed)
+            self._program = replace(case.compiled, circuit=circuit, fingerprint=f"seed {way.seed}")
+        self.pipeline = self._open()
+
+    def _open(self) -> Pipeline:
+        pipeline = Pipeline(
+            self._program,
+            state=Path(self._directory.name) / "state",
+            runner=self.way.runner,
+            partitions=self.way.partitions,
+            spark=self.way.spark,
+        )
+        if self.way.small is not None:
+            pipeline._state = replace(pipeline._state, small=self.way.small)
+        return pipeline
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.pipeline.close()
+        self._directory.cleanup()
+
+    def step(self, delta: Delta) -> str:
+        """Apply the delta; the step's changelog as JSON lines."""
+        if self.way.reopened:
+            self.pipeline.close()
+            self.pipeline = self._open()
+        for name, changes in delta.items():
+            queue(self.pipeline, self.case.program.table(name), changes)
+        changes_ = self.pipeline.step()
+        return "".join(changelog(changes_.step, view, changes_[view].zset) for view in sorted(changes_))
+
+    def changes(self, delta: Delta) -> dict[str, Counter[Any]]:
+        """Apply the delta; each view's change as a naive Z-set."""
+        self.step(delta)
+        return {
+            view: _naive(self.pipeline.changes_of(view, self.pipeline.last_step).zset)
+            for view in self.case.program.outputs
+        }
+
+    def rows(self, view: str) -> list[Row]:
+        return arrow_values(self.pipeline[view].to_arrow())
+
+    def state_rows(self) -> dict[str, int]:
+        """Rows kept, per node that remembers any."""
+        nodes = self._program.circuit.nodes
+        return {f"{i} {nodes[i].operator}": rows for i, rows in self.pipeline._state.rows().items() if rows}
+
+
+def queue(pipeline: Pipeline, table: Table, changes: list[Change]) -> None:
+    """Queue changes in their order, as a user would: a call per stretch of the same kind."""
+    start = 0
+    for end in range(1, len(changes) + 1):
+        if end == len(changes) or changes[end].kind != changes[start].kind:
+            _queue_alike(pipeline, table, changes[start:end])
+            start = end
+
+
+def _queue_alike(pipeline: Pipeline, table: Table, changes: list[Change]) -> None:
+    call = {
+        "insert": pipeline.insert,
+        "retract": pipeline.delete,
+        "upsert": pipeline.upsert,
+        "delete": pipeline.delete,
+    }[changes[0].kind]
+    rows = arrow_rows(table, [change.row for change in changes for _ in range(change.weight)])
+    if changes[0].kind == "delete":
+        rows = rows.select(list(table.key))
+    call(table.name, rows)
+
+
+def changelog(step: int, view: str, delta: ZSet) -> str:
+    """One JSON line a changed row, in the order the engine gives them."""
+    names = [f'"{name}": ' for name in delta.schema.names]
+    columns = [encode(column) for column in delta.rows.columns]
+    return "".join(
+        f'{{"step": {step}, "view": "{view}", "row": {{'
+        + ", ".join(map("".join, zip(names, values, strict=True)))
+        + f'}}, "weight": {weight}}}\n'
+        for *values, weight in zip(*columns, delta.weights.tolist(), strict=True)
+    )
+
+
+def _naive(delta: ZSet) -> Counter[Any]:
+    rows = zip(*(column.to_pylist() for column in delta.rows.columns), strict=True)
+    found: Counter[Any] = Counter()
+    for row, weight in zip(rows, delta.weights.tolist(), strict=True):
+        found[identity(row)] += weight
+    return found
+
+
+# ---- the laws ---------------------------------------------------------------------------------------
+
+
+def incremental_equals_batch(case: Case, run: Run, oracle: Oracle, way: Way = PLAIN) -> None:
+    """After every step every view is its query over the tables, and the sum of its changes."""
+    contents = Contents(case.program.tables)
+    total: dict[str, Counter[Any]] = {view: Counter() for view in case.program.outputs}
+    with Running(case, way) as running:
+        for number, delta in enumerate(run, 1):
+            changes = running.changes(delta)
+            contents.apply(delta)
+            held = {table.name: contents.rows(table.name) for table in case.program.tables}
+            for view, expected in oracle.views(case.program, held).items():
+                found = running.rows(view)
+                difference = same_rows(found, expected)
+                assert difference is None, f"step {number}, {view}: {difference}\n{_told(case, run, held)}"
+                total[view].update(changes[view])
+                summed = {row: weight for row, weight in total[view].items() if weight}
+                assert summed == _naive(running.pipeline[view].zset), f"step {number}, {view}: changes"
+
+
+def splitting_changes_nothing(case: Case, run: Run, parts: Run) -> None:
+    """However the same changes are cut into steps, the views end up the same."""
+    assert _final(case, run) == _final(case, parts), _told(case, run)
+
+
+def empty_gives_empty(case: Case, run: Run) -> None:
+    """A step without changes changes no view, whatever went before; the first one sees constants."""
+    with Running(case) as running:
+        for delta in [{}, *run]:
+            running.step(delta)
+            assert running.step({}) == "", _told(case, run)
+
+
+def retracting_all_leaves_nothing(case: Case, run: Run) -> None:
+    """Views and state are as if nothing had ever been inserted."""
+    if any(table.append_only for table in case.program.tables):
+        return
+    contents = Contents(case.program.tables)
+    with Running(case, Way(small=ALWAYS)) as running, Running(case, Way(small=ALWAYS)) as untouched:
+        untouched.step({})
+        for delta in run:
+            running.step(delta)
+            contents.apply(delta)
+        running.step(retract_all(contents))
+        for view in case.program.outputs:
+            assert running.rows(view) == untouched.rows(view), f"{view}\n{_told(case, run)}"
+        assert running.state_rows() == untouched.state_rows(), _told(case, run)
+
+
+def the_way_changes_no_byte(case: Case, run: Run, way: Way) -> None:
+    """Partitions, merges, reopening, collisions, the runner: the changelog is the same, byte by byte."""
+    with Running(case) as plain, Running(case, way) as other:
+        for number, delta in enumerate(run, 1):
+            expected, found = plain.step(delta), other.step(delta)
+            assert found == expected, f"step {number}\n{_told(case, run)}"
+        for view in case.program.outputs:
+            assert changelog(0, view, _sorted(other, view)) == changelog(0, view, _sorted(plain, view)), view
+
+
+def a_failing_step_changes_nothing(case: Case, run: Run, way: Way = PLAIN) -> None:
+    """A delta with a row that can't be retracted raises; then everything goes on as if it hadn't been."""
+    bags = [t for t in case.program.tables if not t.key and not t.append_only]
+    if not bags:
+        return
+    contents = Contents(case.program.tables)
+    with Running(case) as plain, Running(case, way) as tried:
+        for delta in run:
+            bag = bags[len(contents.rows(bags[0].name)) % len(bags)]
+            expected = plain.step(delta)
+            before = tried.pipeline._state
+            bad = _impossible(bag, contents, delta)
+            for name, changes in bad.items():
+                queue(tried.pipeline, case.program.table(name), changes)
+            with pytest.raises(DataError, match=f"table '{bag.name}'"):
+                tried.pipeline.step()
+            assert _places(tried.pipeline._state) == _places(before)
+            tried.pipeline.discard()
+            contents.apply(delta)
+            assert tried.step(delta) == expected, _told(case, run)
+
+
+def _impossible(bag: Table, contents: Contents, delta: Delta) -> Delta:
+    """The delta, and one retraction more of some row than there will be copies."""
+    held = Contents(contents.tables.values())
+    held.held = {name: dict(rows) for name, rows in contents.held.items()}
+    held.apply(delta)
+    rows = held.rows(bag.name)
+    row = rows[0] if rows else tuple(None if c.nullable else _any_value(c.type) for c in bag.columns)
+    count = sum(identity(other) == identity(row) for other in rows)
+    return {**delta, bag.name: [*delta.get(bag.name, []), Change("retract", row, count + 1)]}
+
+
+def _any_value(kind: str) -> Any:
+    from tests.values import DOMAINS  # noqa: PLC0415
+
+    return DOMAINS[kind][0]
+
+
+def _places(state: State) -> list[Chunk]:
+    return sorted((c for spine in state.spines.values() for c in spine.chunks()), key=repr)
+
+
+def _final(case: Case, run: Run) -> dict[str, str]:
+    with Running(case) as running:
+        for delta in run or [{}]:
+            running.step(delta)
+        return {view: changelog(0, view, _sorted(running, view)) for view in case.program.outputs}
+
+
+def _sorted(running: Running, view: str) -> ZSet:
+    rows = running.pipeline[view].rows()
+    contents = running.pipeline[view]
+    batch = pa.Table.from_pylist(rows, contents.schema).combine_chunks()
+    whole = batch.to_batches()[0] if rows else pa.RecordBatch.from_pylist([], contents.schema)
+    return ZSet(whole, np.ones(len(rows), dtype=np.int64))
+
+
+def _told(case: Case, run: Run, held: Any = None) -> str:
+    """The case, to be pasted into a test."""
+    steps = "\n".join(f"  {number}: {delta}" for number, delta in enumerate(run, 1))
+    return f"{case.program.text}{steps}\n" + (f"tables: {held}" if held is not None else "")

@@ -1,0 +1,81 @@
+"""Random programs, random deltas: every law, over everything the engine has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import laws
+from tests.laws import WAYS, Case
+from tests.oracle import DuckDB, Spark
+from tests.strategies import pool, programs, runs, split
+
+pytestmark = pytest.mark.spark
+
+POOL = 60
+
+
+@pytest.fixture(scope="module")
+def duckdb() -> DuckDB:
+    return DuckDB()
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, data: st.DataObject) -> None:
+    program = data.draw(programs())
+    laws.incremental_equals_batch(Case.of(program, spark), data.draw(runs(program)), duckdb)
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_incremental_equals_batch_over_known_programs(
+    spark: Any, duckdb: DuckDB, data: st.DataObject
+) -> None:
+    program = data.draw(pool(POOL))
+    way = data.draw(st.sampled_from(list(WAYS.values())))
+    laws.incremental_equals_batch(Case.of(program, spark), data.draw(runs(program)), duckdb, way)
+
+
+@settings(max_examples=4)
+@given(data=st.data())
+def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(pool(POOL))
+    run = data.draw(runs(program, steps=3))
+    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark))
+
+
+@given(data=st.data())
+def test_splitting_changes_nothing(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(pool(POOL))
+    run = data.draw(runs(program))
+    laws.splitting_changes_nothing(Case.of(program, spark), run, data.draw(split(run)))
+
+
+@given(data=st.data())
+def test_empty_gives_empty(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(pool(POOL))
+    laws.empty_gives_empty(Case.of(program, spark), data.draw(runs(program)))
+
+
+@given(data=st.data())
+def test_retracting_all_leaves_nothing(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(pool(POOL))
+    laws.retracting_all_leaves_nothing(Case.of(program, spark), data.draw(runs(program)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_the_way_changes_no_byte(spark: Any, way: str, data: st.DataObject) -> None:
+    program = data.draw(pool(POOL))
+    laws.the_way_changes_no_byte(Case.of(program, spark), data.draw(runs(program)), WAYS[way])
+
+
+@given(data=st.data())
+def test_a_failing_step_changes_nothing(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(pool(POOL))
+    laws.a_failing_step_changes_nothing(Case.of(program, spark), data.draw(runs(program)))
