@@ -1,7 +1,7 @@
 """Compiled programs on disk, so that a known program needs neither Spark nor a parser.
 
 Key: the program's text after substitution, its name (in every error position), the time zone, the versions
-of Spark and of ourselves; in a checkout our own sources stand for the version. An entry is one file,
+of Spark and Arrow, and our own sources as far as a compiled program depends on them. An entry is one file,
 written under another name and renamed, so that a reader sees all of it or none.
 """
 
@@ -68,13 +68,14 @@ def _versions() -> list[str]:
 
 @cache
 def _sources() -> str:
-    """A digest of the files a compiled program depends on: names, sizes and times of change."""
+    """A digest of the compiler and of the classes its results are made of: not of the kernels."""
     root = Path(__file__).resolve().parent
+    circuits = root.parent / "circuits"
+    files = [*root.rglob("*.py"), *root.rglob("*.java"), *circuits.glob("*.py")]
+    files += [*circuits.glob("operators/*.py"), circuits / "expressions" / "nodes.py"]
     digest = hashlib.sha256()
-    for package in (root, root.parent / "circuits"):
-        for file in sorted((*package.rglob("*.py"), *package.rglob("*.java"))):
-            status = file.stat()
-            digest.update(f"{file.relative_to(root.parent)} {status.st_size} {status.st_mtime_ns};".encode())
+    for file in sorted(files):
+        digest.update(f"{file.relative_to(root.parent)};".encode() + file.read_bytes())
     return digest.hexdigest()
 
 

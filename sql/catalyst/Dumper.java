@@ -33,13 +33,16 @@ import scala.collection.Iterator;
 public class Dumper {
   private final org.apache.spark.sql.classic.SparkSession session;
   private final Optimizer optimizer;
+  private final String excluded;
   private StringBuilder out;
   private HashMap types;
   private List typeList;
   private Throwable failure;
 
-  public Dumper(org.apache.spark.sql.classic.SparkSession session) {
+  /** excluded: the names of optimiser rules, with commas between. */
+  public Dumper(org.apache.spark.sql.classic.SparkSession session, String excluded) {
     this.session = session;
+    this.excluded = excluded;
     org.apache.spark.sql.internal.SessionState state = session.sessionState();
     this.optimizer = new EveryRuleExcludable(
         state.catalogManager(), state.catalog(), state.experimentalMethods());
@@ -107,10 +110,20 @@ public class Dumper {
     out.append("],\"forbidden\":[");
     forbidden(analyzed, new boolean[] {true});
     out.append("],\"plan\":");
-    plan((LogicalPlan) optimizer.execute(analyzed));
+    plan(optimized(analyzed));
     out.append(",\"types\":[");
     for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }
     out.append("]}");
+  }
+
+  /** The setting holds for our optimiser only: Spark's own would warn of rules it can't exclude. */
+  private LogicalPlan optimized(LogicalPlan analyzed) {
+    session.conf().set("spark.sql.optimizer.excludedRules", excluded);
+    try {
+      return (LogicalPlan) optimizer.execute(analyzed);
+    } finally {
+      session.conf().unset("spark.sql.optimizer.excludedRules");
+    }
   }
 
   private void error(Throwable error) {

@@ -77,13 +77,13 @@ class Catalyst:
         settings = self._session.conf()
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
-        settings.set("spark.sql.optimizer.excludedRules", ",".join(_EXCLUDED))
         self._dumper = self._new_dumper()
 
     def _new_dumper(self) -> Any:
         gateway = self._context._gateway
-        arguments = gateway.new_array(self._jvm.java.lang.Object, 1)
+        arguments = gateway.new_array(self._jvm.java.lang.Object, 2)
         arguments[0] = self._session
+        arguments[1] = ",".join(_EXCLUDED)
         return _dumper_class(gateway).newInstance(arguments)
 
     def column_type(self, ddl: str) -> Any:

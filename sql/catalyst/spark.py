@@ -1,51 +1,73 @@
-"""A Spark session to compile with, where the caller has none."""
+"""A Spark session to compile with, where the caller has none: quiet, local, gone afterwards."""
 
 from __future__ import annotations
 
 import os
-import shutil
+import subprocess
+import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuits.errors import Error
+from sql.catalyst.java import require_java
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
-
-def require_java() -> None:
-    """Raises Error, saying what to install, where Spark would find no Java."""
-    home = os.environ.get("JAVA_HOME")
-    if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
-        raise Error(f"no Java at JAVA_HOME={home}: there is no bin/java; point JAVA_HOME at Java 17 or later")
-    if not home and shutil.which("java") is None:
-        raise Error(
-            "no Java found, which Spark needs: neither JAVA_HOME nor a 'java' on PATH; "
-            "install Java 17 or later (Debian, Ubuntu: apt-get install openjdk-17-jre-headless)"
-        )
+_OPTIONS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+}
 
 
 @contextmanager
 def compile_session() -> Iterator[SparkSession]:
-    """The active session if there is one, else a small local one that is stopped afterwards."""
-    require_java()
-    from pyspark.sql import SparkSession  # noqa: PLC0415  a cache hit must not pay for the import
+    """The active session if there is one, else a small one that is stopped afterwards."""
+    # PySpark warns of pandas 3, which takes no part in compiling.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415  a cache hit must not pay for the import
+    from pyspark.sql import SparkSession  # noqa: PLC0415
 
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
         return
-    session = (
-        SparkSession.builder.master("local[1]")
-        .appName("dbsp compile")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
-    try:
-        yield session
-    finally:
-        session.stop()
+    with tempfile.TemporaryDirectory(prefix="dbsp-") as scratch:
+        conf = SparkConf().setMaster("local[1]").setAppName("dbsp compile").setAll(list(_OPTIONS.items()))
+        conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
+        if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+            require_java()
+            launch_quietly(conf, Path(scratch, "spark.log"))
+        context = SparkContext.getOrCreate(conf)
+        context.setLogLevel("ERROR")
+        session = SparkSession(context)
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+def launch_quietly(conf: SparkConf, log: Path) -> None:
+    """Start the JVM with its stderr in a file.
+
+    No setting silences the launcher's and log4j's first remarks; whatever goes wrong reaches Python as an
+    exception. Raises Error.
+    """
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
+    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
+
+    with log.open("wb") as sink:
+        try:
+            gateway = launch_gateway(conf, {"stderr": sink, "stdout": subprocess.DEVNULL})
+        except PySparkRuntimeError as error:
+            lines = log.read_text(errors="replace").strip().splitlines()
+            raise Error(f"Spark's JVM didn't start: {lines[-1] if lines else error}") from error
+    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
