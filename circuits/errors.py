@@ -11,7 +11,14 @@ from __future__ import annotations
 
 
 class Error(Exception):
-    """Base of everything a user's program, data or state can cause."""
+    """Base of everything a user's program, data or state can cause.
+
+    Tasks send errors to the driver. An exception is pickled as its class and `args`, which needn't be what the
+    `__init__` of a subclass takes.
+    """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (type(self), self.args, self.__dict__)
 
 
 class ProgramError(Error):
@@ -35,18 +42,12 @@ class EvaluationError(DataError):
         self.row = row
         self.expression: str | None = None
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """An exception is pickled as its class and `args`, which here aren't what `__init__` takes."""
-        return _rebuilt, (type(self), self.args, self.__dict__)
-
 
 class StateError(Error):
     """The state directory is unreadable, foreign, or does not match the program."""
 
 
-def _rebuilt(
-    kind: type[EvaluationError], args: tuple[object, ...], attributes: dict[str, object]
-) -> EvaluationError:
+def _rebuilt(kind: type[Error], args: tuple[object, ...], attributes: dict[str, object]) -> Error:
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error
