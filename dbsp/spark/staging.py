@@ -1,0 +1,112 @@
+"""Rows of a DataFrame become segments in the executors; only references to them reach the driver.
+
+The files lie in the state directory under names of their own. They aren't synced and no commit refers to
+them: after a crash the rows are read again, and what is left is swept when the directory is next opened.
+"""
+
+from __future__ import annotations
+
+import pickle
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from circuits.errors import DataError
+from circuits.segments import Chunk, SegmentWriter
+from circuits.zset import ZSet
+from dbsp.rows import BadRow, key_rows, whole_rows
+from dbsp.spark.session import share_packages
+from sql.program import Table
+
+if TYPE_CHECKING:
+    from dbsp.pipeline import Pipeline
+
+# What `Staging` gives per task: the table's position, and a pickled list of chunks or a DataError.
+STAGED = "relation int, staged binary"
+
+
+@dataclass(frozen=True)
+class Staging:
+    """The function for `mapInArrow`: rows in, one row of STAGED out. root: the directory of the segments."""
+
+    root: str
+    relation: int
+    table: Table
+    weight: int
+    timezone: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        staged: list[Chunk] | DataError
+        try:
+            staged = self._write(batches)
+        except DataError as error:
+            for _ in batches:  # a worker whose input was left unread is not used again
+                pass
+            staged = error
+        if staged:
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "relation": pa.array([self.relation], pa.int32()),
+                    "staged": pa.array([pickle.dumps(staged)], pa.binary()),
+                }
+            )
+
+    def read(self, rows: object) -> pa.RecordBatch:
+        """The rows as the table has them.
+
+        Raises DataError naming table and column, but no row: a position in a task's batch means nothing.
+        """
+        read = key_rows if self.weight < 0 and self.table.primary_key else whole_rows
+        try:
+            return read(self.table, rows, self.timezone)
+        except BadRow as error:
+            raise BadRow(error.table, error.problem, None) from None
+
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> list[Chunk]:
+        writer = SegmentWriter(self.root, f"staged-{secrets.token_hex(8)}.input", durable=False)
+        chunks = []
+        for batch in batches:
+            rows = self.read(batch)
+            if rows.num_rows:
+                weights = np.full(rows.num_rows, self.weight, np.int64)
+                chunks.append(writer.write(ZSet(rows, weights).to_batch()))
+        writer.close()
+        return chunks
+
+
+def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:
+    """The DataFrame's rows with that weight, as chunks in the state's segments, in its partitions' order.
+
+    Raises DataError for columns that don't fit, before anything runs, and for values that don't.
+    """
+    staging = Staging(pipeline.store.segments.root, 0, table, weight, pipeline.program.timezone)
+    check(staging, frame)
+    share_packages(frame.sparkSession.sparkContext)
+    return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
+
+
+def check(staging: Staging, frame: DataFrame) -> None:
+    """DataError unless the frame's columns fit the table."""
+    try:
+        schema = to_arrow_schema(frame.schema)
+    except PySparkTypeError as error:
+        raise DataError(f"table '{staging.table.name}': {error}") from None
+    staging.read(schema.empty_table())
+
+
+def collect(pipeline: Pipeline, staged: DataFrame) -> list[tuple[int, Chunk]]:
+    """(relation, chunk) of all tasks, in order. Raises the first task's DataError, and then keeps no file."""
+    values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
+    found = [(relation, chunk) for relation, value in values if isinstance(value, list) for chunk in value]
+    for _, value in values:
+        if isinstance(value, DataError):
+            pipeline.store.discard({chunk.segment for _, chunk in found})
+            raise value
+    return found
