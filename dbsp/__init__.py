@@ -1,1 +1,23 @@
 """dbsp: incremental view maintenance for Apache Spark."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
+    from dbsp.pipeline import Pipeline
+
+__all__ = ["DataError", "Error", "EvaluationError", "Pipeline", "ProgramError", "StateError"]
+
+_HOME = dict.fromkeys(__all__, "circuits.errors") | {"Pipeline": "dbsp.pipeline"}
+
+
+def __getattr__(name: str) -> object:
+    # `import dbsp` costs nothing; pyarrow and the rest are imported with what needs them
+    if name not in _HOME:
+        raise AttributeError(f"module 'dbsp' has no attribute '{name}'")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

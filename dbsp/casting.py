@@ -27,7 +27,7 @@ _FROM = {
     "decimal": {"integer", "float", "decimal"},
     "timestamp": {"timestamp", "date"},
 }
-_INT64 = pa.decimal128(19, 0)
+_ANY_INTEGER = pa.decimal128(20, 0)
 
 
 class Refused(Exception):
@@ -62,14 +62,16 @@ def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> p
     given, wanted = kind(array.type), kind(target)
     if given != wanted and given not in _FROM.get(wanted, set()):
         raise Refused(f"{array.type} is no {wanted}; cast it")
+    if pt.is_nested(target):
+        _check_fields(array.type, target)
     try:
         if wanted == "timestamp":
             return _timestamp(array, target, timezone)
         if wanted == "decimal" and given == "integer":
-            array = array.cast(_INT64)
+            array = array.cast(_ANY_INTEGER)
         cast = array.cast(target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise Refused(_reason(error)) from None
+        raise Refused(reason(error, target)) from None
     if "float" in (given, wanted) and given != "integer":
         back = cast.cast(array.type, safe=False)
         same = pc.fill_null(pc.or_kleene(pc.equal(back, array), _both_nan(back, array)), True)
@@ -92,6 +94,28 @@ def first_refused(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -
     return low if high > low else None
 
 
+def _check_fields(given: pa.DataType, target: pa.DataType) -> None:
+    """Arrow would fill a struct's missing fields with NULL, and drop those it doesn't know."""
+    if kind(given) != kind(target):
+        raise Refused(f"{given} is no {kind(target)}; cast it")
+    if pt.is_struct(target):
+        have, want = [field.name for field in given], [field.name for field in target]
+        if sorted(have) != sorted(want):
+            raise Refused(f"it has the fields {', '.join(have)}, not {', '.join(want)}")
+        for field in target:
+            _check_fields_if_nested(given.field(field.name).type, field.type)
+    elif pt.is_map(target):
+        _check_fields_if_nested(given.key_type, target.key_type)
+        _check_fields_if_nested(given.item_type, target.item_type)
+    else:
+        _check_fields_if_nested(given.value_type, target.value_type)
+
+
+def _check_fields_if_nested(given: pa.DataType, target: pa.DataType) -> None:
+    if pt.is_nested(target) and not pt.is_null(given):
+        _check_fields(given, target)
+
+
 def _both_nan(a: pa.Array, b: pa.Array) -> pa.Array:
     if pt.is_floating(a.type):
         return pc.and_(pc.is_nan(a), pc.is_nan(b))
@@ -110,5 +134,11 @@ def _timestamp(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
     return array.cast(target)
 
 
-def _reason(error: Exception) -> str:
-    return str(error).split("\n", 1)[0]
+def reason(error: Exception, target: pa.DataType) -> str:
+    """Why pyarrow refused, in one line."""
+    message = str(error).split("\n", 1)[0]
+    if pt.is_decimal(target) and "Rescaling" in message:
+        return f"it has more than {target.scale} digits after the point"
+    if pt.is_decimal(target) and "precision" in message.lower():
+        return f"it has more than {target.precision - target.scale} digits before the point"
+    return message

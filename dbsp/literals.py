@@ -14,20 +14,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.casting import Refused, kind
+from dbsp.casting import Refused, kind, reason
 
-_FRACTIONS = (float, Decimal, np.floating)
-_NUMBERS = (int, np.integer, *_FRACTIONS)
+_FRACTIONS = (float, Decimal)
+_NUMBERS = (int, *_FRACTIONS)
 _CLASSES: dict[str, tuple[type, ...]] = {
-    "boolean": (bool, np.bool_),
+    "boolean": (bool,),
     "integer": _NUMBERS,
     "float": _NUMBERS,
     "decimal": _NUMBERS,
     "string": (str,),
     "binary": (bytes, bytearray, memoryview),
-    "date": (date, np.datetime64),
-    "timestamp": (datetime, np.datetime64),
-    "duration": (timedelta, np.timedelta64),
+    "date": (date,),
+    "timestamp": (datetime,),
+    "duration": (timedelta,),
     "array": (list, tuple, np.ndarray),
     "struct": (dict, tuple),
     "map": (dict, list, tuple),
@@ -55,13 +55,16 @@ def array_of(values: list[Any], type_: pa.DataType, timezone: str = "UTC") -> pa
     """
     classes = set(map(type, values)) - {type(None)}
     wanted = kind(type_)
-    for one in classes:
-        _check_class(one, wanted)
     try:
+        if any(issubclass(one, np.generic) for one in classes):
+            values = [_plain(v) if isinstance(v, np.generic) else v for v in values]
+            classes = set(map(type, values)) - {type(None)}
+        for one in classes:
+            _check_class(one, wanted)
         values = _prepare(values, classes, type_, timezone)
         array = pa.array(values, type_)
     except (pa.ArrowInvalid, pa.ArrowTypeError, ArithmeticError, ValueError, TypeError) as error:
-        raise Refused(str(error).split("\n", 1)[0]) from None
+        raise Refused(reason(error, type_)) from None
     if wanted == "float" and pt.is_float32(type_) and any(issubclass(c, int) for c in classes):
         back = array.cast(pa.float64())
         if back != pa.array(values, pa.float64()):
@@ -70,7 +73,7 @@ def array_of(values: list[Any], type_: pa.DataType, timezone: str = "UTC") -> pa
 
 
 def _check_class(one: type, wanted: str) -> None:
-    is_bool = issubclass(one, bool | np.bool_)
+    is_bool = issubclass(one, bool)
     fits = issubclass(one, _CLASSES[wanted]) and (wanted == "boolean" or not is_bool)
     if wanted == "date" and issubclass(one, datetime):
         fits = False
@@ -82,9 +85,11 @@ def _check_class(one: type, wanted: str) -> None:
 
 def _prepare(values: list[Any], classes: set[type], type_: pa.DataType, timezone: str) -> list[Any]:
     """What pyarrow gets wrong about some classes, in its own terms."""
-    if pt.is_decimal(type_) and any(issubclass(c, float | np.floating) for c in classes):
+    if pt.is_decimal(type_) and any(issubclass(c, float) for c in classes):
         # the shortest spelling of a float is what its author meant
-        return [Decimal(repr(float(v))) if isinstance(v, float | np.floating) else v for v in values]
+        return [Decimal(repr(v)) if isinstance(v, float) else v for v in values]
+    if pt.is_floating(type_) and any(issubclass(c, Decimal) for c in classes):
+        return [float(v) if isinstance(v, Decimal) else v for v in values]
     if pt.is_integer(type_) and any(issubclass(c, _FRACTIONS) for c in classes):
         return [_integral(v) if isinstance(v, _FRACTIONS) else v for v in values]
     if pt.is_timestamp(type_) and any(issubclass(c, date) for c in classes):
@@ -92,6 +97,18 @@ def _prepare(values: list[Any], classes: set[type], type_: pa.DataType, timezone
     if pt.is_nested(type_):
         return [None if v is None else nested(v, type_, timezone) for v in values]
     return values
+
+
+def _plain(value: np.generic) -> Any:
+    """The Python value of a NumPy scalar."""
+    if isinstance(value, np.datetime64 | np.timedelta64) and not np.isnat(value):
+        if np.datetime_data(value.dtype)[0] == "D" and isinstance(value, np.datetime64):
+            return value.item()
+        micros = value.astype(f"{value.dtype.kind}8[us]")
+        if micros != value:
+            raise ValueError("it is finer than a microsecond")
+        return micros.item()
+    return value.item()
 
 
 def _integral(value: Any) -> int:

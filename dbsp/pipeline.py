@@ -205,6 +205,7 @@ class Pipeline:
                 self.store.discard_attempt(segment)
                 raise
             self._state = state
+            self.store.discard([f"{segment}.input"])  # what the runner put aside for its tasks
             self.discard()
             views = {o.view: self._view_changes(o.view, commit) for o in self.program.circuit.outputs}
             metrics = Metrics.of(self.program.circuit, state, results, time.perf_counter() - began)

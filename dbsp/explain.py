@@ -1,0 +1,197 @@
+"""`dbsp explain`: the circuit of a program, for reading.
+
+One line per operator, inputs before what reads them; a new level begins where rows move to the partition of
+their key. What an operator keeps between steps is said after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+
+import pyarrow as pa
+
+from circuits.circuit import Circuit, Node
+from circuits.expressions.nodes import Call, Column, Literal
+from circuits.operator import Operator
+from circuits.operators.aggregate import Aggregate
+from circuits.operators.combine import Combine
+from circuits.operators.join import Join
+from circuits.operators.linear import Source
+from dbsp.drawing import svg
+from dbsp.pipeline import output_view
+from dbsp.rows import arrow_schema
+from sql.program import Program
+from sql.types import ddl
+
+
+# parameters that are columns of the input, and the word before them
+_COLUMNS = {
+    "columns": "by",
+    "placed_by": "by",
+    "key": "key",
+    "sums": "adding",
+    "minima": "least",
+    "maxima": "greatest",
+}
+
+
+@dataclass(frozen=True)
+class Box:
+    """An operator for people. inputs: node numbers. keeps: its state, '' if none."""
+
+    number: int
+    title: str
+    detail: str
+    keeps: str
+    level: int
+    inputs: tuple[int, ...]
+    views: tuple[str, ...]
+
+
+def explain_program(program: Program, view: str | None, form: str) -> str:
+    """view: only what it needs; None: everything. form: 'text', 'mermaid', 'dot' or 'svg'."""
+    name = output_view(program, view) if view is not None else None
+    return _FORMS[form](program, list(boxes(program, name)))
+
+
+def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
+    """The operators in topological order."""
+    circuit = program.circuit
+    shown = _needed(circuit, view)
+    for i in sorted(shown):
+        node = circuit.nodes[i]
+        views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
+        title = type(node.operator).__name__ + (f" {node.name}" if node.name else "")
+        yield Box(i, title, detail(program, node), keeps(circuit, i), node.level, node.inputs, views)
+
+
+def _needed(circuit: Circuit, view: str | None) -> set[int]:
+    wanted = [o for o in circuit.outputs if view in (None, o.view)]
+    found = {o.node for o in wanted} | {o.trace for o in wanted if o.trace is not None}
+    if view is None:
+        found = set(range(len(circuit.nodes)))
+    todo = list(found)
+    while todo:
+        for i in circuit.nodes[todo.pop()].inputs:
+            if i not in found:
+                found.add(i)
+                todo.append(i)
+    return found
+
+
+def keeps(circuit: Circuit, i: int) -> str:
+    """What the node stores between steps."""
+    names = circuit.nodes[i].schema.names
+    if i in circuit.layouts:
+        layout = circuit.layouts[i]
+        stored = layout.schema.names
+        by = ", ".join(stored[c] for c in layout.placement)
+        return f"keeps {', '.join(stored)}" + (f" by ({by})" if by else "")
+    return f"keeps every row: {', '.join(names)}" if i in circuit.logs else ""
+
+
+def detail(program: Program, node: Node) -> str:
+    """The operator's parameters, with columns by name."""
+    operator = node.operator
+    inputs = [program.circuit.nodes[i].schema.names for i in node.inputs]
+    if isinstance(operator, Source):
+        return _columns(arrow_schema(program.tables[operator.table]))
+    if isinstance(operator, Join):
+        sides = (inputs[0], operator.left_key), (inputs[1], operator.right_key)
+        on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+        residual = operator.residual
+        return f"on {on}" + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
+    if isinstance(operator, Combine):
+        parts = (f"{a.kind}({inputs[0][a.column]})" for a in operator.accumulators)
+        return f"by ({', '.join(inputs[0][: operator.keys])}) {' '.join(parts)}".rstrip()
+    if isinstance(operator, Aggregate):
+        results = ", ".join(result.text or result.function for result in operator.results)
+        return f"by ({', '.join(inputs[0][: operator.keys])}) {results}".rstrip()
+    assert is_dataclass(operator), operator
+    return " ".join(_parameters(operator, inputs[0] if inputs else []))
+
+
+def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
+    for parameter in fields(operator):  # type: ignore[arg-type]
+        value = getattr(operator, parameter.name)
+        if value is None or value == () or isinstance(value, pa.Schema | pa.RecordBatch):
+            continue
+        if parameter.name in _COLUMNS:
+            yield f"{_COLUMNS[parameter.name]} ({', '.join(names[c] for c in value)})"
+        else:
+            yield _shown(value, names)
+
+
+def _shown(value: object, names: list[str]) -> str:
+    if isinstance(value, Column | Literal | Call):
+        return re.sub(r"#(\d+)", lambda match: names[int(match[1])], str(value))
+    if isinstance(value, tuple):
+        return f"({', '.join(_shown(item, names) for item in value)})"
+    text = getattr(value, "text", "")
+    return text if isinstance(text, str) and text else str(value)
+
+
+def _columns(schema: pa.Schema) -> str:
+    columns = [f"{f.name} {ddl(f.type).upper()}{'' if f.nullable else ' NOT NULL'}" for f in schema]
+    return f"({', '.join(columns)})"
+
+
+def _text(program: Program, shown: list[Box]) -> str:
+    lines = []
+    for box in shown:
+        inputs = f"  <- {', '.join(map(str, box.inputs))}" if box.inputs else ""
+        lines.append(f"{box.number:4d}  level {box.level}  {f'{box.title}  {box.detail}'.rstrip()}{inputs}")
+        if box.keeps:
+            lines.append(f"{'':15}{box.keeps}")
+        for view in box.views:
+            lines.append(f"{'':15}= view {view} {_columns(arrow_schema(program.views[view]))}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _mermaid(program: Program, shown: list[Box]) -> str:
+    lines = ["flowchart TD"]
+    for box in shown:
+        label = "<br/>".join(_escaped(line) for line in lines_of(box))
+        lines.append(f'  n{box.number}["{label}"]')
+        lines += [f"  n{i} --> n{box.number}" for i in box.inputs]
+        for view in box.views:
+            lines += [f'  v{box.number}_{len(lines)}(["{_escaped(view)}"])']
+            lines += [f"  n{box.number} --> {lines[-1].split('(')[0].strip()}"]
+    return "".join(line + "\n" for line in lines)
+
+
+def _dot(program: Program, shown: list[Box]) -> str:
+    lines = ["digraph program {", "  node [shape=box, fontname=monospace];"]
+    for box in shown:
+        label = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines_of(box))
+        lines.append(f'  n{box.number} [label="{label}"];')
+        lines += [f"  n{i} -> n{box.number};" for i in box.inputs]
+        for view in box.views:
+            name = view.replace("\\", "\\\\").replace('"', '\\"')
+            lines.append(f'  "view {name}" [shape=ellipse, label="{name}"];')
+            lines.append(f'  n{box.number} -> "view {name}";')
+    return "".join(line + "\n" for line in [*lines, "}"])
+
+
+def _svg(program: Program, shown: list[Box]) -> str:
+    return svg([(box.number, box.level, box.inputs, lines_of(box), box.views) for box in shown])
+
+
+def lines_of(box: Box) -> list[str]:
+    """A box's text: title, parameters, state; each short enough for a drawing."""
+    lines = [box.title, box.detail, box.keeps]
+    return [line if len(line) <= 60 else line[:57] + "..." for line in lines if line]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+_FORMS: dict[str, Callable[[Program, list[Box]], str]] = {
+    "text": _text,
+    "mermaid": _mermaid,
+    "dot": _dot,
+    "svg": _svg,
+}

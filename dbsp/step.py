@@ -1,0 +1,76 @@
+"""`dbsp step`: a replay file through a pipeline, as lines of its changelog."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from circuits.errors import DataError
+from dbsp.changelog import json_lines, text_lines
+from dbsp.pipeline import Pipeline
+from dbsp.replay import queue, read_file
+
+
+def replay(
+    program: str,
+    deltas: str,
+    define: Mapping[str, str],
+    runner: str,
+    partitions: int | None,
+    state: str | None,
+    output: str,
+) -> Iterator[str]:
+    """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
+    text = read_deltas(deltas)
+    show = json_lines if output == "json" else text_lines
+    with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
+        for step in read_file(text, deltas if deltas != "-" else "stdin", pipeline.program.tables):
+            queue(pipeline, step)
+            yield from show(pipeline.step(clock=step.clock))
+
+
+def read_deltas(path: str) -> str:
+    """Raises DataError."""
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: can't read the deltas: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: can't read the deltas: they are no UTF-8 text") from None
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """To stdout, as they come."""
+    for line in lines:
+        sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def compare(lines: Iterable[str], path: str) -> str:
+    """A unified diff from what a file expects to what there is; empty if they are the same."""
+    try:
+        expected = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(
+            f"{path}: can't read what is expected: {error.strerror}; make it with --accept"
+        ) from None
+    actual = "".join(line + "\n" for line in lines)
+    if actual == expected:
+        return ""
+    found = difflib.unified_diff(
+        expected.splitlines(keepends=True), actual.splitlines(keepends=True), path, "output"
+    )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
+    )
+
+
+def write_lines(lines: Iterable[str], path: str) -> None:
+    """All lines, or the file as it was."""
+    text = "".join(line + "\n" for line in lines)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: can't be written: {error.strerror}") from None
