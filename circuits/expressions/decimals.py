@@ -118,6 +118,17 @@ def rescale(values: Numbers, scale: int, new_scale: int) -> Numbers:
     return divide_half_up(values, power_of_ten(scale - new_scale))
 
 
+def shift_half_up(digits: int, places: int) -> int:
+    """digits · 10^places, ties away from zero, of one integer of any size."""
+    if places >= 0:
+        return int(digits * 10**places)
+    if -places > len(str(digits)) + 1:
+        return 0
+    divisor = 10**-places
+    rounded = (abs(digits) * 2 + divisor) // (divisor * 2)
+    return int(-rounded if digits < 0 else rounded)
+
+
 def fits(values: Numbers, precision: int) -> Mask:
     """bool[n]: |value| < 10^precision."""
     bound = 10**precision

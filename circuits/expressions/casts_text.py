@@ -1,0 +1,244 @@
+"""CAST between strings and numbers, as Java reads and prints them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from circuits.arrow import validity
+from circuits.expressions import decimals
+from circuits.expressions.casts_numeric import cast_result, presence, to_scale
+from circuits.expressions.cursor import Cursor
+from circuits.expressions.decimals import unscaled
+from circuits.expressions.modes import LEGACY, mode
+from circuits.expressions.nodes import Call
+from circuits.expressions.vectors import Mask, Numbers
+
+_INVALID = "CAST_INVALID_INPUT"
+_BLANKS = "".join(map(chr, [*range(33), 127]))
+_JAVA_FLOAT = r"^[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)$"
+_PRINTED = r"^(?P<whole>[0-9]+)(?P<fraction>(?:\.[0-9]+)?)(?P<exponent>(?:e[+-]?[0-9]+)?)$"
+_NAMES = {
+    "inf": float("inf"),
+    "+inf": float("inf"),
+    "infinity": float("inf"),
+    "+infinity": float("inf"),
+    "-inf": float("-inf"),
+    "-infinity": float("-inf"),
+    "nan": float("nan"),
+}
+
+
+# --- strings to numbers
+
+
+def string_to_boolean(call: Call, source: pa.Array) -> pa.Array:
+    """t, true, y, yes, 1 and f, false, n, no, 0, in any case, blanks around them ignored."""
+    text = pc.ascii_lower(pc.ascii_trim(source, characters=_BLANKS))
+    is_true = _mask(pc.is_in(text, value_set=pa.array(["t", "true", "y", "yes", "1"])))
+    is_false = _mask(pc.is_in(text, value_set=pa.array(["f", "false", "n", "no", "0"])))
+    return cast_result(call, is_true, is_true | is_false, _INVALID, source, presence(source))
+
+
+def _mask(answer: pa.Array) -> Mask:
+    return np.asarray(answer.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
+    """Blanks, a sign, digits; under LEGACY also a fraction, which is cut off."""
+    text = Cursor(source)
+    text.trim()
+    sign = text.take(b"+-")
+    value, kept, count = _significant_digits(text)
+    good = count > 0
+    if mode(call) == LEGACY:
+        point = text.take(b".")
+        _, fraction = text.digits(where=point > 0)
+        good = good | ((point > 0) & ((sign == 0) | (fraction > 0) | text.at_end))
+    good &= text.at_end & (kept <= 19)
+    # the opposite, as the range of negative numbers is greater by one; a positive sum is an overflow
+    good &= (value <= 0) & ((sign == ord("-")) | (value != np.iinfo(np.int64).min))
+    value = np.where(sign == ord("-"), value, -value)
+    if call.type.bit_width < 64:
+        bound = 1 << (call.type.bit_width - 1)
+        good &= (value >= -bound) & (value < bound)
+    return cast_result(call, value, np.asarray(good), _INVALID, source, presence(source))
+
+
+def _significant_digits(text: Cursor) -> tuple[Numbers, Numbers, Numbers]:
+    """(−value, digits after leading zeros, digits) of at most 19 digits; 19 of them may wrap to positive."""
+    value = np.zeros(len(text.at), dtype=np.int64)
+    kept = np.zeros(len(text.at), dtype=np.int64)
+    count = np.zeros(len(text.at), dtype=np.int64)
+    going = np.ones(len(text.at), dtype=np.bool_)
+    with np.errstate(over="ignore"):
+        while True:
+            digit = text.peek() - np.uint8(48)
+            going = going & (digit <= 9)
+            if not going.any():
+                return value, kept, count
+            value = np.where(going, value * 10 - digit, value)
+            count += going
+            kept += going & ((kept > 0) | (digit > 0))
+            text.at += going
+
+
+def string_to_float(call: Call, source: pa.Array) -> pa.Array:
+    """What Double.parseDouble reads, and the names of infinity and NaN in any case."""
+    try:
+        values = pc.cast(source, call.type)
+    except pa.ArrowInvalid:
+        return _java_floats(call, source)
+    # Arrow has more spellings of these than Java
+    return values if pc.all(pc.is_finite(values)).as_py() in (True, None) else _java_floats(call, source)
+
+
+def _java_floats(call: Call, source: pa.Array) -> pa.Array:
+    text = pc.ascii_trim(source, characters=_BLANKS[:-1])
+    plain = pc.fill_null(pc.match_substring_regex(text, _JAVA_FLOAT), False)
+    # a sign + and a suffix mean nothing; Arrow refuses both
+    digits = pc.replace_substring_regex(pc.if_else(plain, text, "0"), r"^\+|[fFdD]$", "")
+    values = np.array(_floats(digits, call).to_numpy(zero_copy_only=False))
+    good = _mask(plain)
+    lower = pc.ascii_lower(pc.if_else(plain, "", text))
+    for name, value in _NAMES.items():
+        found = _mask(pc.fill_null(pc.equal(lower, name), False))
+        values[found], good = value, good | found
+    hexadecimal = pc.fill_null(pc.match_substring_regex(lower, r"^[+-]?0x[0-9a-f]*\.?[0-9a-f]*p"), False)
+    for row in np.flatnonzero(_mask(hexadecimal)).tolist():  # hardly ever written
+        try:
+            values[row] = float.fromhex(lower[row].as_py().rstrip("fd"))
+            good[row] = True
+        except ValueError:
+            continue
+    return cast_result(call, values, good, _INVALID, source, presence(source))
+
+
+def _floats(digits: pa.Array, call: Call) -> pa.Array:
+    """Beyond the range of a double Arrow fails, and Java gives 0 or infinity."""
+    try:
+        return pc.cast(digits, call.type)
+    except pa.ArrowInvalid:
+        distinct = digits.dictionary_encode()
+        with np.errstate(over="ignore"):
+            values = np.array([float(text) for text in distinct.dictionary.to_pylist()]).astype(
+                call.type.to_pandas_dtype()
+            )
+        return pa.array(values).take(distinct.indices)
+
+
+def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
+    """What java.math.BigDecimal reads: digits with a point and an exponent."""
+    text = Cursor(source)
+    text.trim()
+    sign = text.take(b"+-")
+    whole, whole_digits = text.digits()
+    point = text.take(b".")
+    fraction, fraction_digits = text.digits(where=point > 0)
+    good = whole_digits + fraction_digits > 0
+    exponent_mark = text.take(b"eE", where=good)
+    exponent_sign = text.take(b"+-", where=exponent_mark > 0)
+    exponent, exponent_digits = text.digits(where=exponent_mark > 0)
+    good &= text.at_end & ((exponent_mark == 0) | ((exponent_digits > 0) & (exponent_digits <= 10)))
+    exponent = np.where(exponent_sign == ord("-"), -exponent, exponent)
+    # one scale for the column: that of the value with the longest fraction
+    scales = np.where(good, fraction_digits - exponent, 0)
+    short = good & (whole_digits + fraction_digits <= 18) & (exponent == 0)
+    scale = int(scales[short].max()) if short.any() else 0
+    values = whole * 10 ** np.minimum(fraction_digits, 18) + fraction
+    values = decimals.multiply(np.where(short, values, 0), _powers(np.where(short, scale - scales, 0)))
+    values = np.where(sign == ord("-"), -values, values)
+    result_values = decimals.rescale(values, scale, call.type.scale)
+    long = np.flatnonzero(good & ~short)
+    if len(long):
+        result_values = result_values.astype(object)
+        result_values[long] = [_long_decimal(source[row].as_py(), call.type) for row in long.tolist()]
+    return _decimals(call, result_values, good, source)
+
+
+def _powers(exponents: Numbers) -> Numbers:
+    """10^exponent, int64 where all fit."""
+    if len(exponents) and exponents.max() > 18:
+        return np.array([10**e for e in range(int(exponents.max()) + 1)], dtype=object)[exponents]
+    return np.asarray(10**exponents)
+
+
+def _long_decimal(text: str, kind: pa.DataType) -> int:
+    """The unscaled value of a decimal of more than 18 digits or with an exponent."""
+    mantissa, _, exponent = text.strip(_BLANKS).lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits, shift = int(whole + fraction), int(exponent or 0) - len(fraction) + kind.scale
+    # a number of more than 38 digits doesn't fit, however many more they are
+    return decimals.shift_half_up(digits, min(shift, kind.precision)) if digits else 0
+
+
+def _decimals(call: Call, values: Numbers, good: Mask, source: pa.Array) -> pa.Array:
+    """Not a number is CAST_INVALID_INPUT, too large a number is out of range."""
+    x = presence(source)
+    cast_result(call, np.zeros_like(values), good, _INVALID, source, x)
+    return to_scale(call, values, call.type.scale, source, x, good=good)
+
+
+# --- numbers to strings
+
+
+def plain_to_string(call: Call, source: pa.Array) -> pa.Array:
+    """Integers and booleans."""
+    return pc.cast(source, pa.string())
+
+
+def decimal_to_string(call: Call, source: pa.Array) -> pa.Array:
+    """All digits of the scale, without an exponent (which LEGACY has below 10^-6)."""
+    text = pc.cast(source, pa.string())
+    with_exponent = pc.match_substring(text, "E")
+    if mode(call) == LEGACY or not pc.any(with_exponent).as_py():
+        return text
+    rows = np.flatnonzero(_mask(pc.fill_null(with_exponent, False)))
+    numbers = unscaled(source.take(pa.array(rows))).values
+    # Arrow writes an exponent for less than 10^-6: few digits after many zeros
+    size = pc.utf8_lpad(
+        pc.cast(pa.array(np.abs(numbers).astype(np.int64)), pa.string()), source.type.scale, "0"
+    )
+    signs = pa.array(np.where(numbers < 0, "-0.", "0."))
+    return pc.replace_with_mask(
+        text, pc.fill_null(with_exponent, False), pc.binary_join_element_wise(signs, size, "")
+    )
+
+
+def float_to_string(call: Call, source: pa.Array) -> pa.Array:
+    """Double.toString: the shortest digits; d.ddd from 10^-3 to below 10^7, else d.dddE±n."""
+    text = pc.cast(source, pa.string())
+    size = np.abs(source.to_numpy(zero_copy_only=False).astype(np.float64))
+    plain = ((size >= 1e-3) & (size < 1e7)) | (size == 0)
+    whole = pa.array(plain) if plain.all() else None
+    dotted = pc.if_else(
+        pc.match_substring(text, "."), text, pc.binary_join_element_wise(text, pa.scalar(".0"), "")
+    )
+    if whole is not None:
+        return dotted
+    rows = pa.array(~plain & (validity(source) if source.null_count else True))
+    scientific = _scientific(source.filter(rows), text.filter(rows))
+    return pc.replace_with_mask(dotted, rows, scientific)
+
+
+def _scientific(values: pa.Array, text: pa.Array) -> pa.Array:
+    """d.dddE±n of Arrow's shortest text, which is 0.000ddd, ddddddd.dd or d.ddde±n."""
+    sign = pc.if_else(pc.starts_with(text, "-"), "-", "")
+    number = pc.replace_substring_regex(text, r"^-", "")
+    parts = pc.extract_regex(number, _PRINTED)
+    whole = pc.struct_field(parts, "whole")
+    fraction = pc.replace_substring(pc.struct_field(parts, "fraction"), ".", "")
+    written = pc.replace_substring_regex(pc.struct_field(parts, "exponent"), r"^e\+?", "")
+    exponent = pc.cast(pc.if_else(pc.equal(written, ""), "0", written), pa.int32())
+    digits = pc.binary_join_element_wise(whole, fraction, "")
+    significant = pc.ascii_ltrim(digits, characters="0")
+    zeros = pc.subtract(pc.binary_length(digits), pc.binary_length(significant))
+    shift = pc.subtract(pc.subtract(pc.binary_length(whole), zeros), 1)
+    exponent = pc.cast(pc.add(exponent, shift), pa.string())
+    first = pc.utf8_slice_codeunits(significant, 0, 1)
+    rest = pc.ascii_rtrim(pc.utf8_slice_codeunits(significant, 1), characters="0")
+    rest = pc.if_else(pc.equal(rest, ""), "0", rest)
+    finite = pc.binary_join_element_wise(sign, first, ".", rest, "E", exponent, "")
+    names = pc.if_else(pc.is_nan(values), "NaN", pc.if_else(pc.greater(values, 0.0), "Infinity", "-Infinity"))
+    return pc.if_else(pc.is_finite(values), finite, names)
