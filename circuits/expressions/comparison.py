@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from circuits.arrow import validity
+from circuits.arrow import child_arrays, int64_array, validity
 from circuits.expressions.nested import is_nested, order_nested
 from circuits.expressions.nodes import Call, Expression, Literal
 from circuits.expressions.partial import evaluate_where
@@ -28,7 +28,8 @@ def _has_map(kind: pa.DataType) -> bool:
     return pt.is_map(kind) or any(_has_map(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def _no_maps(call: Call) -> str | None:
+def no_maps(call: Call) -> str | None:
+    """The `refuse` of what compares its arguments: maps have no order and no equality."""
     return "over maps" if any(_has_map(argument.type) for argument in call.arguments) else None
 
 
@@ -95,44 +96,44 @@ def _addressed(value: Value, other: Value) -> tuple[pa.Array, np.ndarray]:
     return pa.repeat(value, 1), np.zeros(rows, dtype=np.int64)
 
 
-@kernel("equal_to", refuse=_no_maps)
+@kernel("equal_to", refuse=no_maps)
 def equal_to(call: Call, a: Value, b: Value) -> Value:
     return equal(a, b)
 
 
-@kernel("equal_null_safe", refuse=_no_maps)
+@kernel("equal_null_safe", refuse=no_maps)
 def equal_null_safe(call: Call, a: Value, b: Value) -> Value:
     """TRUE where both are NULL, FALSE where one is."""
     return pc.or_(pc.fill_null(equal(a, b), False), pc.and_(pc.is_null(a), pc.is_null(b)))
 
 
-@kernel("less_than", refuse=_no_maps)
+@kernel("less_than", refuse=no_maps)
 def less_than(call: Call, a: Value, b: Value) -> Value:
     return less(a, b)
 
 
-@kernel("less_than_or_equal", refuse=_no_maps)
+@kernel("less_than_or_equal", refuse=no_maps)
 def less_than_or_equal(call: Call, a: Value, b: Value) -> Value:
     return less_or_equal(a, b)
 
 
-@kernel("greater_than", refuse=_no_maps)
+@kernel("greater_than", refuse=no_maps)
 def greater_than(call: Call, a: Value, b: Value) -> Value:
     return less(b, a)
 
 
-@kernel("greater_than_or_equal", refuse=_no_maps)
+@kernel("greater_than_or_equal", refuse=no_maps)
 def greater_than_or_equal(call: Call, a: Value, b: Value) -> Value:
     return less_or_equal(b, a)
 
 
-@kernel("greatest", refuse=_no_maps)
+@kernel("greatest", refuse=no_maps)
 def greatest(call: Call, *values: Value) -> Value:
     """The greatest that isn't NULL."""
     return _choose(values, less)
 
 
-@kernel("least", refuse=_no_maps)
+@kernel("least", refuse=no_maps)
 def least(call: Call, *values: Value) -> Value:
     """The least that isn't NULL."""
     return _choose(values, lambda best, value: less(value, best))
@@ -146,7 +147,7 @@ def _choose(values: tuple[Value, ...], better: Test) -> Value:
     return best
 
 
-@form("in", refuse=_no_maps)
+@form("in", refuse=no_maps)
 def is_in(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """value = a ∨ value = b ∨ ..., stopping at the first that is true, so that later ones can't fail."""
     value = evaluate(call.arguments[0], rows)
@@ -189,11 +190,27 @@ def _member_set(candidates: tuple[Expression, ...], kind: pa.DataType) -> tuple[
 
 
 def _normalized(value: Value) -> Value:
-    """Of equal numbers one: −0.0 becomes 0.0, and NaN the NaN."""
+    """Of equal numbers one: −0.0 becomes 0.0, and NaN the NaN; also inside structs and arrays."""
+    if is_nested(value.type):
+        return _normalized_inside(value)
     if not pt.is_floating(value.type):
         return value
     positive = pc.add(value, pa.scalar(0.0, value.type))
     return pc.if_else(pc.is_nan(positive), pa.scalar(float("nan"), value.type), positive)
+
+
+def _normalized_inside(value: Value) -> Value:
+    if isinstance(value, pa.Scalar):
+        return _normalized_inside(pa.repeat(value, 1))[0]
+    mask = pc.is_null(value) if value.null_count else None
+    if pt.is_struct(value.type):
+        fields = [_normalized(field) for field in child_arrays(value)]
+        return pa.StructArray.from_arrays(fields, fields=list(value.type), mask=mask)
+    offsets = value.offsets
+    if mask is not None and value.offset:  # Arrow takes a mask only beside offsets that start at 0
+        value = value.take(int64_array(np.arange(len(value))))
+        offsets = value.offsets
+    return pa.ListArray.from_arrays(offsets, _normalized(value.values), type=value.type, mask=mask)
 
 
 @kernel("normalize_na_n_and_zero")
