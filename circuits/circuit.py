@@ -15,6 +15,8 @@ import pyarrow as pa
 from circuits.batch import Layout
 from circuits.operator import Operator, Placement
 from circuits.operators.streams import Exchange
+from circuits.retain import Retention
+from circuits.waterline import Lateness
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,18 @@ class Output:
 
 @dataclass(frozen=True)
 class Circuit:
-    """nodes in topological order; sources: table → its Source node; seed: of all row hashes."""
+    """nodes in topological order; sources: table → its Source node; seed: of all row hashes.
+
+    lateness: every annotated column, in the order of `retain.waterline_row`. retentions: of the traces that
+    can be collected.
+    """
 
     nodes: tuple[Node, ...]
     sources: dict[str, int]
     outputs: tuple[Output, ...]
     seed: int = 0
+    lateness: tuple[Lateness, ...] = ()
+    retentions: dict[int, Retention] = field(default_factory=dict)
 
     @cached_property
     def levels(self) -> int:
@@ -91,6 +99,7 @@ class CircuitBuilder:
     nodes: list[Node] = field(default_factory=list)
     sources: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
+    lateness: list[Lateness] = field(default_factory=list)
     _known: dict[tuple[Operator, tuple[int, ...]], int] = field(default_factory=dict)
 
     def add(self, operator: Operator, *inputs: int, name: str = "") -> int:
@@ -126,4 +135,6 @@ class CircuitBuilder:
         self.outputs.append(Output(view, node, trace))
 
     def build(self) -> Circuit:
-        return Circuit(tuple(self.nodes), dict(self.sources), tuple(self.outputs), self.seed)
+        return Circuit(
+            tuple(self.nodes), dict(self.sources), tuple(self.outputs), self.seed, tuple(self.lateness)
+        )

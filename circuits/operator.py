@@ -7,13 +7,14 @@ one-step memories `Delay` and `Differentiate`, which are traces of their own).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import pyarrow as pa
 
 from circuits.batch import Batch, Layout
 from circuits.trace import Integral
+from circuits.waterline import Waterlines, later
 from circuits.zset import ZSet
 
 # Columns of an output by whose hash its rows lie in partitions; None: anywhere.
@@ -21,22 +22,36 @@ Placement = tuple[int, ...] | None
 Value = ZSet | Integral
 
 
-@dataclass(frozen=True)
+@dataclass
 class Context:
-    """What a step knows beside its inputs.
+    """What a step knows beside its inputs, and what operators tell it beside their outputs.
 
-    first: nothing was ever stepped, so that constant relations enter now. owns_empty_key: whether this
-    task's partition holds the row that no column places (global aggregates, constants).
+    owns_empty_key: whether this task's partition holds the row that no column places (global aggregates,
+    constants). waterlines: as of the step before. candidates: what this step's rows prove of the next ones.
+    late: rows left out, per relation.
     """
 
     seed: int
     step: int
     clock: datetime | None
     owns_empty_key: bool
+    waterlines: Waterlines = field(default_factory=dict)
+    candidates: dict[str, pa.Scalar] = field(default_factory=dict)
+    late: dict[str, int] = field(default_factory=dict)
 
     @property
     def first(self) -> bool:
+        """Nothing was ever stepped, so that constant relations enter now."""
         return self.step == 1
+
+    def report(self, waterline: str, candidate: pa.Scalar) -> None:
+        """Rows of this step prove that the waterline may rise to `candidate`."""
+        greatest = later(self.candidates.get(waterline), candidate)
+        assert greatest is not None
+        self.candidates[waterline] = greatest
+
+    def count_late(self, relation: str, rows: int) -> None:
+        self.late[relation] = self.late.get(relation, 0) + rows
 
 
 class Operator:

@@ -24,7 +24,10 @@ Opened = TypeVar("Opened")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """rows of one batch at bytes [offset, offset + length) of a segment; sort keys in [low, high]."""
+    """rows of one batch at bytes [offset, offset + length) of a segment; sort keys in [low, high].
+
+    tops: for each limit of the trace's retention, the greatest value in the chunk (see `retain.tops`).
+    """
 
     segment: str
     offset: int
@@ -32,13 +35,14 @@ class Chunk:
     rows: int
     low: int = 0
     high: int = 0
+    tops: tuple[int | None, ...] = ()
 
     def to_json(self) -> list[object]:
-        return [self.segment, self.offset, self.length, self.rows, self.low, self.high]
+        return [self.segment, self.offset, self.length, self.rows, self.low, self.high, *self.tops]
 
     @staticmethod
     def from_json(value: list[object]) -> Chunk:
-        return Chunk(*value)  # type: ignore[arg-type]
+        return Chunk(*value[:6], tuple(value[6:]))  # type: ignore[arg-type, call-arg]
 
 
 class SegmentWriter:
@@ -53,12 +57,14 @@ class SegmentWriter:
         self._sink: pa.NativeFile | None = None
         self._offset = 0
 
-    def write(self, batch: pa.RecordBatch, low: int = 0, high: int = 0) -> Chunk:
+    def write(
+        self, batch: pa.RecordBatch, low: int = 0, high: int = 0, tops: tuple[int | None, ...] = ()
+    ) -> Chunk:
         """Append one batch. Its schema is not stored: the circuit knows it."""
         if self._sink is None:
             self._sink = pa.OSFile(str(self._path) + ".tmp", "wb")
         message = batch.serialize()
-        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high)
+        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high, tops)
         padding = -message.size % _ALIGNMENT
         self._sink.write(message)
         if padding:

@@ -93,6 +93,13 @@ class Spine:
         ordered = tuple(sorted((chunk for chunk in chunks if chunk.rows), key=lambda chunk: chunk.low))
         return replace(self, runs=(*runs, Run(self.next_id, ordered)), next_id=self.next_id + 1)
 
+    def without(self, gone: set[int]) -> Spine:
+        """The spine less the runs with these ids; a run that is being merged stays until it has been."""
+        merging = self._merging()
+        if not gone - merging:
+            return self
+        return replace(self, runs=tuple(r for r in self.runs if r.id not in gone or r.id in merging))
+
     def finish(self, merge_at: int, pieces: list[Chunk | None]) -> Spine:
         """The spine after the next pieces of a merge; with the last one the inputs are replaced."""
         merge = self.merges[merge_at]

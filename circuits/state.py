@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
+from circuits import waterline
 from circuits.circuit import Circuit
 from circuits.segments import Chunk
 from circuits.spine import SMALL, Piece, Spine
+from circuits.waterline import later
 
 
 @dataclass
@@ -20,7 +24,9 @@ class TaskResult:
 
     written: per node with a trace or log, the new chunk (None: no rows). absorbed: the nodes whose small
     runs are in that chunk. merged: per piece handed in, its chunk. sent: blobs for the next level,
-    (node, partition, blob). changes: per view, the chunk with its delta. counters: rows in and out.
+    (node, partition, blob). changes: per view, the chunk with its delta. candidates: of waterlines.
+    late: rows left out, per relation. collected: rows dropped from traces by their retention.
+    unreachable: per node, the ids of runs that go unread. The others are counters.
     """
 
     written: dict[int, Chunk | None] = field(default_factory=dict)
@@ -31,6 +37,10 @@ class TaskResult:
     rows_in: dict[str, int] = field(default_factory=dict)
     inserted: dict[int, int] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
+    candidates: dict[str, pa.Scalar] = field(default_factory=dict)
+    late: dict[str, int] = field(default_factory=dict)
+    collected: dict[int, int] = field(default_factory=dict)
+    unreachable: dict[int, set[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,7 @@ class State:
     logs: frozenset[int]
     pieces: tuple[Piece, ...] = ()
     small: int = SMALL
+    waterlines: Mapping[str, pa.Scalar] = field(default_factory=dict)
 
     @staticmethod
     def empty(circuit: Circuit, small: int = SMALL) -> State:
@@ -78,17 +89,27 @@ class State:
             chunks = [chunk for r in results if (chunk := r.written.get(node)) is not None]
             took = any(node in result.absorbed for result in results)
             absorbed = spine.absorbable(self.small) if took else ()
-            grown = spines[node].insert(chunks, absorbed)
+            unread = {run for result in results for run in result.unreachable.get(node, ())}
+            grown = spines[node].without(unread).insert(chunks, absorbed)
             inserted = sum(result.inserted.get(node, 0) for result in results)
             grown = grown.schedule(inserted, self.small, node in self.logs)
             spines[node], earned = grown.due(node) if grown.merges else (grown, [])
             due += earned
-        return State(spines, self.logs, tuple(due), self.small)
+        return State(spines, self.logs, tuple(due), self.small, self._risen(results))
+
+    def _risen(self, results: list[TaskResult]) -> Mapping[str, pa.Scalar]:
+        waterlines = dict(self.waterlines)
+        for result in results:
+            for name, candidate in result.candidates.items():
+                risen = later(waterlines.get(name), candidate)
+                assert risen is not None
+                waterlines[name] = risen
+        return waterlines
 
     def to_json(self) -> dict[str, object]:
         pieces = [[p.node, p.merge, [c.to_json() for c in p.chunks], p.low, p.high] for p in self.pieces]
         spines = {str(node): spine.to_json() for node, spine in self.spines.items()}
-        return {"spines": spines, "pieces": pieces}
+        return {"spines": spines, "pieces": pieces, "waterlines": waterline.to_json(self.waterlines)}
 
     @staticmethod
     def from_json(circuit: Circuit, value: Mapping[str, dict], small: int = SMALL) -> State:  # type: ignore[type-arg]
@@ -97,4 +118,7 @@ class State:
             Piece(node, merge, tuple(map(Chunk.from_json, chunks)), low, high)
             for node, merge, chunks, low, high in value["pieces"]
         )
-        return State({**State.empty(circuit).spines, **spines}, frozenset(circuit.logs), pieces, small)
+        types = {one.name: one.type for one in circuit.lateness}
+        waterlines = waterline.from_json(value["waterlines"], types)
+        spines = {**State.empty(circuit).spines, **spines}
+        return State(spines, frozenset(circuit.logs), pieces, small, waterlines)

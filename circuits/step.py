@@ -11,11 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, empty
+from circuits.arrow import concat, empty, take
 from circuits.batch import Batch, Layout
 from circuits.circuit import Circuit, Node
 from circuits.hashing import hash_rows
@@ -23,6 +24,7 @@ from circuits.operator import Context, Value, delta_of
 from circuits.operators.linear import Source
 from circuits.operators.streams import Exchange, Remembered
 from circuits.operators.tables import SEQUENCE
+from circuits.retain import out_of_reach, tops, unreachable, waterline_row
 from circuits.segments import Chunk, Segments, SegmentWriter
 from circuits.spine import Piece, Run
 from circuits.state import State, TaskResult
@@ -129,7 +131,7 @@ class _Run:
     def __init__(self, circuit: Circuit, task: Task, segments: Segments) -> None:
         self.circuit, self.task, self.segments = circuit, task, segments
         owns = task.partition == 0
-        self.context = Context(circuit.seed, task.step, task.clock, owns)
+        self.context = Context(circuit.seed, task.step, task.clock, owns, task.state.waterlines)
         self.result = TaskResult()
         self.values: dict[int, Value] = {}
         # logs live as long as their view, trace batches until the next merge: different files
@@ -149,6 +151,10 @@ class _Run:
             self._send(self.task.levels.stop)
         for piece in self.task.pieces:
             self.result.merged.append((piece, self._merge(piece)))
+        if owns_decisions(self.task):
+            self._find_unreachable()
+        self.result.candidates = self.context.candidates
+        self.result.late = self.context.late
         self.traces.close()
         self.views.close()
         return self.result
@@ -287,14 +293,50 @@ class _Run:
             if i in self.circuit.logs:
                 merged = _concatenate(layout, [*batches, delta])
             else:
-                merged = Batch.merge(layout, [delta, *batches])
+                merged = self._collect(i, Batch.merge(layout, [delta, *batches]))
             self.result.absorbed.add(i)
-            self.result.written[i] = self._store(layout, merged, writer)
+            self.result.written[i] = self._store(i, layout, merged, writer)
 
-    def _store(self, layout: Layout, batch: Batch, writer: SegmentWriter) -> Chunk | None:
+    def _store(self, i: int, layout: Layout, batch: Batch, writer: SegmentWriter) -> Chunk | None:
         if not len(batch):
             return None
-        return writer.write(batch.to_stored(layout), int(batch.keys[0]), int(batch.keys[-1]))
+        retention = self.circuit.retentions.get(i)
+        greatest = tops(retention, batch.rows) if retention is not None else ()
+        return writer.write(batch.to_stored(layout), int(batch.keys[0]), int(batch.keys[-1]), greatest)
+
+    # -- retention ----------------------------------------------------------------------------------
+
+    @cached_property
+    def bounds(self) -> dict[int, list[pa.Scalar | None]]:
+        """Per collected trace, the bound of each limit: by the waterlines as of the step before."""
+        row = waterline_row(self.circuit.lateness, self.task.state.waterlines)
+        return {i: [limit.bound(row) for limit in r.limits] for i, r in self.circuit.retentions.items()}
+
+    def _collect(self, i: int, batch: Batch) -> Batch:
+        """The batch without the rows that no future input can reach."""
+        retention = self.circuit.retentions.get(i)
+        if retention is None or not len(batch) or all(bound is None for bound in self.bounds[i]):
+            return batch
+        gone = out_of_reach(retention, self.bounds[i], batch.rows)
+        if not gone.any():
+            return batch
+        kept = np.flatnonzero(~gone)
+        self.result.collected[i] = self.result.collected.get(i, 0) + len(batch) - len(kept)
+        return Batch(batch.keys[kept], take(batch.rows, kept), batch.weights[kept])
+
+    def _find_unreachable(self) -> None:
+        """Runs to drop unread."""
+        for i, retention in self.circuit.retentions.items():
+            spine = self.task.state.spines[i]
+            absorbed = {run.id for run in spine.absorbable(self.task.state.small)}
+            runs = {
+                run.id: run.rows
+                for run in spine.runs
+                if run.id not in absorbed and unreachable(retention, self.bounds[i], run)
+            }
+            if runs:
+                self.result.unreachable[i] = set(runs)
+                self.result.collected[i] = self.result.collected.get(i, 0) + sum(runs.values())
 
     def _record_changes(self, view: str, node: int, trace: int | None) -> None:
         at = _kept(node, trace)
@@ -308,10 +350,15 @@ class _Run:
         if not len(delta):
             return
         written = self.result.written.get(at)
-        if written is not None and not self.task.state.spines[at].absorbable(self.task.state.small):
+        collected = self.result.collected.get(at)
+        if (
+            written is not None
+            and not collected
+            and not self.task.state.spines[at].absorbable(self.task.state.small)
+        ):
             self.result.changes[view] = written
             return
-        chunk = self._store(layout, delta, self.views)
+        chunk = self._store(at, layout, delta, self.views)
         assert chunk is not None
         self.result.changes[view] = chunk
 
@@ -322,9 +369,15 @@ class _Run:
             layout = self.circuit.logs[piece.node]
         batches = [open_chunk(layout, chunk, self.segments) for chunk in piece.chunks]
         if is_log:
-            return self._store(layout, _concatenate(layout, batches), self.views)
+            return self._store(piece.node, layout, _concatenate(layout, batches), self.views)
         parts = [batch.between(piece.low, piece.high) for batch in batches]
-        return self._store(layout, Batch.merge(layout, parts), self.traces)
+        merged = self._collect(piece.node, Batch.merge(layout, parts))
+        return self._store(piece.node, layout, merged, self.traces)
+
+
+def owns_decisions(task: Task) -> bool:
+    """Whether it is this task, of all tasks of the step, that decides what concerns them all."""
+    return task.partition == 0 and task.levels.start == 0
 
 
 def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> ZSet:

@@ -18,7 +18,9 @@ from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.distinct import weights_before
+from circuits.operators.late import frozen_keys
 from circuits.trace import Integral
+from circuits.waterline import Lateness
 from circuits.zset import ZSet
 
 SEQUENCE = "__sequence"
@@ -71,10 +73,12 @@ class Upsert(Operator):
 
     Input: the table's columns and a last column `__sequence` (int64) that orders changes, placed by the
     key. The last change of a key in a step wins; deleting a key that isn't there changes nothing.
+    lateness: a change of a key whose stored row is below a waterline is refused (`Frozen` records it).
     State: the table, by key.  Cost: O(|c| log |I|).
     """
 
     key: tuple[int, ...]
+    lateness: tuple[Lateness, ...] = ()
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return pa.schema([inputs[0].field(i) for i in range(len(inputs[0]) - 1)])
@@ -88,13 +92,15 @@ class Upsert(Operator):
     def integrate(
         self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
     ) -> Integral:
-        changes = self._last(delta_of(inputs[0]), context.seed)
+        given = delta_of(inputs[0])
+        table = Integral(layout, before, Batch.empty(layout))
+        frozen = frozen_keys(self.key, self.lateness, given.rows, table, context)
+        changes = self._last(given.take(np.flatnonzero(~frozen)) if frozen.any() else given, context.seed)
         new = changes.take(np.flatnonzero(changes.weights > 0))
         parts = [ZSet(new.rows, np.ones(len(new), dtype=np.int64))]
         columns = [changes.rows.column(i) for i in self.key]
         keys = hash_rows(columns, len(changes), context.seed)
-        trace = Integral(layout, before, Batch.empty(layout))
-        for _, batch, there in trace.find(columns, keys, self.key, whole_key=False):
+        for _, batch, there in table.find(columns, keys, self.key, whole_key=False):
             parts.append(ZSet(take(batch.rows, there), -batch.weights[there]))
         return Integral(layout, before, Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed))
 
