@@ -29,6 +29,7 @@ MODULES = (
     "conditional",
     "date_arithmetic",
     "date_format",
+    "date_parse",
     "dates",
     "logic",
     "math",
