@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from sql.append_only import append_only
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
@@ -25,6 +27,10 @@ from sql.types import UnsupportedType, arrow_type, ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# Columns of an INSERT's target that the query doesn't give: a change's weight, and the step it came in.
+WEIGHT = "__weight"
+CHANGELOG = (WEIGHT, "__step")
 
 
 def compile_source(source: Source, session: SparkSession | None) -> Program:
@@ -158,7 +164,7 @@ class _Compiler:
                 message = f"view '{view.name}' has two columns '{column.name}'; rename one with AS"
                 raise self.source.error(statement.query.start, message)
             seen.add(column.name.lower())
-            if column.type == _null_type():
+            if column.type == pa.null():
                 message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
                 raise self.source.error(statement.query.start, message)
 
@@ -215,13 +221,25 @@ class _Compiler:
         return view
 
     def _check_fits(self, statement: InsertInto, view: View, target: Table) -> None:
-        if len(view.schema) != len(target.schema):
+        columns = [column for column in target.schema if column.name.lower() not in CHANGELOG]
+        weight = any(column.name.lower() == WEIGHT for column in target.schema)
+        if not weight and not view.append_only:
             message = (
-                f"the query has {len(view.schema)} columns, table '{target.name}' has {len(target.schema)}: "
-                f"{', '.join(column.name for column in target.schema)}"
+                f"what is inserted into '{target.name}' can retract rows, which a table of rows can't; "
+                f"declare a column {WEIGHT} BIGINT in '{target.name}' to get the changelog"
+            )
+            raise self.source.error(statement.start, message)
+        for column in target.schema:
+            if column not in columns and column.type != pa.int64():
+                message = f"column '{column.name}' of '{target.name}' is written as BIGINT; declare it so"
+                raise self.source.error(statement.start, message)
+        if len(view.schema) != len(columns):
+            message = (
+                f"the query has {len(view.schema)} columns, table '{target.name}' has {len(columns)}: "
+                f"{', '.join(column.name for column in columns)}"
             )
             raise self.source.error(statement.query.start, message)
-        for given, wanted in zip(view.schema, target.schema, strict=True):
+        for given, wanted in zip(view.schema, columns, strict=True):
             if given.type != wanted.type:
                 message = (
                     f"column '{wanted.name}' of '{target.name}' is {ddl(wanted.type).upper()}, "
@@ -233,14 +251,8 @@ class _Compiler:
                 raise self.source.error(statement.query.start, message)
 
 
-def _null_type() -> Any:
-    import pyarrow as pa  # noqa: PLC0415
-
-    return pa.null()
-
-
 def _shown(column: Field) -> str:
-    return "NULL" if column.type == _null_type() else ddl(column.type).upper()
+    return "NULL" if column.type == pa.null() else ddl(column.type).upper()
 
 
 def _renamed(input_: Plan, names: Sequence[str]) -> Plan:
