@@ -1,0 +1,94 @@
+"""Tables USING a format: streams of Spark Structured Streaming.
+
+A path is relative to the working directory, as in Spark.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from circuits.errors import ProgramError
+from dbsp.spark.messages import first_line
+from sql.plan import Field
+from sql.program import Program, Table
+from sql.types import ddl
+
+# They take their schema from the table. Others have one of their own, whose columns the table names.
+FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro"})
+
+
+def source_tables(program: Program) -> list[Table]:
+    """The tables that are read: those with a format which nothing is inserted into."""
+    targets = {insert.target for insert in program.inserts}
+    return [
+        table for table in program.tables.values() if table.format is not None and table.name not in targets
+    ]
+
+
+def check_paths(tables: list[Table]) -> None:
+    """ProgramError at the first table whose files aren't there."""
+    for table in tables:
+        if is_file(table):
+            path = path_of(table)
+            if "://" not in path and not glob.glob(path):
+                where = "" if os.path.isabs(path) else f" (in {os.getcwd()})"
+                raise ProgramError(
+                    f"{table.location}: table '{table.name}': there is no '{path}'{where}; "
+                    "create the directory or correct OPTIONS (path ...)"
+                )
+
+
+def is_file(table: Table) -> bool:
+    """Whether the table's format is one of files under a path."""
+    return table.format is not None and table.format.lower() in FILE_FORMATS
+
+
+def path_of(table: Table) -> str:
+    """The option. Raises ProgramError where a format of files has none."""
+    for name, value in table.options.items():
+        if name.lower() == "path":
+            return value
+    raise ProgramError(
+        f"{table.location}: table '{table.name}' USING {table.format} needs OPTIONS (path 'directory')"
+    )
+
+
+def open_source(spark: SparkSession, table: Table) -> DataFrame:
+    """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
+    assert table.format is not None
+    reader = spark.readStream.format(table.format).options(**table.options)
+    if is_file(table):
+        reader = reader.schema(", ".join(f"{quoted(field.name)} {ddl(field.type)}" for field in table.schema))
+    try:
+        return _named(table, reader.load())
+    except PySparkException as error:
+        raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
+
+
+def _named(table: Table, frame: DataFrame) -> DataFrame:
+    """The frame under the table's column names: by name if it has them all, else by position."""
+    names = [field.name for field in table.schema]
+    there = {column.lower() for column in frame.columns}
+    if all(name.lower() in there for name in names):
+        return frame.select(*map(quoted, names))
+    if len(names) == len(frame.columns):
+        return frame.toDF(*names)
+    found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)
+    raise ProgramError(
+        f"{table.location}: table '{table.name}': the columns of format {table.format} are: {found}; "
+        f"declare these (all, or some by name) instead of: {', '.join(names)}"
+    )
+
+
+def columns_ddl(columns: Iterable[Field]) -> str:
+    """The columns as Spark's schema strings."""
+    return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,144 @@
+"""Micro-batches: the sources of a program are one streaming query, and each of its batches is one step.
+
+One query has one set of offsets, so that a step holds a consistent cut of all sources. Exactly once:
+
+    offsets planned (checkpoint) → step committed (state) → sinks written → batch done (checkpoint)
+
+A batch that died after its commit comes again with the same number, and is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from circuits.errors import Error, ProgramError
+from dbsp.changes import Changes
+from dbsp.spark.messages import first_line
+from dbsp.spark.runner import SparkRunner
+from dbsp.spark.session import session, share_packages
+from dbsp.spark.sinks import Sinks
+from dbsp.spark.sources import check_paths, open_source, source_tables
+from dbsp.spark.staging import STAGED, Staging, check, collect
+from sql.program import Table
+
+if TYPE_CHECKING:
+    from dbsp.pipeline import Pipeline
+
+POLL_SECONDS = 0.2
+
+
+def run(
+    pipeline: Pipeline,
+    *,
+    once: bool = False,
+    every: float | None = None,
+    on_step: Callable[[Changes], None] | None = None,
+    stop: threading.Event | None = None,
+) -> int:
+    """Step until the sources are exhausted (once), `stop` is set, or for ever; the number of steps made.
+
+    every: seconds from the start of a step to the start of the next one, at least. Raises what a step
+    raises, with the state as the step before left it.
+    """
+    return _Run(pipeline, on_step, stop or threading.Event()).run(once, every)
+
+
+class _Run:
+    def __init__(
+        self, pipeline: Pipeline, on_step: Callable[[Changes], None] | None, stop: threading.Event
+    ) -> None:
+        self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
+        self.tables = source_tables(pipeline.program)
+        self.checkpoint = pipeline.store.root / "checkpoint"
+        self.steps = 0
+        self.failure: Exception | None = None
+        self.stepping = threading.Lock()
+        if not self.tables:
+            raise ProgramError(
+                f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
+                "or feed the tables with `dbsp step` or Pipeline.insert"
+            )
+        check_paths(self.tables)
+        self.spark = spark_of(pipeline)
+        self.sinks = Sinks(pipeline, self.spark)
+
+    def run(self, once: bool, every: float | None) -> int:
+        self.sinks.catch_up()
+        writer = self._writer()
+        if once:
+            writer = writer.trigger(availableNow=True)
+        elif every is not None:
+            writer = writer.trigger(processingTime=f"{round(every * 1000)} milliseconds")
+        query = writer.foreachBatch(self._batch).start()
+        try:
+            while not self.stop.is_set() and not query.awaitTermination(POLL_SECONDS):
+                pass
+        except StreamingQueryException as error:
+            raise self.failure or Error(f"{self.pipeline.program.name}: {first_line(error)}") from error
+        finally:
+            self._end(query)
+        if self.failure is not None:
+            raise self.failure
+        return self.steps
+
+    def _writer(self) -> DataStreamWriter:
+        share_packages(self.spark.sparkContext)
+        staged = reduce(DataFrame.union, [self._staged(i, table) for i, table in enumerate(self.tables)])
+        return staged.writeStream.option("checkpointLocation", str(self.checkpoint.absolute()))
+
+    def _staged(self, relation: int, table: Table) -> DataFrame:
+        timezone = self.pipeline.program.timezone
+        staging = Staging(str(self.pipeline.store.segments.root), relation, table, 1, timezone)
+        frame = open_source(self.spark, table)
+        check(staging, frame)
+        return frame.mapInArrow(staging, STAGED)
+
+    def _batch(self, staged: DataFrame, batch: int) -> None:
+        """One step. Returning says that the batch is done, so an unfinished one must raise."""
+        with self.stepping:
+            if self.stop.is_set():
+                raise InterruptedError("stopping")
+            try:
+                self._step(staged, batch)
+            except Exception as error:
+                # it reaches `run` only as text in a StreamingQueryException
+                self.failure = error
+                raise
+
+    def _step(self, staged: DataFrame, batch: int) -> None:
+        stream = json.loads((self.checkpoint / "metadata").read_text())["id"]
+        if self.pipeline.committed(stream, batch):
+            return
+        try:
+            for relation, chunk in collect(self.pipeline, staged):
+                self.pipeline.change(self.tables[relation].name, chunk)
+            changes = self.pipeline.step(stream=stream, batch=batch)
+        except BaseException:
+            self.pipeline.discard()
+            raise
+        self.sinks.deliver(changes.step)
+        self.steps += 1
+        if self.on_step is not None:
+            self.on_step(changes)
+
+    def _end(self, query: StreamingQuery) -> None:
+        """Stop between two steps: Spark would interrupt one that is running."""
+        self.stop.set()
+        with self.stepping:
+            query.stop()
+
+
+def spark_of(pipeline: Pipeline) -> SparkSession:
+    """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
+    if isinstance(pipeline.runner, SparkRunner):
+        return pipeline.runner.session
+    return pipeline.spark if pipeline.spark is not None else session()
