@@ -21,9 +21,8 @@ from circuits.batch import Batch, Layout
 from circuits.circuit import Circuit, Node
 from circuits.hashing import hash_rows
 from circuits.operator import Context, Value, delta_of
-from circuits.operators.linear import Source
+from circuits.operators.linear import SEQUENCE, Source
 from circuits.operators.streams import Exchange, Remembered
-from circuits.operators.tables import SEQUENCE
 from circuits.retain import out_of_reach, tops, unreachable, waterline_row
 from circuits.segments import Chunk, Segments, SegmentWriter
 from circuits.spine import Piece, Run

@@ -15,9 +15,9 @@ from circuits.circuit import Circuit, CircuitBuilder
 from circuits.expressions.nodes import Call, Column, Expression
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, RIGHT, Join
-from circuits.operators.linear import Constant, Filter, FlatMap, Map, Source, Union
+from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
 from circuits.operators.streams import Integrate
-from circuits.operators.tables import SEQUENCE, AppendOnly, NonNegative, Upsert
+from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.verify import verify
 from sql import plan as p
 from sql.append_only import append_only

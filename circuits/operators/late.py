@@ -19,6 +19,7 @@ import pyarrow.types as pt
 from circuits.arrow import take
 from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Value, delta_of
+from circuits.operators.linear import SEQUENCE
 from circuits.trace import Integral
 from circuits.waterline import Lateness, text
 from circuits.zset import ZSet
@@ -82,7 +83,10 @@ class Late(Operator):
         gone = np.flatnonzero(late | jumping)
         retracted = delta.weights[gone] < 0
         reasons = np.where(late[gone], np.where(retracted, "late retraction", "late"), "jump")
-        return late_rows(self.relation, self.lateness, delta.take(gone), reasons, context)
+        rejects = delta.take(gone)
+        if rejects.schema.names[-1] == SEQUENCE:
+            rejects = ZSet(rejects.rows.select(list(range(len(rejects.schema) - 1))), rejects.weights)
+        return late_rows(self.relation, self.lateness, rejects, reasons, context)
 
 
 @dataclass(frozen=True)

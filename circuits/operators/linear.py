@@ -17,6 +17,10 @@ from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.zset import ZSet
 
 
+# the last column of a keyed table's source: the order of its changes
+SEQUENCE = "__sequence"
+
+
 @dataclass(frozen=True)
 class Source(Operator):
     """The delta of a table, as the step was given it."""

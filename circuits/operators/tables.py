@@ -23,8 +23,6 @@ from circuits.trace import Integral
 from circuits.waterline import Lateness
 from circuits.zset import ZSet
 
-SEQUENCE = "__sequence"
-
 
 @dataclass(frozen=True)
 class NonNegative(Operator):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from circuits.circuit import CircuitBuilder
 from circuits.errors import DataError
-from circuits.operators.linear import Source
-from circuits.operators.tables import SEQUENCE, AppendOnly, NonNegative, Upsert
+from circuits.operators.linear import SEQUENCE, Source
+from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from tests.circuits.engine import Engine, Options, output, trace
 from tests.circuits.operators_laws import circuit_of, hash_seeds, options, streams
 from tests.circuits.zsets import Naive, Row, kinds, naive_of, plus, rows_of, schemas, zset_of
