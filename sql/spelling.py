@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 
 import pyarrow as pa
@@ -59,6 +60,8 @@ def spell(expression: Expression, schema: Schema) -> str:
         ordinal = expression.option("ordinal")
         if pa.types.is_struct(struct.type) and isinstance(ordinal, int):
             return f"{plain[0]}.{struct.type.field(ordinal).name}"
+    if expression.function == "precise_timestamp_conversion":
+        return f"{'micros' if pa.types.is_integer(expression.type) else 'timestamp'}({plain[0]})"
     if expression.function in ("is_null", "is_not_null"):
         return f"{arguments[0]} {expression.function.replace('_', ' ').upper()}"
     return f"{expression.function}({', '.join(plain)})"
@@ -85,7 +88,8 @@ def _literal(literal: Literal) -> str:
 
 def type_name(type_: pa.DataType) -> str:
     try:
-        return ddl(type_).upper()
+        # names of fields are the user's
+        return re.sub(r"`[^`]*`|[a-z]+", lambda m: m[0] if m[0][0] == "`" else m[0].upper(), ddl(type_))
     except UnsupportedType:
         return str(type_)
 

@@ -23,9 +23,7 @@ def _offset(text: str, error: Node) -> int:
     if index < 0 and "line" in error:
         lines = text.splitlines(keepends=True)
         return sum(map(len, lines[: error["line"] - 1])) + int(error.get("column", 0))
-    if index < 0:
-        return 0
-    return len(text.encode("utf-16-le")[: 2 * index].decode("utf-16-le", errors="ignore"))
+    return max(index, 0)
 
 
 def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]]) -> str:

@@ -44,24 +44,21 @@ class Query:
     def _start(self, node: Node) -> int:
         """The node's own place, or else that of the first expression inside; 0 where Spark lost it."""
         if "s" in node and not self._is_everything(node):
-            return self.offset(node["s"][0])
-        inner = [n["s"][0] for n in nodes_in(node.get("o")) if "s" in n and not self._is_everything(n)]
-        return self.offset(min(inner)) if inner else 0
+            return int(node["s"][0])
+        inside = [n for n in nodes_in(node.get("o")) if "s" in n and not self._is_everything(n)]
+        made = [n["s"][0] for n in inside if n["c"] != "AttributeReference"]
+        return min(made or [n["s"][0] for n in inside], default=0)
 
     def _is_everything(self, node: Node) -> bool:
         first, last = node["s"]
         return bool(first == 0 and last >= len(self.slice.text.rstrip()) - 1)
-
-    def offset(self, utf16: int) -> int:
-        """Java counts UTF-16 units, Python characters."""
-        return len(self.slice.text.encode("utf-16-le")[: 2 * utf16].decode("utf-16-le", errors="ignore"))
 
     def spelled(self, node: Node) -> str:
         """The user's spelling on one line, or '' where Spark lost the place."""
         if "s" not in node or self._is_everything(node):
             return ""
         first, last = node["s"]
-        return " ".join(self.slice.text[self.offset(first) : self.offset(last + 1)].split())
+        return " ".join(self.slice.text[first : last + 1].split())
 
     def spark_type(self, node: Node) -> Any:
         return self.types[node["t"]]

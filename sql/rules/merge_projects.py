@@ -1,14 +1,16 @@
 """One Project for two that follow each other, one Filter for two; a Project that changes nothing is dropped.
 
-    π[f](π[g](a)) = π[f∘g](a)      σ[p](σ[q](a)) = σ[q ∧ p](a)      σ[p](π[columns](a)) = π[columns](σ[p](a))
+    π[f](π[g](a)) = π[f∘g](a)    σ[p](σ[q](a)) = σ[q ∧ p](a)    σ[p](π[g](a)) = π[g](σ[p∘g](a))
 
 The inner expression must not be computed more often than before: a call that the outer Project reads
-twice keeps the two apart.
+twice keeps the two apart, unless it only makes a struct that is taken apart again. A Filter sinks below
+columns, not below calls.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pyarrow as pa
 
@@ -55,7 +57,9 @@ def _merge_filter(node: Filter) -> Plan:
     if isinstance(below, Filter):
         both = Call("and", (below.condition, node.condition), pa.bool_(), True)
         return Filter(below.input, both)
-    if isinstance(below, Project) and all(isinstance(e, Column) for e in below.expressions):
+    if isinstance(below, Project) and all(
+        isinstance(below.expressions[i], Column) for i in columns_of(node.condition)
+    ):
         condition = substitute(node.condition, below.expressions)
         return Project(_merge_filter(Filter(below.input, condition)), below.expressions, below.schema)
     return node
@@ -63,8 +67,23 @@ def _merge_filter(node: Filter) -> Plan:
 
 def _repeats(outer: Project, inner: Project) -> bool:
     """Whether merging would compute a call of the inner Project more than once."""
-    uses = Counter(column for e in outer.expressions for column in columns_of(e))
+    uses = Counter(column for e in outer.expressions for column in _computed(e, inner))
     return any(count > 1 and isinstance(inner.expressions[column], Call) for column, count in uses.items())
+
+
+def _computed(expression: Expression, inner: Project) -> Iterator[int]:
+    """The columns an expression reads, but for fields of a struct that `inner` makes."""
+    if isinstance(expression, Column):
+        yield expression.index
+    elif isinstance(expression, Call) and not _is_field_of_made(expression, inner):
+        for argument in expression.arguments:
+            yield from _computed(argument, inner)
+
+
+def _is_field_of_made(call: Call, inner: Project) -> bool:
+    struct = call.arguments[0] if call.function == "get_struct_field" else None
+    made = inner.expressions[struct.index] if isinstance(struct, Column) else None
+    return isinstance(made, Call) and made.function == "create_named_struct"
 
 
 def substitute(expression: Expression, columns: tuple[Expression, ...]) -> Expression:

@@ -1,6 +1,7 @@
 """Inner columns are named after what they hold, so that sub-plans which differ in aliases only are equal.
 
-A column keeps its source's name, a call has its function's. The root keeps the user's names.
+A column keeps its source's name, also through a cast; another call has its function's. The root keeps the
+user's names.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from circuits.expressions.nodes import Column, Expression
+from circuits.expressions.nodes import Call, Column, Expression
 from sql.plan import Aggregate, AggregateCall, Expand, Field, Plan, Project, Schema, Union, Values
 from sql.rules.traverse import bottom_up
+
+_SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
 
 
 def names(plan: Plan) -> Plan:
@@ -52,4 +55,8 @@ def _named(columns: Sequence[Expression | AggregateCall], schema: Schema, below:
 def _word(column: Expression | AggregateCall, below: Schema) -> str:
     if isinstance(column, Column):
         return below[column.index].name
+    if isinstance(column, Call) and column.function in _SAME_VALUE:
+        return _word(column.arguments[0], below)
+    if isinstance(column, Call) and column.function == "precise_timestamp_conversion":
+        return "window_time"
     return getattr(column, "function", "literal")

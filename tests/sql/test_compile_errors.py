@@ -1,0 +1,106 @@
+"""What can't be compiled is named, with the place in the user's file, what exists and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from circuits.errors import ProgramError
+from tests.sql.compiling import compiled
+
+pytestmark = pytest.mark.spark
+
+QUERIES = {
+    # names
+    "SELECT\n amuont FROM orders": (
+        "6:2: unknown column 'amuont' in 'orders'; columns: id, customer, amount, price, note, ts; "
+        "did you mean 'amount'?"
+    ),
+    "SELECT o.id, c.nam FROM orders o JOIN customer c ON o.customer = c.id": (
+        "5:31: unknown column 'c.nam'; columns of orders: id, customer, amount, price, note, ts; "
+        "columns of customer: id, name, since; did you mean 'name'?"
+    ),
+    "SELECT id FROM ordrs": (
+        "5:33: unknown table 'ordrs'; tables and views so far: orders, customer, event, out; "
+        "did you mean 'orders'?"
+    ),
+    "SELECT nofun(id) FROM orders": "5:25: unknown function 'nofun'",
+    "SELECT '😀', amuont FROM orders": "5:30: unknown column 'amuont'",
+    # Spark's own judgement
+    "SELECT id + ts FROM orders": '5:25: Cannot resolve "(id + ts)" due to data type mismatch',
+    "SELECT id FROM orders GROUP": "5:45: syntax error at or near end of input",
+    "SELECT id, count(*) FROM orders": "5:",
+    # the outside world
+    "SELECT id, now() AS n FROM orders": "5:29: now() reads the clock: not supported yet in a view",
+    "SELECT current_date() AS n": "5:25: current_date() reads the clock",
+    "SELECT id FROM orders WHERE rand() < 0.5": "5:46: rand() is not deterministic",
+    "SELECT uuid() AS u FROM orders": "5:25: uuid() is not deterministic",
+    "SELECT current_user() AS u": "5:25: current_user() depends on the session",
+    # operators to come
+    "SELECT id, rank() OVER (ORDER BY id) AS r FROM orders": "5:29: not supported yet: OVER",
+    "SELECT id FROM orders LIMIT 10": "5:40: not supported yet: LIMIT",
+    "SELECT o.id FROM orders o LEFT JOIN customer c ON o.customer = c.id": "5:44: not supported yet: LEFT",
+    "SELECT o.id FROM orders o, customer c": "5:30: not supported yet: a join without an equality",
+    "SELECT o.id FROM orders o CROSS JOIN customer c": "5:44: not supported yet: CROSS JOIN",
+    "SELECT id FROM orders WHERE id NOT IN (SELECT id FROM event)": "5:46: not supported yet: ANTI JOIN",
+    "SELECT id FROM orders WHERE price > (SELECT max(price) FROM orders)": "5:54: not supported yet: a",
+    "SELECT id FROM orders INTERSECT SELECT id FROM event": "5:40: not supported yet: INTERSECT",
+    "SELECT id FROM orders EXCEPT ALL SELECT id FROM event": "5:40: not supported yet: EXCEPT",
+    "SELECT id FROM orders TABLESAMPLE (10 PERCENT)": "5:40: not supported yet: TABLESAMPLE",
+    "SELECT explode(array(1, 2)) AS x FROM orders": "5:25: not supported yet: generator function explode",
+    "SELECT count(*) AS n FROM event GROUP BY session_window(ts, '1 minute')": "5:50: not supported yet: s",
+    "SELECT stddev(price) AS s FROM orders": "5:25: aggregate function 'stddev' is not supported yet",
+    "SELECT try_sum(id) AS s FROM orders": "5:25: aggregate function 'try_sum' is not supported yet",
+    "SELECT transform(array(id), x -> x + 1) AS t FROM orders": "5:25: not supported yet: lambda functions",
+    # a view's columns
+    "SELECT id, id FROM orders": "5:18: view 'v' has two columns 'id'; rename one with AS",
+    "SELECT NULL AS x": "5:18: column 'x' of view 'v' is always NULL of no type; CAST it",
+}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_is_refused(query: str, spark: Any) -> None:
+    with pytest.raises(ProgramError) as raised:
+        compiled(f"CREATE VIEW v AS {query}", spark)
+    message = str(raised.value)
+    assert message.startswith(f"p.sql:{QUERIES[query]}")
+    assert "\n" not in message
+
+
+PROGRAMS = {
+    "CREATE VIEW v (a) AS SELECT id, note FROM orders": "5:13: view 'v' lists 1 columns, its query has 2",
+    "CREATE TABLE orders (a INT); CREATE VIEW v AS SELECT 1 AS a": "5:14: 'orders' is already defined at",
+    "CREATE VIEW Orders AS SELECT 1 AS a": "5:13: 'Orders' is already defined at p.sql:1:14",
+    "CREATE TABLE b (a INTT); CREATE VIEW v AS SELECT 1 AS a": '5:19: Unsupported data type "INTT"',
+    "CREATE TABLE b (a INTERVAL YEAR); CREATE VIEW v AS SELECT 1 AS a": "5:19: column 'a' of 'b': type",
+    "CREATE TABLE b (a INT, PRIMARY KEY (z)); CREATE VIEW v AS SELECT 1 AS a": (
+        "5:14: PRIMARY KEY of 'b' names an unknown column 'z'; columns: a"
+    ),
+    "": "1:1: the program defines no view",
+    "CREATE VIEW v AS SELECT id, note FROM orders; INSERT INTO uot SELECT * FROM v": (
+        "5:47: unknown table 'uot'; tables so far: orders, customer, event, out; did you mean 'out'?"
+    ),
+    "CREATE VIEW v AS SELECT id FROM orders; INSERT INTO v SELECT id FROM orders": (
+        "5:41: can't insert into 'v': it is a view"
+    ),
+    "CREATE VIEW v AS SELECT id FROM orders; INSERT INTO orders SELECT id FROM v": (
+        "5:41: table 'orders' has no USING, so there is nowhere to write"
+    ),
+    "CREATE VIEW v AS SELECT id FROM orders; INSERT INTO out SELECT * FROM v": (
+        "5:57: the query has 1 columns, table 'out' has 2: id, note"
+    ),
+    "CREATE VIEW v AS SELECT id, ts FROM orders; INSERT INTO out SELECT * FROM v": (
+        "5:61: column 'note' of 'out' is STRING, the query gives TIMESTAMP; CAST it"
+    ),
+    "CREATE VIEW v AS SELECT id, note FROM orders; INSERT INTO out SELECT * FROM v": (
+        "5:63: column 'note' of 'out' is NOT NULL, the query may give NULL"
+    ),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_is_refused(program: str, spark: Any) -> None:
+    with pytest.raises(ProgramError) as raised:
+        compiled(program, spark)
+    assert str(raised.value).startswith(f"p.sql:{PROGRAMS[program]}")

@@ -1,0 +1,105 @@
+"""Statements are split and read by token; a query's text is kept as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from circuits.errors import ProgramError
+from sql.source import read
+from sql.statements import CreateTable, CreateView, InsertInto, Statement, statements
+
+
+def parse(text: str) -> list[Statement]:
+    return statements(read(text, "p.sql"))
+
+
+def table(text: str) -> CreateTable:
+    (found,) = parse(text)
+    assert isinstance(found, CreateTable)
+    return found
+
+
+def test_a_table_with_everything() -> None:
+    found = table(
+        "CREATE TABLE t (a BIGINT NOT NULL COMMENT 'x, y',\n"
+        "  `b c` ARRAY<STRUCT<d: INT, e: MAP<INT, DECIMAL(10, 2)>>>,\n"
+        "  PRIMARY KEY (a, `b c`)) USING org.x.csv OPTIONS (path '/x', header = true, 'a.b' '1', c.d 2)\n"
+        "  WITH (append_only = true, unchecked = FALSE)"
+    )
+    assert [(c.name, c.type.text, c.not_null) for c in found.columns] == [
+        ("a", "BIGINT", True),
+        ("b c", "ARRAY<STRUCT<d: INT, e: MAP<INT, DECIMAL(10, 2)>>>", False),
+    ]
+    assert found.primary_key == ("a", "b c")
+    assert found.format == "org.x.csv"
+    assert found.options == {"path": "/x", "header": "true", "a.b": "1", "c.d": "2"}
+    assert found.properties == {"append_only": True, "unchecked": False}
+
+
+def test_a_column_can_be_the_key() -> None:
+    assert table("CREATE TABLE t (a INT PRIMARY KEY NOT NULL, b INT)").primary_key == ("a",)
+
+
+def test_views_and_inserts_keep_their_query_as_written() -> None:
+    query = "SELECT 'a;b' AS x, /* ; */ `c;d` -- ; e\n FROM t"
+    found = parse(f"CREATE LOCAL VIEW v (x, y) AS {query} ;; -- bye\n INSERT INTO TABLE o {query}")
+    view, insert = found
+    assert isinstance(view, CreateView)
+    assert isinstance(insert, InsertInto)
+    assert (view.name, view.kind, view.columns) == ("v", "local", ("x", "y"))
+    assert view.query.text == insert.query.text == query
+    assert insert.target == "o"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("CREATE TABLE t (a TIMESTAMP LATENESS INTERVAL 1 HOUR)", "1:29: not supported yet: LATENESS"),
+        ("CREATE TABLE t (a INT CONSTANT DOMAIN)", "1:23: not supported yet: CONSTANT DOMAIN"),
+        ("LATENESS v.ts INTERVAL 1 HOUR", "1:1: not supported yet: LATENESS"),
+        ("CREATE STREAM s (a INT)", "1:1: not supported yet: CREATE STREAM"),
+        ("CREATE RECURSIVE VIEW v AS SELECT 1", "1:1: not supported yet: CREATE RECURSIVE VIEW"),
+        ("CREATE FUNCTION f AS 'x'", "1:1: not supported yet: CREATE FUNCTION"),
+        ("CREATE VIEW v AS\nSELECT 1 TRIGGER COUNTING 10", "2:10: not supported yet: TRIGGER"),
+        ("CREATE VIEW v AS SELECT 1 EMIT (UPDATE RATE 1 ROWS)", "1:27: not supported yet: EMIT"),
+        ("CREATE VIEW v AS SELECT STREAM a FROM t", "1:25: not supported yet: SELECT STREAM"),
+        (
+            "CREATE VIEW v AS SELECT 1 FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
+            "1:43: not supported yet: TUMBLE",
+        ),
+        ("CREATE VIEW v AS SELECT hop_start(ts)", "1:25: not supported yet: HOP_START"),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1", "1:11: CREATE OR REPLACE has no meaning here"),
+        ("CREATE VIEW IF NOT EXISTS v AS SELECT 1", "1:13: IF NOT EXISTS has no meaning here"),
+        ("SELECT 1", "1:1: unknown statement 'SELECT'"),
+        ("CREATE INDEX i", "1:1: unknown statement 'CREATE INDEX'"),
+        ("CREATE VIEW v AS", "1:17: expected a query, found the end"),
+        ("CREATE VIEW v AS DROP TABLE t", "1:18: expected a query, found 'DROP'"),
+        ("CREATE TABLE t", "1:15: table 't' needs its columns"),
+        ("CREATE TABLE t (a)", "1:18: column 'a' has no type"),
+        ("CREATE TABLE t (a INT, A INT)", "1:24: column 'A' is defined twice"),
+        ("CREATE TABLE t (a INT PRIMARY KEY, PRIMARY KEY (a))", "1:36: table 't' has two primary keys"),
+        ("CREATE TABLE t (a INT DEFAULT 3)", "1:23: column 'a': unknown clause 'DEFAULT'"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (a)", "1:24: unknown clause 'PARTITIONED'"),
+        ("CREATE TABLE t (a INT) OPTIONS (path 'x')", "1:42: OPTIONS needs USING format"),
+        (
+            "CREATE TABLE t (a INT) WITH (append = true)",
+            "1:30: unknown property 'append'; properties: append_only",
+        ),
+        (
+            "CREATE TABLE t (a INT) WITH (unchecked = 1)",
+            "1:30: property 'unchecked' is true or false, n",
+        ),
+        ("INSERT INTO t VALUES (1)", "1:15: INSERT INTO ... VALUES is for replay files"),
+    ],
+)
+def test_what_is_no_statement_is_refused_by_name_and_place(text: str, error: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        parse(text)
+    assert str(raised.value).startswith(f"p.sql:{error}")
+
+
+@pytest.mark.parametrize("query", ["SELECT stream FROM t", "SELECT stream, a FROM t", "SELECT emit FROM t"])
+def test_words_of_extensions_are_names_elsewhere(query: str) -> None:
+    (view,) = parse(f"CREATE VIEW v AS {query}")
+    assert isinstance(view, CreateView)
+    assert view.query.text == query
