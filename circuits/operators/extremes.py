@@ -44,7 +44,9 @@ def extremes(integral: Integral, keys: list[pa.Array], highs: np.ndarray, greate
         owners.append(groups[winner_of])
         found.append(winners)
         groups, fetch = groups[undecided], fetch * 8
-    return _scatter(found, owners, len(highs), value_type)
+    values = _scatter(found, owners, len(highs), value_type)
+    # 0.0 and -0.0 tie: as one value, or which of them was found first would show
+    return pc.add(values, pa.scalar(0, value_type)) if pa.types.is_floating(value_type) else values
 
 
 def _fetch(
