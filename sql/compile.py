@@ -10,27 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from circuits.expressions.nodes import Column
 from sql.append_only import append_only
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
 from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
+from sql.inserts import check_fits, check_not_read, find_target
 from sql.lower import lower
 from sql.plan import Field, Plan, Project, Schema
 from sql.program import Insert, Program, Table, View
 from sql.rules import apply_rules
-from sql.source import Source, did_you_mean
+from sql.source import Source
 from sql.statements import CreateTable, CreateView, InsertInto, Statement, statements
 from sql.tokens import Slice
-from sql.types import UnsupportedType, arrow_type, ddl
+from sql.types import UnsupportedType, arrow_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-# Columns of an INSERT's target that the query doesn't give: a change's weight, and the step it came in.
-WEIGHT = "__weight"
-CHANGELOG = (WEIGHT, "__step")
 
 
 def compile_source(source: Source, session: SparkSession | None) -> Program:
@@ -54,6 +52,7 @@ class _Compiler:
     inserts: list[Insert] = field(default_factory=list)
 
     def program(self) -> Program:
+        check_not_read(self.inserts, self.views)
         fingerprint = hashlib.sha256(
             canonical_text((self.catalyst.timezone, self.tables, self.views, self.inserts)).encode()
         ).hexdigest()
@@ -147,7 +146,6 @@ class _Compiler:
         query = Query(self.source, text, dumped["types"])
         for node in dumped["forbidden"]:
             raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
-        self._check_sinks(query)
         names = columns or dumped["names"]
         if len(names) != len(dumped["names"]):
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
@@ -179,33 +177,13 @@ class _Compiler:
     def _relations(self) -> list[Table | View]:
         return [*self.tables.values(), *self.views.values()]
 
-    def _check_sinks(self, query: Query) -> None:
-        """Reserved for queries that read an INSERT's target: they see the table's own contents."""
-
     # ---- inserts
 
     def _insert(self, statement: InsertInto) -> None:
-        target = self._target(statement)
+        target = find_target(self.source, statement, self.tables, self.views)
         view = self._inserted_view(statement)
-        self._check_fits(statement, view, target)
+        check_fits(self.source, statement, view, target)
         self.inserts.append(Insert(target.name, view.name, self.source.location(statement.start)))
-
-    def _target(self, statement: InsertInto) -> Table:
-        for table in self.tables.values():
-            if table.name.lower() == statement.target.lower():
-                if table.format is None:
-                    cure = f"declare it with CREATE TABLE {table.name} (...) USING format OPTIONS (...)"
-                    message = f"table '{table.name}' has no USING, so there is nowhere to write; {cure}"
-                    raise self.source.error(statement.start, message)
-                return table
-        if statement.target.lower() in {view.lower() for view in self.views}:
-            message = f"can't insert into '{statement.target}': it is a view"
-            raise self.source.error(statement.start, message)
-        names = list(self.tables)
-        listed = ", ".join(names) or "none yet"
-        hint = did_you_mean(statement.target, names)
-        message = f"unknown table '{statement.target}'; tables so far: {listed}{hint}"
-        raise self.source.error(statement.start, message)
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""
@@ -220,47 +198,11 @@ class _Compiler:
         self.views[name] = view
         return view
 
-    def _check_fits(self, statement: InsertInto, view: View, target: Table) -> None:
-        columns = [column for column in target.schema if column.name.lower() not in CHANGELOG]
-        weight = any(column.name.lower() == WEIGHT for column in target.schema)
-        if not weight and not view.append_only:
-            message = (
-                f"what is inserted into '{target.name}' can retract rows, which a table of rows can't; "
-                f"declare a column {WEIGHT} BIGINT in '{target.name}' to get the changelog"
-            )
-            raise self.source.error(statement.start, message)
-        for column in target.schema:
-            if column not in columns and column.type != pa.int64():
-                message = f"column '{column.name}' of '{target.name}' is written as BIGINT; declare it so"
-                raise self.source.error(statement.start, message)
-        if len(view.schema) != len(columns):
-            message = (
-                f"the query has {len(view.schema)} columns, table '{target.name}' has {len(columns)}: "
-                f"{', '.join(column.name for column in columns)}"
-            )
-            raise self.source.error(statement.query.start, message)
-        for given, wanted in zip(view.schema, columns, strict=True):
-            if given.type != wanted.type:
-                message = (
-                    f"column '{wanted.name}' of '{target.name}' is {ddl(wanted.type).upper()}, "
-                    f"the query gives {_shown(given)}; CAST it"
-                )
-                raise self.source.error(statement.query.start, message)
-            if given.nullable and not wanted.nullable:
-                message = f"column '{wanted.name}' of '{target.name}' is NOT NULL, the query may give NULL"
-                raise self.source.error(statement.query.start, message)
-
-
-def _shown(column: Field) -> str:
-    return "NULL" if column.type == pa.null() else ddl(column.type).upper()
-
 
 def _renamed(input_: Plan, names: Sequence[str]) -> Plan:
     """The plan under the user's column names."""
     if tuple(names) == tuple(column.name for column in input_.schema):
         return input_
-    from circuits.expressions.nodes import Column  # noqa: PLC0415
-
     schema: Schema = tuple(
         Field(name, column.type, column.nullable) for name, column in zip(names, input_.schema, strict=True)
     )

@@ -29,7 +29,7 @@ QUERIES = {
     "SELECT '😀', amuont FROM orders": "5:30: unknown column 'amuont'",
     # Spark's own judgement
     "SELECT id + ts FROM orders": '5:25: Cannot resolve "(id + ts)" due to data type mismatch',
-    "SELECT id FROM orders GROUP": "5:45: syntax error at or near end of input",
+    "SELECT id FROM orders WHERE id >": "5:50: syntax error at or near end of input",
     "SELECT id, count(*) FROM orders": "5:",
     # the outside world
     "SELECT id, now() AS n FROM orders": "5:29: now() reads the clock: not supported yet in a view",
@@ -87,14 +87,20 @@ PROGRAMS = {
     "CREATE VIEW v AS SELECT id FROM orders; INSERT INTO orders SELECT id FROM v": (
         "5:41: table 'orders' has no USING, so there is nowhere to write"
     ),
-    "CREATE VIEW v AS SELECT id FROM orders; INSERT INTO out SELECT * FROM v": (
-        "5:57: the query has 1 columns, table 'out' has 2: id, note"
-    ),
-    "CREATE VIEW v AS SELECT id, ts FROM orders; INSERT INTO out SELECT * FROM v": (
-        "5:61: column 'note' of 'out' is STRING, the query gives TIMESTAMP; CAST it"
-    ),
     "CREATE VIEW v AS SELECT id, note FROM orders; INSERT INTO out SELECT * FROM v": (
-        "5:63: column 'note' of 'out' is NOT NULL, the query may give NULL"
+        "5:47: what is inserted into 'out' can retract rows, which a table of rows can't; declare a column"
+    ),
+    "CREATE VIEW v AS SELECT note FROM out; INSERT INTO out SELECT id, 'x' AS note FROM event": (
+        "5:40: table 'out' is written here and read by 'v' (p.sql:5:13)"
+    ),
+    "CREATE VIEW v AS SELECT id FROM event; INSERT INTO out SELECT * FROM v": (
+        "5:56: the query has 1 columns, table 'out' has 2: id, note"
+    ),
+    "CREATE VIEW v AS SELECT id, ts FROM event; INSERT INTO out SELECT * FROM v": (
+        "5:60: column 'note' of 'out' is STRING, the query gives TIMESTAMP; CAST it"
+    ),
+    "CREATE VIEW v AS SELECT id, kind FROM event; INSERT INTO out SELECT * FROM v": (
+        "5:62: column 'note' of 'out' is NOT NULL, the query may give NULL"
     ),
 }
 
