@@ -149,7 +149,12 @@ def instr(call: Call, text: pa.Array, part: Value) -> Value:
     """The 1-based position of the first occurrence, 0 if there is none."""
     if not are_constant(part):
         return per_distinct(lambda whole, piece: whole.find(piece) + 1, call.type, text, part)
-    at = vector(pc.find_substring(text, part.as_py()))
+    return character_positions(call, text, pc.find_substring(text, part.as_py()))
+
+
+def character_positions(call: Call, text: pa.Array, byte_positions: pa.Array) -> Value:
+    """0-based byte positions as 1-based character positions; −1 as 0."""
+    at = vector(byte_positions)
     if is_ascii(text):
         return result(call, at.values + 1, at)
     columns = text_of(text)
