@@ -1,0 +1,156 @@
+"""Every feature of the language by name, each through all laws over seeded runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests import laws
+from tests.laws import WAYS, Case
+from tests.oracle import DuckDB, Spark
+from tests.programs import Program, View, table
+from tests.strategies import seeded_run
+
+pytestmark = pytest.mark.spark
+
+EVENTS = table("e", "k BIGINT, i INT, s STRING, d DOUBLE, m DECIMAL(10,2), ts TIMESTAMP, dt DATE, b BOOLEAN")
+CUSTOMERS = table("c", "k BIGINT, s STRING, j INT", key=("k",))
+LINES = table("o", "k BIGINT, s STRING, i INT, d DOUBLE", key=("k", "s"))
+CLICKS = table("a", "k BIGINT, s STRING, ts TIMESTAMP, d DOUBLE, i INT", append_only=True)
+TABLES = (EVENTS, CUSTOMERS, LINES, CLICKS)
+
+# one view, or several separated by semicolons: v, w, x, ...
+# fmt: off
+# ruff: noqa: E501  a query a line
+FEATURES = {
+    "projection": "SELECT k, i + 1 AS i1, upper(s) AS u FROM e",
+    "constant columns": "SELECT 1 AS one, 'a' AS a, k FROM e",
+    "duplicate columns": "SELECT k AS a, k AS b, k AS c FROM e",
+    "filter": "SELECT * FROM e WHERE i > 0 AND s <> 'a' OR d IS NULL",
+    "filter that is never true": "SELECT * FROM e WHERE false",
+    "CASE": "SELECT CASE WHEN i > 1 THEN 'x' WHEN i = 1 THEN s ELSE 'z' END AS c, CASE i WHEN 1 THEN k END AS n FROM e",
+    "IF, COALESCE, NULLIF": "SELECT if(b, k, i) AS f, coalesce(s, 'x') AS s, nullif(k, 1) AS n FROM e",
+    "lazy division": "SELECT CASE WHEN i = 0 THEN 0 ELSE 6 / i END AS q FROM e",
+    "IN, BETWEEN, LIKE": "SELECT k, s FROM e WHERE k IN (1, 2, NULL) OR i BETWEEN 0 AND 1 OR s LIKE '%b'",
+    "three-valued NOT IN": "SELECT k FROM e WHERE NOT (k IN (1, i))",
+    "string functions": "SELECT s || 'x' AS a, length(s) AS n, substring(s, 1, 2) AS b, trim(' ' || s) AS t FROM e",
+    "dates": "SELECT year(dt) AS y, month(dt) AS m, CAST(ts AS DATE) AS d, date_trunc('hour', ts) AS h FROM e",
+    "casts": "SELECT CAST(i AS STRING) AS s, CAST(i AS DOUBLE) AS d, CAST(b AS INT) AS n, CAST(k AS DECIMAL(12,3)) AS m FROM e",
+    "decimals": "SELECT CAST(m + m AS DECIMAL(12,2)) AS a, CAST(m * 2 AS DECIMAL(14,2)) AS b, -m AS c FROM e",
+    "join": "SELECT e.k, e.s, c.j FROM e JOIN c ON e.k = c.k",
+    "join on two columns": "SELECT e.k, e.d, o.i FROM e JOIN o ON e.k = o.k AND e.s = o.s",
+    "join with residual": "SELECT e.k, e.i, c.j FROM e JOIN c ON e.k = c.k AND e.i < c.j",
+    "join on expressions": "SELECT e.k, c.k AS ck FROM e JOIN c ON e.k + 1 = c.k",
+    "join of different types": "SELECT e.i, c.k FROM e JOIN c ON e.i = c.k",
+    "join USING": "SELECT k, e.s AS es, c.s AS cs FROM e JOIN c USING (k)",
+    "join by comma": "SELECT e.k, c.s FROM e, c WHERE e.k = c.k AND c.j > 0",
+    "null-safe join": "SELECT e.k, a.i FROM e JOIN a ON e.s IS NOT DISTINCT FROM a.s AND e.i = a.i",
+    "self join": "SELECT x.k, y.i FROM e x JOIN e y ON x.k = y.i",
+    "join of three": "SELECT e.k, c.s, o.d FROM e JOIN c ON e.k = c.k JOIN o ON c.k = o.k AND o.i = c.j",
+    "join on doubles": "SELECT e.d AS x, a.d AS y FROM e JOIN a ON e.d = a.d",
+    "join on dates and booleans": "SELECT x.k FROM e x JOIN e y ON x.dt = y.dt AND x.b = y.b",
+    "count": "SELECT count(*) AS n, count(s) AS s, count(1) AS o FROM e",
+    "count of nothing else": "SELECT count(*) AS n FROM e",
+    "group by": "SELECT k, count(*) AS n, sum(i) AS s, min(d) AS lo, max(s) AS hi FROM e GROUP BY k",
+    "group by without aggregates": "SELECT k FROM e GROUP BY k",
+    "group by expressions": "SELECT i % 2 AS p, upper(s) AS u, count(*) AS n FROM e GROUP BY i % 2, upper(s)",
+    "group by position": "SELECT k, s, count(*) AS n FROM e GROUP BY 1, 2",
+    "group by doubles": "SELECT d, count(*) AS n FROM e GROUP BY d",
+    "group by many types": "SELECT m, dt, ts, b, count(*) AS n FROM e GROUP BY m, dt, ts, b",
+    "expressions over aggregates": "SELECT k, sum(i) + count(*) AS x, max(i) - min(i) AS r FROM e GROUP BY k",
+    "HAVING": "SELECT k, count(*) AS n FROM e GROUP BY k HAVING count(*) > 1 AND max(i) > 0",
+    "FILTER": "SELECT k, count(*) FILTER (WHERE b) AS n, sum(i) FILTER (WHERE i > 0) AS s, max(s) FILTER (WHERE NOT b) AS m FROM e GROUP BY k",
+    "averages": "SELECT k, avg(i) AS ai, avg(d) AS ad FROM e WHERE d > 0 GROUP BY k",
+    "global aggregates": "SELECT sum(i) AS s, avg(k) AS a, min(s) AS lo, max(ts) AS hi FROM e",
+    "sums of doubles": "SELECT k, sum(d) AS s FROM e WHERE d > 0 GROUP BY k",
+    "sums of decimals": "SELECT k, sum(m) AS s, min(m) AS lo FROM e GROUP BY k",
+    "extremes of every type": "SELECT k, min(b) AS b, max(b) AS c, min(dt) AS dt, max(ts) AS ts, min(m) AS m, max(d) AS d FROM e GROUP BY k",
+    "extremes of append-only input": "SELECT k, min(i) AS lo, max(ts) AS hi, max(d) AS d, min(s) AS s FROM a GROUP BY k",
+    "count distinct": "SELECT k, count(DISTINCT s) AS s, count(DISTINCT i) AS i, count(*) AS n FROM e GROUP BY k",
+    "sum distinct": "SELECT k, sum(DISTINCT i) AS s FROM e GROUP BY k",
+    "aggregates over a join": "SELECT c.s, count(*) AS n, sum(e.i) AS t FROM e JOIN c ON e.k = c.k GROUP BY c.s",
+    "two-level aggregation": "SELECT max(n) AS most, count(*) AS groups FROM (SELECT k, count(*) AS n FROM e GROUP BY k) q",
+    "maximum joined back": "SELECT e.k, e.i FROM e JOIN (SELECT k, max(i) AS top FROM e GROUP BY k) t ON e.k = t.k AND e.i = t.top",
+    "DISTINCT": "SELECT DISTINCT k, s FROM e",
+    "DISTINCT of everything": "SELECT DISTINCT * FROM e",
+    "DISTINCT of append-only input": "SELECT DISTINCT k, d FROM a",
+    "UNION ALL": "SELECT k, s FROM e UNION ALL SELECT k, s FROM c UNION ALL SELECT k, s FROM e",
+    "UNION": "SELECT k, s FROM e UNION SELECT k, s FROM c",
+    "UNION ALL of types": "SELECT k AS x FROM e UNION ALL SELECT i AS x FROM e",
+    "sub-query": "SELECT x FROM (SELECT k + i AS x, s FROM e) q WHERE x > 1",
+    "CTE": "WITH big AS (SELECT * FROM e WHERE i > 0) SELECT l.k, r.s FROM big l JOIN big r ON l.k = r.k",
+    "VALUES": "SELECT e.s, n.name FROM e JOIN (VALUES (1, 'one'), (2, 'two')) AS n(i, name) ON e.i = n.i",
+    "constants only": "SELECT 1 AS x, 'a' AS y",
+    "views on views": "SELECT k, count(*) AS n FROM e GROUP BY k; SELECT n, count(*) AS m FROM v GROUP BY n; SELECT v.k, w.m FROM v JOIN w ON v.n = w.n",
+    "one sub-plan in two views": "SELECT k, sum(i) AS s FROM e GROUP BY k; SELECT k, sum(i) AS s FROM e GROUP BY k",
+    "keyed tables": "SELECT * FROM c; SELECT j, count(*) AS n, max(s) AS s FROM c GROUP BY j",
+    "two-column keys": "SELECT * FROM o; SELECT o.s, c.s AS t FROM o JOIN c ON o.k = c.k",
+    "append-only": "SELECT * FROM a; SELECT k, s FROM a WHERE i > 0; SELECT a.i, b.i AS j FROM a JOIN a b ON a.k = b.k",
+    "nested grouping of a union": "SELECT s, count(*) AS n FROM (SELECT s FROM e UNION ALL SELECT s FROM c) q GROUP BY s",
+}
+
+# what DuckDB computes or spells otherwise
+SPARK_ONLY = {
+    "tumbling windows": "SELECT window.start AS a, window.end AS b, count(*) AS n FROM e GROUP BY window(ts, '10 minutes')",
+    "hopping windows": "SELECT window.start AS a, k, max(i) AS m FROM e GROUP BY window(ts, '10 minutes', '5 minutes'), k",
+    "windows with an offset": "SELECT window.start AS a, sum(i) AS s FROM e GROUP BY window(ts, '1 hour', '1 hour', '12 minutes')",
+    "whole windows": "SELECT window, count(*) AS n FROM e GROUP BY window(ts, '1 hour')",
+    "integer division": "SELECT k DIV 2 AS q, mod(i, 2) AS r, pmod(i, 3) AS p FROM e",
+    "averages of decimals": "SELECT k, avg(m) AS a FROM e GROUP BY k",
+    "decimals by Spark's rules": "SELECT m * m AS a, m / 3 AS b, m + 1 AS c, m * 1.5 AS d FROM e",
+    "structs": "SELECT struct(k, s) AS t, named_struct('x', i) AS u FROM e",
+    "group by structs": "SELECT struct(k, s) AS t, count(*) AS n FROM e GROUP BY struct(k, s)",
+    "legacy null-safe": "SELECT e.k FROM e JOIN c ON e.s <=> c.s",
+    "count of several": "SELECT k, count(i, s) AS n, count(DISTINCT i, s) AS u FROM e GROUP BY k",
+    "concat and formats": "SELECT concat(s, '-', i) AS c, date_format(ts, 'yyyy-MM-dd HH') AS f FROM e",
+}
+
+ALL = {**FEATURES, **SPARK_ONLY}
+
+
+def program_of(name: str) -> Program:
+    queries = [query.strip() for query in ALL[name].split(";")]
+    views = [
+        View(view, query, query if name in FEATURES else None)
+        for view, query in zip("vwxyz", queries, strict=False)
+    ]
+    words = {word for query in queries for word in re.findall(r"\w+", query)}
+    return Program(tuple(t for t in TABLES if t.name in words) or (EVENTS,), tuple(views))
+
+
+@pytest.fixture(scope="module")
+def duckdb() -> DuckDB:
+    return DuckDB()
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, name: str) -> None:
+    program = program_of(name)
+    case = Case.of(program, spark)
+    ways = list(WAYS.values())
+    for seed in range(3):
+        run = seeded_run(seed, program, steps=6, most=6)
+        laws.incremental_equals_batch(case, run, duckdb, ways[(seed + len(name)) % len(ways)])
+
+
+@pytest.mark.parametrize("name", SPARK_ONLY)
+def test_incremental_equals_spark(spark: Any, name: str) -> None:
+    program = program_of(name)
+    run = seeded_run(len(name), program, steps=3, most=8)
+    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_other_laws(spark: Any, name: str) -> None:
+    program = program_of(name)
+    case = Case.of(program, spark)
+    run = seeded_run(7, program, steps=4, most=5)
+    laws.the_way_changes_no_byte(case, run, WAYS["everything at once"])
+    laws.retracting_all_leaves_nothing(case, run)
+    laws.a_failing_step_changes_nothing(case, run, WAYS["two partitions"])
+    laws.empty_gives_empty(case, run)
+    halves = [{t: c[i::2] for t, c in delta.items() if c[i::2]} for delta in run for i in (0, 1)]
+    if not any(change.kind == "retract" for delta in run for c in delta.values() for change in c):
+        laws.splitting_changes_nothing(case, run, halves)
