@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from circuits.batch import Batch, Layout
+from circuits.batch import Layout
 from circuits.circuit import Circuit
 from circuits.errors import ProgramError
 from circuits.segments import Chunk, Segments
+from circuits.step import open_chunk
 from circuits.zset import ZSet
 from dbsp.metrics import Metrics
 from dbsp.sorting import sort_rows
@@ -33,7 +34,7 @@ def layout_of(circuit: Circuit, view: str) -> Layout:
 
 def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
     """Stored batches, mapped: they stay readable when their files are deleted."""
-    return [Batch.from_stored(segments.open(chunk, layout.stored_schema), layout).zset for chunk in chunks]
+    return [open_chunk(layout, chunk, segments).zset for chunk in chunks]
 
 
 class ViewChanges:

@@ -25,7 +25,6 @@ from dbsp.rows import arrow_schema
 from sql.program import Program
 from sql.types import ddl
 
-
 # parameters that are columns of the input, and the word before them
 _COLUMNS = {
     "columns": "by",

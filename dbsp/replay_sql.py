@@ -173,7 +173,7 @@ def _text(cursor: Cursor, read: Callable[[str], Any]) -> Any:
     try:
         return read(unquote(token.text))
     except ValueError as error:
-        cursor.fail(f"{token}: {error}", token)
+        cursor.fail(f"{token.text}: {error}", token)
 
 
 def _arguments(cursor: Cursor) -> list[Any]:

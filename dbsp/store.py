@@ -169,7 +169,8 @@ class Store:
         """Make a step true, and forget the oldest. Its segments must be on disk already."""
         assert self._lock is not None, f"{self.root} is open for reading"
         assert commit.step == (self.last.step if self.last else 0) + 1, f"step {commit.step} out of turn"
-        if self.durable and commit.changes:
+        before = self.last.segments if self.last else frozenset()
+        if self.durable and not commit.segments <= before:
             sync_directory(self.root / "segments")
         try:
             write_whole(self._path(commit.step), commit.to_bytes(), self.durable)
