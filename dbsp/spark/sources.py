@@ -58,6 +58,24 @@ def path_of(table: Table) -> str:
     )
 
 
+def file_count(table: Table) -> int:
+    """The files a stream would read, as far as names tell: those hidden from Spark aren't counted."""
+    found = glob.glob(path_of(table))
+    return sum(len(_visible(path)) if os.path.isdir(path) else 1 for path in found)
+
+
+def _visible(directory: str) -> list[str]:
+    return [entry.name for entry in os.scandir(directory) if not entry.name.startswith(("_", "."))]
+
+
+def files_per_step(table: Table) -> int:
+    """The option maxFilesPerTrigger, which without it is beyond any count."""
+    for name, value in table.options.items():
+        if name.lower() == "maxfilespertrigger":
+            return max(1, int(value))
+    return 1 << 62
+
+
 def open_source(spark: SparkSession, table: Table) -> DataFrame:
     """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
     assert table.format is not None

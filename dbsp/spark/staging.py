@@ -6,6 +6,7 @@ them: after a crash the rows are read again, and what is left is swept when the 
 
 from __future__ import annotations
 
+import json
 import pickle
 import secrets
 from collections.abc import Iterable, Iterator
@@ -14,9 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from circuits.errors import DataError
 from circuits.segments import Chunk, SegmentWriter
@@ -24,6 +23,7 @@ from circuits.zset import ZSet
 from dbsp.rows import BadRow, key_rows, whole_rows
 from dbsp.spark.session import share_packages
 from sql.program import Table
+from sql.types import UnsupportedType, arrow_type
 
 if TYPE_CHECKING:
     from dbsp.pipeline import Pipeline
@@ -94,10 +94,11 @@ def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> li
 
 def check(staging: Staging, frame: DataFrame) -> None:
     """DataError unless the frame's columns fit the table."""
+    fields = json.loads(frame.schema.json())["fields"]
     try:
-        schema = to_arrow_schema(frame.schema)
-    except PySparkTypeError as error:
-        raise DataError(f"table '{staging.table.name}': {error}") from None
+        schema = pa.schema([pa.field(field["name"], arrow_type(field["type"])) for field in fields])
+    except UnsupportedType as error:
+        raise DataError(f"table '{staging.table.name}': type {error} is not supported yet; cast it") from None
     staging.read(schema.empty_table())
 
 

@@ -26,7 +26,7 @@ from dbsp.spark.messages import first_line
 from dbsp.spark.runner import SparkRunner
 from dbsp.spark.session import session, share_packages
 from dbsp.spark.sinks import Sinks
-from dbsp.spark.sources import check_paths, open_source, source_tables
+from dbsp.spark.sources import check_paths, file_count, files_per_step, is_file, open_source, source_tables
 from dbsp.spark.staging import STAGED, Staging, check, collect
 from sql.program import Table
 
@@ -50,6 +50,20 @@ def run(
     raises, with the state as the step before left it.
     """
     return _Run(pipeline, on_step, stop or threading.Event()).run(once, every)
+
+
+def expected_steps(pipeline: Pipeline) -> int | None:
+    """How many steps a run over what is there now makes; None where a source isn't of files.
+
+    Each step takes `maxFilesPerTrigger` files of every table.
+    """
+    tables = source_tables(pipeline.program)
+    if not tables or not all(map(is_file, tables)):
+        return None
+    check_paths(tables)
+    done = pipeline.store.last.batch if pipeline.store.last else None
+    total = max(-(-file_count(table) // files_per_step(table)) for table in tables)
+    return max(0, total - (done + 1 if done is not None else 0))
 
 
 class _Run:
