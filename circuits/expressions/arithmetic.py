@@ -128,7 +128,7 @@ def _integers(
 def _overflow_condition(call: Call) -> str:
     """TINYINT and SMALLINT have a condition of their own."""
     if pt.is_duration(call.type):
-        return "INTERVAL_ARITHMETIC_OVERFLOW"
+        return "INTERVAL_ARITHMETIC_OVERFLOW.WITH_SUGGESTION"
     return "ARITHMETIC_OVERFLOW" if call.type.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
 
 
@@ -282,7 +282,11 @@ def _signed(call: Call, value: Value, operate: Callable[[Numbers], Numbers]) -> 
     x = vector(value)
     if x.values.dtype.kind == "i" and mode(call) == ANSI:
         good = x.values != np.iinfo(x.values.dtype).min
-        condition = "INTERVAL_ARITHMETIC_OVERFLOW" if pt.is_duration(call.type) else "ARITHMETIC_OVERFLOW"
+        condition = (
+            "INTERVAL_ARITHMETIC_OVERFLOW.WITH_SUGGESTION"
+            if pt.is_duration(call.type)
+            else "ARITHMETIC_OVERFLOW"
+        )
         require(good, condition, lambda row: f"{call.type} overflow.", x)
     with np.errstate(all="ignore"):
         return result(call, operate(x.values), x)

@@ -19,7 +19,6 @@ from circuits.expressions import casts_text as text
 from circuits.expressions import casts_time as time
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
-from circuits.expressions.vectors import vector
 from circuits.hashing import list_ranges
 
 Convert = Callable[[Call, pa.Array], pa.Array]
@@ -32,17 +31,6 @@ def _bytes_as_text(call: Call, source: pa.Array) -> pa.Array:
 
 def _text_as_bytes(call: Call, source: pa.Array) -> pa.Array:
     return source.view(pa.binary())
-
-
-def _integer_as_bytes(call: Call, source: pa.Array) -> pa.Array:
-    """Two's complement, the high byte first."""
-    width = source.type.bit_width // 8
-    big_endian = vector(source).values.astype(f">i{width}").tobytes()
-    offsets = np.arange(len(source) + 1, dtype=np.int32) * width
-    bitmap = pa.array(validity(source)).buffers()[1] if source.null_count else None
-    return pa.Array.from_buffers(
-        pa.binary(), len(source), [bitmap, pa.py_buffer(offsets), pa.py_buffer(big_endian)]
-    )
 
 
 def _kind(of: pa.DataType) -> str:
@@ -70,7 +58,6 @@ _CONVERT: dict[tuple[str, str], Convert] = {
     ("integer", "float"): numeric.number_to_float,
     ("integer", "decimal"): numeric.integer_to_decimal,
     ("integer", "string"): text.plain_to_string,
-    ("integer", "binary"): _integer_as_bytes,
     ("integer", "timestamp"): time.integer_to_timestamp,
     ("float", "boolean"): numeric.to_boolean,
     ("float", "integer"): numeric.float_to_integer,

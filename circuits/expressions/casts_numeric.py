@@ -181,7 +181,8 @@ def _long_digits(values: Numbers, scale: int) -> Numbers:
     left = np.arange(len(values))
     for places in range(min(scale, 15) + 1):
         power = 10.0**places
-        units = np.rint(values[left] * power)
+        with np.errstate(over="ignore"):
+            units = np.rint(values[left] * power)
         found = (np.abs(units) < 1e15) & (units / power == values[left])
         digits[left[found]] = units[found].astype(np.int64).astype(object) * 10 ** (scale - places)
         left = left[~found]

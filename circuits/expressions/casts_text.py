@@ -131,7 +131,7 @@ def _floats(digits: pa.Array, call: Call) -> pa.Array:
 def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     """What java.math.BigDecimal reads: digits with a point and an exponent."""
     text = Cursor(source)
-    text.trim()
+    text.trim(delete=0)  # Java's trim leaves a DEL
     sign = text.take(b"+-")
     whole, whole_digits = text.digits()
     point = text.take(b".")
@@ -149,12 +149,18 @@ def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     values = whole * 10 ** np.minimum(fraction_digits, 18) + fraction
     values = decimals.multiply(np.where(short, values, 0), _powers(np.where(short, scale - scales, 0)))
     values = np.where(sign == ord("-"), -values, values)
-    result_values = decimals.rescale(values, scale, call.type.scale)
+    rescaled = decimals.rescale(values, scale, call.type.scale)
+    supported = np.ones(len(rescaled), dtype=np.bool_)
     long = np.flatnonzero(good & ~short)
-    if len(long):
-        result_values = result_values.astype(object)
-        result_values[long] = [_long_decimal(source[row].as_py(), call.type) for row in long.tolist()]
-    return _decimals(call, result_values, good, source)
+    if len(long):  # rare, and exact only in Python's integers
+        read = [_long_decimal(source[row].as_py(), call.type) for row in long.tolist()]
+        rescaled = rescaled.astype(object)
+        rescaled[long] = [value or 0 for value in read]
+        supported[long] = [value is not None for value in read]
+    x = presence(source)
+    cast_result(call, np.zeros_like(rescaled), good, _INVALID, source, x)
+    cast_result(call, np.zeros_like(rescaled), supported | ~good, "NUMERIC_OUT_OF_SUPPORTED_RANGE", source, x)
+    return to_scale(call, rescaled, call.type.scale, source, x, good=good & supported)
 
 
 def _powers(exponents: Numbers) -> Numbers:
@@ -164,20 +170,19 @@ def _powers(exponents: Numbers) -> Numbers:
     return np.asarray(10**exponents)
 
 
-def _long_decimal(text: str, kind: pa.DataType) -> int:
-    """The unscaled value of a decimal of more than 18 digits or with an exponent."""
+def _long_decimal(text: str, kind: pa.DataType) -> int | None:
+    """The unscaled value of a decimal of more than 18 digits or with an exponent.
+
+    None for more than 38 digits before the point, which Spark tells apart from too many for the type.
+    """
     mantissa, _, exponent = text.strip(_BLANKS).lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
-    digits, shift = int(whole + fraction), int(exponent or 0) - len(fraction) + kind.scale
-    # a number of more than 38 digits doesn't fit, however many more they are
-    return decimals.shift_half_up(digits, min(shift, kind.precision)) if digits else 0
-
-
-def _decimals(call: Call, values: Numbers, good: Mask, source: pa.Array) -> pa.Array:
-    """Not a number is CAST_INVALID_INPUT, too large a number is out of range."""
-    x = presence(source)
-    cast_result(call, np.zeros_like(values), good, _INVALID, source, x)
-    return to_scale(call, values, call.type.scale, source, x, good=good)
+    digits, shift = int(whole + fraction), int(exponent or 0) - len(fraction)
+    if not digits:
+        return 0
+    if len(str(abs(digits))) + shift > 38:
+        return None
+    return decimals.shift_half_up(digits, shift + kind.scale)
 
 
 # --- numbers to strings
@@ -240,5 +245,16 @@ def _scientific(values: pa.Array, text: pa.Array) -> pa.Array:
     rest = pc.ascii_rtrim(pc.utf8_slice_codeunits(significant, 1), characters="0")
     rest = pc.if_else(pc.equal(rest, ""), "0", rest)
     finite = pc.binary_join_element_wise(sign, first, ".", rest, "E", exponent, "")
+    finite = _least(values, finite)
     names = pc.if_else(pc.is_nan(values), "NaN", pc.if_else(pc.greater(values, 0.0), "Infinity", "-Infinity"))
     return pc.if_else(pc.is_finite(values), finite, names)
+
+
+def _least(values: pa.Array, text: pa.Array) -> pa.Array:
+    """The least subnormals have one digit, but two come nearer: 4.9E-324."""
+    bound = 1e-321 if values.type == pa.float64() else 1e-43
+    rows = pc.less(pc.abs(values), pa.scalar(bound, values.type))
+    if not pc.any(rows).as_py():
+        return text
+    nearer = [f"{value:.1e}".replace("e", "E") for value in values.filter(rows).to_pylist()]
+    return pc.replace_with_mask(text, rows, pa.array(nearer, pa.string()))

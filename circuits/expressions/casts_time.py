@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from circuits.errors import EvaluationError
 from circuits.expressions import decimals
-from circuits.expressions.casts_numeric import cast_result, float_to_decimal, float_to_integer, presence
+from circuits.expressions.casts_numeric import cast_result, float_to_integer, presence, to_scale
 from circuits.expressions.cursor import Cursor
 from circuits.expressions.dates import local_micros, month_lengths, month_starts
 from circuits.expressions.decimals import unscaled
@@ -76,10 +76,9 @@ def timestamp_to_float(call: Call, source: pa.Array) -> pa.Array:
 
 
 def timestamp_to_decimal(call: Call, source: pa.Array) -> pa.Array:
-    """By way of DOUBLE, as in Spark."""
+    """Seconds with a fraction, exactly."""
     x = vector(source)
-    seconds = pa.array(x.values / 1e6, mask=None if x.valid is None else ~x.valid)
-    return float_to_decimal(call, seconds)
+    return to_scale(call, x.values, 6, source, x)
 
 
 def integer_to_timestamp(call: Call, source: pa.Array) -> pa.Array:
@@ -232,7 +231,7 @@ def string_to_timestamp(call: Call, source: pa.Array) -> pa.Array:
     text = Cursor(source)
     text.trim()
     days, good, has_day = _read_days(text, max_year_digits=6)
-    good &= np.abs(days) <= _LAST_DAY
+    good &= np.abs(days) <= _LAST_DAY + 1
     has_hour = (text.take(b" T", where=has_day & good) > 0) & good
     hour, has_minute = _two_digits(text, has_hour, good, 24)
     minute, has_second = _two_digits(text, has_minute, good, 60)
@@ -243,11 +242,10 @@ def string_to_timestamp(call: Call, source: pa.Array) -> pa.Array:
     zoned = np.asarray(good & has_second & ~at_end)
     good &= at_end | zoned
     local = np.where(good, days * DAY + ((hour * 60 + minute) * 60 + second) * SECOND + micros, 0)
-    if call.type.tz is None:
-        utc = local
-    else:
-        utc = _zone(call).to_utc(local)
+    good &= (local >= 0) == (days >= 0)
+    utc = local if call.type.tz is None else _zone(call).to_utc(local)
     _apply_zones(text, np.flatnonzero(zoned), local, utc, good, keep_local=call.type.tz is None)
+    good &= (np.abs(local) < 2**62) | ((local < 0) == (utc < 0))  # beyond the last instant it wraps around
     return cast_result(call, utc, good, _INVALID, source, x)
 
 
@@ -299,6 +297,8 @@ def _apply_zones(
 
 def _zone_named(name: str) -> TimeZone | None:
     """Spark also takes +h:mm and +hh:m, which java.time doesn't."""
+    if name == "z":  # only the great letter is one
+        return None
     name = re.sub(r"([+-])(\d):", r"\g<1>0\2:", name, count=1)
     name = re.sub(r"([+-])(\d\d):(\d)$", r"\1\2:0\3", name)
     try:

@@ -22,11 +22,11 @@ class Cursor:
         self.at = starts.copy()
         self.end = starts + lengths
 
-    def trim(self) -> None:
-        """Skip ASCII whitespace and control characters (0–32, 127) at both ends."""
-        while (blank := (self.at < self.end) & _is_blank(self.data[self.at])).any():
+    def trim(self, delete: int = 127) -> None:
+        """Skip ASCII whitespace and control characters at both ends: 0 to 32, and `delete`."""
+        while (blank := (self.at < self.end) & _is_blank(self.data[self.at], delete)).any():
             self.at += blank
-        while (blank := (self.at < self.end) & _is_blank(self.data[self.end - 1])).any():
+        while (blank := (self.at < self.end) & _is_blank(self.data[self.end - 1], delete)).any():
             self.end -= blank
 
     @property
@@ -70,5 +70,5 @@ class Cursor:
         return [data[start:stop].decode("utf-8", "replace") for start, stop in spans]
 
 
-def _is_blank(byte: Numbers) -> Mask:
-    return np.asarray((byte <= 32) | (byte == 127))
+def _is_blank(byte: Numbers, delete: int) -> Mask:
+    return np.asarray((byte <= 32) | (byte == delete))
