@@ -43,14 +43,21 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
         raise _located(error, expression, rows) from None
 
 
+def _shown(value: pa.Scalar) -> str:
+    """Times through Arrow, because Python's end in the year 9999."""
+    if pa.types.is_temporal(value.type) and value.is_valid:
+        return str(value.cast(pa.string()).as_py())
+    return repr(value.as_py())
+
+
 def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:
     """The same error, naming the innermost failing expression and an example row."""
     if error.expression is not None:
         return error
     example = ""
     if error.row is not None and error.row < rows.num_rows:
-        row = rows.slice(error.row, 1).to_pylist()[0]
-        example = " for the row " + ", ".join(f"{name}={value!r}" for name, value in row.items())
+        values = (f"{name}={_shown(rows[name][error.row])}" for name in rows.schema.names)
+        example = " for the row " + ", ".join(values)
     located = EvaluationError(error.condition, f"{error.args[0].split('] ', 1)[1]} in {call}{example}")
     located.expression = str(call)
     return located
