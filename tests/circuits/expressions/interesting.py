@@ -14,15 +14,25 @@ I16 = [0, 1, -1, 3, -3, 255, 32767, -32768, 128, -129]
 I32 = [0, 1, -1, 2, -5, 10, 1000, 2147483647, -2147483648, 46341, 32768]
 I64 = [0, 1, -1, 3, -3, 10**12, 3037000500, 9223372036854775807, -9223372036854775808, 2**31, -(2**31) - 1]
 DOUBLES = [
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, 1e16, 1e-5, 0.001, 1e7, 9999999.0, 12345678.9, 123.456, 1e20, 1e-300,
-    1.7976931348623157e308, 9.007199254740993e15, 2147483647.5, -2147483648.5, 9.223372036854775e18, 3.14159,
+    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, 1e16, 1e-5, 0.001, 1e7, 9999999.0, 12345678.9, 123.456, 1e20,
+    1e-300, 1.7976931348623157e308, 9.007199254740993e15, 2147483647.5, -2147483648.5, 9.2e18, 3.14159,
     float("nan"), float("inf"), float("-inf"), 1 / 3, 0.1, -123456.789,
 ]  # fmt: skip
 FLOATS = [0.0, -0.0, 1.0, -1.5, 0.1, 3.4028234e38, 1e-10, 16777216.0, 2.5, float("nan"), float("inf"), -1e10]
-SMALL_DECIMALS = [Decimal(x) for x in ("0.00", "0.01", "-0.01", "1.50", "-2.25", "99999999.99", "-99999999.99", "3.00")]
+SMALL_DECIMALS = [
+    Decimal(x) for x in ("0.00", "0.01", "-0.01", "1.50", "-2.25", "99999999.99", "-99999999.99", "3.00")
+]
 LARGE_DECIMALS = [
     Decimal(x)
-    for x in ("0", "1", "-1", "0.0000000001", "12345678901234567890.1234567890", "-9999999999999999999.9999999999", "7")
+    for x in (
+        "0",
+        "1",
+        "-1",
+        "0.0000000001",
+        "12345678901234567890.1234567890",
+        "-9999999999999999999.9999999999",
+        "7",
+    )
 ]
 STRINGS = ["", "a", "b", "ab", "A", "ä", "日本", "z", " a ", "\U0001f600", "a\x00"]
 BOOLEANS = [True, False]
@@ -52,9 +62,9 @@ _COLUMNS: dict[str, tuple[list[Any], pa.DataType]] = {
 
 def pairs(values: list[Any], seed: int, rows: int) -> tuple[list[Any], list[Any]]:
     """Two columns: NULL with NULL, and as many of all pairs of values as there is room for."""
-    chosen = [*itertools.product([*values, None], repeat=2)]
+    chosen = list(itertools.product([*values, None], repeat=2))
     random.Random(seed).shuffle(chosen)
-    chosen = list(itertools.islice(itertools.cycle(chosen), rows - 1)) + [(None, None)]
+    chosen = [*itertools.islice(itertools.cycle(chosen), rows - 1), (None, None)]
     return [a for a, _ in chosen], [b for _, b in chosen]
 
 
@@ -67,8 +77,3 @@ def interesting_rows(*names: str, rows: int = 250) -> pa.RecordBatch:
             arrays.append(pa.array(column, kind))
             columns.append(name + suffix)
     return pa.RecordBatch.from_arrays(arrays, names=columns)
-
-
-def row_of(**values: tuple[Any, pa.DataType]) -> pa.RecordBatch:
-    """A single row: column=(value, type)."""
-    return pa.RecordBatch.from_arrays([pa.array([v], t) for v, t in values.values()], names=list(values))

@@ -34,10 +34,11 @@ def test_mixed_types_and_constants(spark: Any) -> None:
             "dt = DATE '1970-01-01'", "ts < TIMESTAMP '2024-02-29 10:00:00'", "isnan(d)", "isnan(f)",
             "i32 IN (1, 2, -5)", "i32 IN (1, NULL)", "d IN (double('NaN'), 0.0D)", "d NOT IN (1.0D, -0.0D)",
             "s IN ('a', '', '日本')", "s NOT IN ('a', NULL)", "m IN (1.5, -2.250)", "m IN (1.5, m2)",
-            "i32 IN (i322, 1)", "i32 IN (i322, NULL)", "b IN (true)", "ts IN (TIMESTAMP '1970-01-01 00:00:00')",
-            "dt IN (DATE '1970-01-01', NULL)", "NULL IN (i32)", "greatest(i8, i32, i64)", "least(m, w, i32)",
-            "greatest(d, double('NaN'), 1)", "nullif(i32, i322)", "nvl(s, 'x')", "nvl2(s, 1, 2)", "nanvl(d, d2)",
-            "nullif(d, d2)", "i32 <=> NULL",
+            "i32 IN (i322, 1)", "i32 IN (i322, NULL)", "b IN (true)",
+            "ts IN (TIMESTAMP '1970-01-01 00:00:00')", "dt IN (DATE '1970-01-01', NULL)", "NULL IN (i32)",
+            "greatest(i8, i32, i64)", "least(m, w, i32)", "greatest(d, double('NaN'), 1)",
+            "nullif(i32, i322)", "nvl(s, 'x')", "nvl2(s, 1, 2)", "nanvl(d, d2)", "nullif(d, d2)",
+            "i32 <=> NULL",
         ]
     )  # fmt: skip
 
@@ -46,8 +47,9 @@ def test_mixed_types_and_constants(spark: Any) -> None:
 def test_logic(spark: Any) -> None:
     AgainstSpark(spark, interesting_rows("b", "i32")).check(
         [
-            "b AND b2", "b OR b2", "NOT b", "b AND NULL", "b OR NULL", "b <> b2 OR b IS NULL", "b = b2 AND NOT b",
-            "i32 <> 0 AND 10 DIV i32 > 1", "i32 = 0 OR 10 % i32 = 1", "i32 > 0 AND (i322 = 0 OR i32 DIV i322 < 5)",
+            "b AND b2", "b OR b2", "NOT b", "b AND NULL", "b OR NULL", "b <> b2 OR b IS NULL",
+            "b = b2 AND NOT b", "i32 <> 0 AND 10 DIV i32 > 1", "i32 = 0 OR 10 % i32 = 1",
+            "i32 > 0 AND (i322 = 0 OR i32 DIV i322 < 5)",
         ]
     )  # fmt: skip
 
@@ -55,7 +57,14 @@ def test_logic(spark: Any) -> None:
 @pytest.mark.spark
 def test_nested(spark: Any) -> None:
     nan = float("nan")
-    structs = [{"a": 1, "b": 0.0}, {"a": 1, "b": -0.0}, {"a": 1, "b": nan}, {"a": None, "b": nan}, {"a": 2, "b": None}, None]
+    structs = [
+        {"a": 1, "b": 0.0},
+        {"a": 1, "b": -0.0},
+        {"a": 1, "b": nan},
+        {"a": None, "b": nan},
+        {"a": 2, "b": None},
+        None,
+    ]
     lists = [[], [1.0], [nan], [0.0], [-0.0, None], [1.0, 2.0], [None], None]
     pairs = [(a, b, c, d) for a in structs for b in structs for c in lists for d in lists]
     kinds = [pa.struct([("a", pa.int32()), ("b", pa.float64())])] * 2 + [pa.list_(pa.float64())] * 2
