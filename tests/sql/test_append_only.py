@@ -1,0 +1,36 @@
+"""Which plans never retract."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Column, Literal
+from sql.append_only import append_only
+from sql.plan import Aggregate, AggregateCall, Distinct, Field, Filter, Join, Project, Scan, Union, Values
+
+SCHEMA = (Field("a", pa.int64()),)
+GROWS, CHANGES = Scan("grows", SCHEMA), Scan("changes", SCHEMA)
+A = Column(0, pa.int64())
+TABLES = {"grows": True, "changes": False}
+
+
+def join(left: Scan, right: Scan) -> Join:
+    return Join(left, right, "inner", (A,), (A,), (False,), None, (*SCHEMA, *SCHEMA))
+
+
+def test_linear_operators_distinct_and_joins_pass_it_on() -> None:
+    for plan in (GROWS, Distinct(GROWS), Filter(GROWS, Literal(True, pa.bool_())), join(GROWS, GROWS)):
+        assert append_only(plan, TABLES), plan
+    assert append_only(Union((GROWS, Project(GROWS, (A,), SCHEMA)), SCHEMA), TABLES)
+    assert append_only(Values(((Literal(1, pa.int64()),),), SCHEMA), TABLES)
+
+
+def test_one_input_that_retracts_is_enough() -> None:
+    for plan in (CHANGES, Distinct(CHANGES), join(GROWS, CHANGES), join(CHANGES, GROWS)):
+        assert not append_only(plan, TABLES), plan
+    assert not append_only(Union((GROWS, CHANGES), SCHEMA), TABLES)
+
+
+def test_a_group_replaces_its_row() -> None:
+    count = AggregateCall("count", (), pa.int64(), False)
+    assert not append_only(Aggregate(GROWS, (A,), (count,), (*SCHEMA, Field("n", pa.int64()))), TABLES)

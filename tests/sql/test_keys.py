@@ -1,0 +1,44 @@
+"""Stream keys: no two rows of a view agree in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sql.keys import view_keys
+from tests.sql.compiling import compiled
+
+pytestmark = pytest.mark.spark
+
+VIEWS = {
+    "SELECT name, id FROM customer WHERE id > 3": ("id",),
+    "SELECT name FROM customer": None,
+    "SELECT id + 1 AS id FROM customer": None,
+    "SELECT a.id AS a, b.id AS b FROM customer a JOIN customer b ON a.name = b.name": ("a", "b"),
+    "SELECT o.id FROM orders o JOIN customer c ON o.customer = c.id": None,
+    "SELECT kind, count(*) AS n, id FROM event GROUP BY id, kind": ("id", "kind"),
+    "SELECT count(*) AS n FROM event": (),
+    "SELECT DISTINCT kind, ts FROM event": ("kind", "ts"),
+    "SELECT DISTINCT id, name FROM customer": ("id",),
+    "SELECT id FROM customer UNION ALL SELECT id FROM customer": None,
+}
+
+
+def test_keys_are_derived_bottom_up(spark: Any) -> None:
+    text = "".join(f"CREATE VIEW v{i} AS {query};\n" for i, query in enumerate(VIEWS))
+    program = compiled(text, spark)
+    keys = view_keys(program)
+    for (query, expected), view in zip(VIEWS.items(), program.views.values(), strict=True):
+        key = keys[view.name]
+        found = None if key is None else tuple(view.schema[column].name for column in key)
+        assert (set(found) if found else found) == (set(expected) if expected else expected), query
+
+
+def test_a_view_over_a_view_has_its_key(spark: Any) -> None:
+    program = compiled(
+        "CREATE LOCAL VIEW g AS SELECT kind, count(*) AS n FROM event GROUP BY kind;"
+        "CREATE VIEW v AS SELECT n, kind FROM g WHERE n > 1",
+        spark,
+    )
+    assert view_keys(program)["v"] == (1,)
