@@ -98,13 +98,17 @@ def load_program(
     there.
     """
     from sql.cache import cached  # noqa: PLC0415
-    from sql.compile import compile_source  # noqa: PLC0415
     from sql.source import read  # noqa: PLC0415
+
+    def compile_() -> Program:
+        from sql.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
+
+        return compile_source(source, session)
 
     text, name = _text(path_or_text, name)
     source = read(text, name, define)
     timezone = session.conf.get("spark.sql.session.timeZone") if session is not None else "UTC"
-    return cached(source, timezone or "UTC", lambda: compile_source(source, session))
+    return cached(source, timezone or "UTC", compile_)
 
 
 def _text(path_or_text: str | Path, name: str | None) -> tuple[str, str]:
