@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -70,6 +71,9 @@ def _format(call: Call, instants: pa.Array, pattern: str) -> pa.Array:
     shows_offset = any(field.letter and field.letter in _OFFSETS for field in fields)
     keys = micros.values if shows_offset else local // unit
     null = None if micros.valid is None else ~micros.valid
+    if unit == 1 and not shows_offset:  # nearly every row has a text of its own
+        texts = _texts(fields, local, np.zeros(0, np.int64))
+        return texts if null is None else pc.if_else(pa.array(~null), texts, pa.scalar(None, pa.string()))
     encoded = pa.array(keys, mask=null).dictionary_encode()
     distinct = encoded.dictionary.to_numpy()
     shown = zone.to_local(distinct) if shows_offset else distinct * unit
@@ -78,23 +82,31 @@ def _format(call: Call, instants: pa.Array, pattern: str) -> pa.Array:
 
 
 def _texts(fields: tuple[Field, ...], local: Numbers, offsets: Numbers) -> pa.Array:
-    """One text per local time."""
-    pieces = [
-        pa.scalar(field.text) if not field.letter else _piece(field, local, offsets) for field in fields
-    ]
-    brackets = [isinstance(each, pa.Scalar) and each.as_py() in ("[", "]") for each in pieces]
-    pieces = [piece for piece, is_bracket in zip(pieces, brackets, strict=True) if not is_bracket]
+    """One text per local time. Neighbouring fields of the date are one piece, formatted once per day."""
+    pieces: list[Value] = []
+    for of_date, run in groupby(fields, lambda field: field.letter in _DATE_FIELDS):
+        if not of_date:
+            pieces += [_piece(field, local, offsets) for field in run]
+            continue
+        encoded = pa.array(local // DAY).dictionary_encode()
+        days = encoded.dictionary.to_numpy()
+        texts = [_DATE_FIELDS[field.letter](days, field.count) for field in run]
+        pieces.append(_joined(texts, len(days)).take(encoded.indices))
+    return _joined(pieces, len(local))
+
+
+def _joined(pieces: list[Value], rows: int) -> pa.Array:
     if not any(isinstance(piece, pa.Array) for piece in pieces):
-        return pa.array(["".join(piece.as_py() for piece in pieces)] * len(local), pa.string())
-    return pc.binary_join_element_wise(*pieces, "")
+        return pa.array(["".join(piece.as_py() for piece in pieces)] * rows, pa.string())
+    return pc.binary_join_element_wise(*pieces, "") if len(pieces) > 1 else pieces[0]
 
 
-def _piece(field: Field, local: Numbers, offsets: Numbers) -> pa.Array:
-    """The texts of one field."""
+def _piece(field: Field, local: Numbers, offsets: Numbers) -> Value:
+    """The texts of a literal or of a field that isn't the date's; brackets around optional parts vanish."""
+    if not field.letter:
+        return pa.scalar("" if field.text in ("[", "]") else field.text)
     if field.letter in _OFFSETS:
         return _distinct(offsets // SECOND, field.count, partial(_offset, letter=field.letter))
-    if field.letter in _DATE_FIELDS:
-        return _DATE_FIELDS[field.letter](local // DAY, field.count)
     return _TIME_FIELDS[field.letter](local % DAY, field.count)
 
 

@@ -45,7 +45,16 @@ def lower(call: Call, text: pa.Array) -> Value:
 @strict("init_cap")
 def capitalise(call: Call, text: pa.Array) -> Value:
     """The first letter of each space-separated word in title case, the others in lower case."""
-    return per_distinct(_capitalise, call.type, text)
+    return _per_character(text, _capitalise_ascii, _capitalise)
+
+
+def _capitalise_ascii(text: pa.Array) -> pa.Array:
+    lowered = pc.ascii_lower(text)
+    data, offsets = bytes_of(lowered)
+    begins = np.append(True, data == ord(" "))
+    begins[offsets[:-1]] = True
+    letters = begins[:-1] & (data >= ord("a")) & (data <= ord("z"))
+    return from_bytes(data - 32 * letters.astype(np.uint8), offsets, lowered)
 
 
 def _capitalise(text: str) -> str:
@@ -237,15 +246,15 @@ def translate(call: Call, text: pa.Array, source: Value, target: Value) -> Value
     table = _translation(source.as_py(), target.as_py())
     if not all(ord(new or "a") < 128 and old < 128 for old, new in table.items()):
         return per_distinct(lambda a: a.translate(table), call.type, text)
-    # ASCII to ASCII leaves every other byte of UTF-8 alone
+    # ASCII to ASCII leaves every other byte of UTF-8 alone; 0xFF, which UTF-8 never has, marks deletions.
     codes = np.arange(256, dtype=np.uint8)
-    keep = np.ones(256, np.bool_)
     for old, new in table.items():
-        codes[old], keep[old] = ord(new or "\0"), bool(new)
+        codes[old] = ord(new) if new else 0xFF
     data, offsets = bytes_of(text)
-    kept = np.zeros(len(data) + 1, np.int64)
-    np.cumsum(keep[data], out=kept[1:])
-    return from_bytes(codes[data[keep[data]]], kept[offsets], text)
+    translated = from_bytes(codes[data], offsets, text)
+    if None not in table.values():
+        return translated
+    return pc.replace_substring(translated.view(pa.binary()), b"\xff", b"").view(pa.string())
 
 
 def _translation(source: str, target: str) -> dict[int, str | None]:

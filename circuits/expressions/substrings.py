@@ -23,10 +23,13 @@ def _masked(array: pa.Array, *others: Value) -> pa.Array:
 @strict("substring")
 def substring(call: Call, text: pa.Array, position: Value, length: Value) -> Value:
     """From a 1-based position; 0 is 1, negative ones count from the end and may lie before the beginning."""
-    if are_constant(position, length) and pa.types.is_string(text.type) and position.as_py() >= 0:
-        start = max(position.as_py() - 1, 0)
-        stop = start + length.as_py()
-        return pc.utf8_slice_codeunits(text, start, max(stop, start) if stop < _MOST else None)
+    if are_constant(position, length) and pa.types.is_string(text.type):
+        begin, count = position.as_py(), length.as_py()
+        if count <= 0:
+            return pc.utf8_slice_codeunits(text, 0, 0)
+        start = begin - 1 if begin > 0 else begin
+        stop = None if start + count >= _MOST or start < 0 <= start + count else start + count
+        return pc.utf8_slice_codeunits(text, start, stop)
     at, count = vector(position), vector(length)
     size = text_of(text).lengths
     start = np.where(
@@ -40,8 +43,10 @@ def _pad(call: Call, text: pa.Array, length: Value, pad: Value, on_left: bool) -
     if not are_constant(length, pad):
         return per_distinct(lambda a, b, c: _padded(a, b, c, on_left), call.type, text, length, pad)
     want, filler = max(length.as_py(), 0), pad.as_py()
-    cut = slice_characters(text, np.zeros(len(text), np.int64), np.full(len(text), want))
-    missing = np.maximum(want - text_of(text).lengths, 0) if filler else np.zeros(len(text), np.int64)
+    is_text = pa.types.is_string(text.type)
+    cut = pc.utf8_slice_codeunits(text, 0, want) if is_text else pc.binary_slice(text, 0, want)
+    size = vector(pc.utf8_length(text) if is_text else pc.binary_length(text)).values
+    missing = np.maximum(want - size, 0) if filler else np.zeros(len(text), np.int64)
     lengths, inverse = np.unique(missing, return_inverse=True)
     fillers = pa.array(
         [(filler * (n // len(filler) + 1))[:n] if n else filler[:0] for n in lengths.tolist()], text.type
