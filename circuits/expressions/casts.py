@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from circuits.arrow import child_arrays, validity
+from circuits.errors import EvaluationError
 from circuits.expressions import casts_numeric as numeric
 from circuits.expressions import casts_text as text
 from circuits.expressions import casts_time as time
@@ -22,6 +23,8 @@ from circuits.expressions.registry import Value, kernel
 from circuits.hashing import list_ranges
 
 Convert = Callable[[Call, pa.Array], pa.Array]
+
+_BLOCK = 1 << 14
 
 
 def _bytes_as_text(call: Call, source: pa.Array) -> pa.Array:
@@ -124,7 +127,22 @@ def _convert(call: Call, source: pa.Array) -> pa.Array:
         return _convert_struct(call, source)
     if pt.is_list(source.type):
         return _convert_list(call, source)
-    return _CONVERT[_kind(source.type), _kind(call.type)](call, source)
+    convert = _CONVERT[_kind(source.type), _kind(call.type)]
+    if pt.is_string(source.type) and len(source) > _BLOCK:
+        return _in_blocks(convert, call, source)
+    return convert(call, source)
+
+
+def _in_blocks(convert: Convert, call: Call, source: pa.Array) -> pa.Array:
+    """Parsing makes many passes over a column: block by block they stay in the processor's cache."""
+    parts = []
+    for start in range(0, len(source), _BLOCK):
+        try:
+            parts.append(convert(call, source.slice(start, _BLOCK)))
+        except EvaluationError as error:
+            error.row = None if error.row is None else error.row + start
+            raise
+    return pa.concat_arrays(parts)
 
 
 def _part(call: Call, kind: pa.DataType) -> Call:

@@ -8,12 +8,13 @@ import pyarrow.compute as pc
 
 from circuits.arrow import validity
 from circuits.expressions import decimals
-from circuits.expressions.casts_numeric import cast_result, presence, to_scale
+from circuits.expressions.casts_numeric import cast_result, decimal_to_decimal, presence, to_scale
 from circuits.expressions.cursor import Cursor
 from circuits.expressions.decimals import unscaled
 from circuits.expressions.modes import LEGACY, mode
 from circuits.expressions.nodes import Call
-from circuits.expressions.vectors import Mask, Numbers
+from circuits.expressions.vectors import Mask, Numbers, vector
+from circuits.hashing import byte_ranges
 
 _INVALID = "CAST_INVALID_INPUT"
 _BLANKS = "".join(map(chr, [*range(33), 127]))
@@ -47,6 +48,10 @@ def _mask(answer: pa.Array) -> Mask:
 
 def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
     """Blanks, a sign, digits; under LEGACY also a fraction, which is cut off."""
+    if (values := _plain_integers(source)) is not None:
+        bounds = np.iinfo(call.type.to_pandas_dtype())
+        good = np.asarray((values >= bounds.min) & (values <= bounds.max))
+        return cast_result(call, values, good, _INVALID, source, presence(source))
     text = Cursor(source)
     text.trim()
     sign = text.take(b"+-")
@@ -64,6 +69,18 @@ def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
         bound = 1 << (call.type.bit_width - 1)
         good &= (value >= -bound) & (value < bound)
     return cast_result(call, value, np.asarray(good), _INVALID, source, presence(source))
+
+
+def _plain_integers(source: pa.Array) -> Numbers | None:
+    """If Arrow reads all of them, it means the same and is faster; but hexadecimals are none in Spark."""
+    try:
+        values = pc.cast(source, pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    _, _, data = byte_ranges(source)
+    if ((data | 32) == ord("x")).any():
+        return None
+    return vector(values).values
 
 
 def _significant_digits(text: Cursor) -> tuple[Numbers, Numbers, Numbers]:
@@ -130,7 +147,10 @@ def _floats(digits: pa.Array, call: Call) -> pa.Array:
 
 def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     """What java.math.BigDecimal reads: digits with a point and an exponent."""
-    text = Cursor(source)
+    try:  # fails on what isn't a number, and on fractions to be rounded
+        return decimal_to_decimal(call, pc.cast(source, pa.decimal128(38, call.type.scale)))
+    except pa.ArrowInvalid:
+        text = Cursor(source)
     text.trim(delete=0)  # Java's trim leaves a DEL
     sign = text.take(b"+-")
     whole, whole_digits = text.digits()

@@ -23,6 +23,7 @@ from circuits.expressions.modes import checked
 from circuits.expressions.nodes import Call
 from circuits.expressions.time_zones import DAY, SECOND, TimeZone, time_zone
 from circuits.expressions.vectors import Mask, Numbers, Vector, both, result, vector
+from circuits.hashing import byte_ranges
 
 _INVALID = "CAST_INVALID_INPUT"
 _LAST_DAY = (2**63 - 1) // DAY  # of those all of whose microseconds an int64 holds
@@ -223,10 +224,11 @@ def string_to_timestamp(call: Call, source: pa.Array) -> pa.Array:
     query, has no value here. For TIMESTAMP_NTZ the zone is read and ignored.
     """
     x = presence(source)
-    local = _iso_timestamps(source)
+    in_utc = bool(pc.all(pc.ends_with(source, "Z")).as_py())
+    local = _iso_timestamps(pc.utf8_slice_codeunits(source, 0, -1) if in_utc else source)
     if local is not None:
         good = np.ones(len(local), dtype=np.bool_)
-        utc = local if call.type.tz is None else _zone(call).to_utc(local)
+        utc = local if call.type.tz is None or in_utc else _zone(call).to_utc(local)
         return cast_result(call, utc, good, _INVALID, source, x)
     text = Cursor(source)
     text.trim()
@@ -256,7 +258,8 @@ def _iso_timestamps(source: pa.Array) -> Numbers | None:
     if shortest is None or shortest < 19 or longest > 26 or shortest == 20:
         return None
     # Arrow reads HHmmss too, Spark doesn't
-    if not pc.all(pc.equal(pc.utf8_slice_codeunits(source, 13, 14), ":")).as_py():
+    starts, lengths, data = byte_ranges(source)
+    if not (data[starts[lengths > 0] + 13] == ord(":")).all():
         return None
     try:
         return vector(pc.cast(source, pa.timestamp("us"))).values
@@ -285,10 +288,11 @@ def _apply_zones(
     text: Cursor, rows: Numbers, local: Numbers, utc: Numbers, good: Mask, keep_local: bool
 ) -> None:
     """Redo the rows that name their own zone; there are few different names."""
-    names = np.array([name.strip() for name in text.rest(rows)], dtype=object)
-    for name in set(names.tolist()):
-        chosen = rows[names == name]
-        zone = _zone_named(name)
+    names = text.rest(rows).dictionary_encode()
+    codes = names.indices.to_numpy()
+    for code, name in enumerate(names.dictionary.to_pylist()):
+        chosen = rows[codes == code]
+        zone = _zone_named(name.strip())
         if zone is None:
             good[chosen] = False
         elif not keep_local:

@@ -35,7 +35,7 @@ class Cursor:
 
     def peek(self) -> Numbers:
         """uint8[n]: the next byte, 0 at the end."""
-        return np.where(self.at < self.end, self.data[np.minimum(self.at, len(self.data) - 1)], np.uint8(0))
+        return np.where(self.at < self.end, self.data[self.at], np.uint8(0))
 
     def take(self, characters: bytes, where: Mask | None = None) -> Numbers:
         """uint8[n]: the next byte, which is passed, where it is one of `characters` (and `where`); else 0."""
@@ -63,11 +63,14 @@ class Cursor:
             count += going
             self.at += going
 
-    def rest(self, rows: Numbers) -> list[str]:
-        """What is left unread in the rows (positions), decoded."""
-        data = self.data.tobytes()
-        spans = zip(self.at[rows].tolist(), self.end[rows].tolist(), strict=True)
-        return [data[start:stop].decode("utf-8", "replace") for start, stop in spans]
+    def rest(self, rows: Numbers) -> pa.Array:
+        """What is left unread in the rows (positions), as strings."""
+        lengths = self.end[rows] - self.at[rows]
+        ends = np.cumsum(lengths)
+        where = np.arange(int(lengths.sum())) + np.repeat(self.at[rows] - (ends - lengths), lengths)
+        offsets = np.concatenate(([0], ends)).astype(np.int32)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(self.data[where]))]
+        return pa.Array.from_buffers(pa.string(), len(rows), buffers)
 
 
 def _is_blank(byte: Numbers, delete: int) -> Mask:
