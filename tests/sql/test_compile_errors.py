@@ -31,6 +31,9 @@ QUERIES = {
     "SELECT id + ts FROM orders": '5:25: Cannot resolve "(id + ts)" due to data type mismatch',
     "SELECT id FROM orders WHERE id >": "5:50: syntax error at or near end of input",
     "SELECT id, count(*) FROM orders": "5:",
+    "SELECT id FROM orders WHERE id = 'abc'": "5:46: The value 'abc' of the type \"STRING\" cannot be cast",
+    "SELECT id FROM orders FOR SYSTEM_TIME AS OF ts": "5:40: ",
+    "SELECT id, 1/0 AS x FROM orders": "5:29: Division by zero. Use `try_divide` to tolerate divisor being 0",
     # the outside world
     "SELECT id, now() AS n FROM orders": "5:29: now() reads the clock: not supported yet in a view",
     "SELECT current_date() AS n": "5:25: current_date() reads the clock",
