@@ -111,7 +111,10 @@ def _not_a_map_of_maps(call: Call) -> str | None:
 
 @kernel("element_at", refuse=_not_a_map_of_maps)
 def element_at(call: Call, value: Value, index: Value) -> Value:
-    """Of an array: from 1, or from the end for negative indices. Of a map: the value of a key, or NULL."""
+    """Of an array: from 1, or from the end for negative indices. Of a map: the value of a key, or NULL.
+
+    Beyond the end of an array: the option defaultValueOutOfBound, with which Spark writes split_part.
+    """
     if pt.is_map(value.type):
         return get_map_value(call, value, index)
     numbers = vector(index)
@@ -140,6 +143,7 @@ def _element(
     at = vector(index)
     starts, lengths, elements = list_ranges(array)
     places = position(at.values.astype(np.int64), lengths)
+    default = call.option("defaultValueOutOfBound")
     there: Mask = validity(array) & (True if at.valid is None else at.valid)
     inside = (places >= 0) & (places < lengths)
     if mode(call) == ANSI and (outside := there & ~inside).any():
@@ -149,7 +153,10 @@ def _element(
             condition, f"no element {shown} in an array of {lengths[row]}. Use get() or try_element_at.", row
         )
     found = pa.array(np.where(there & inside, starts + places, 0), mask=~(there & inside))
-    return _same_shape(elements.take(found), rows)
+    taken = elements.take(found)
+    if default is not None:
+        taken = pc.if_else(pa.array(there & ~inside), pa.scalar(default, taken.type), taken)
+    return _same_shape(taken, rows)
 
 
 @kernel("array_contains", refuse=no_maps)

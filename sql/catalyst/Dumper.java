@@ -260,18 +260,25 @@ public class Dumper {
       Iterator it = e.children().iterator();
       for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); expression((Expression) it.next()); }
       out.append("],\"o\":{");
-      if (e instanceof scala.Product) options((scala.Product) e);
+      if (e instanceof scala.Product) options(e, (scala.Product) e);
       out.append('}');
     }
     out.append('}');
   }
 
-  /** Constructor parameters that are neither expressions nor types. */
-  private void options(scala.Product product) {
+  /** Constructor parameters that are neither expressions nor types; constants only if they are no children
+   *  (what element_at gives beyond the end, for split_part). */
+  private void options(Expression e, scala.Product product) {
     boolean first = true;
     for (int i = 0; i < product.productArity(); i++) {
       Object v = product.productElement(i);
       if (v instanceof scala.Some) v = ((scala.Some) v).value();
+      if (v instanceof Literal && !e.children().contains(v)) {
+        if (!first) out.append(',');
+        first = false;
+        string(product.productElementName(i)); out.append(':'); literal(((Literal) v).value(), ((Literal) v).dataType());
+        continue;
+      }
       if (v == null || v instanceof scala.None$ || v instanceof Expression || v instanceof DataType) continue;
       if (v instanceof ExprId || v instanceof Metadata || v instanceof Origin) continue;
       if (v instanceof scala.collection.Iterable && holdsTrees((scala.collection.Iterable) v)) continue;
