@@ -66,4 +66,4 @@ def _equal_lists(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -
         [a_elements], a_start[a_at][owner] + within, [b_elements], b_start[b_at][owner] + within
     )
     np.logical_and.at(equal, owner, same)
-    return equal
+    return np.asarray(equal)

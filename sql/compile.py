@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from circuits.errors import ProgramError
 from circuits.expressions.nodes import Column
+from circuits.operators.late import LATE_ROWS
+from circuits.waterline import Amount
+from sql.annotations import LatenessClause, LatenessStatement, lateness_amount, not_constant
 from sql.append_only import append_only
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
@@ -18,12 +22,13 @@ from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
 from sql.inserts import check_fits, check_not_read, find_target
+from sql.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from sql.lower import lower
 from sql.plan import Field, Plan, Project, Schema
-from sql.program import Insert, Program, Table, View
+from sql.program import ColumnLateness, Insert, Program, Table, View
 from sql.rules import apply_rules
 from sql.source import Source
-from sql.statements import CreateTable, CreateView, InsertInto, Statement, statements
+from sql.statements import CreateTable, CreateView, InsertInto, Statement, has_lateness, statements
 from sql.tokens import Slice
 from sql.types import UnsupportedType, arrow_type
 
@@ -38,6 +43,8 @@ def compile_source(source: Source, session: SparkSession | None) -> Program:
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:
         compiler = _Compiler(source, Catalyst(spark))
+        if any(map(has_lateness, parsed)):
+            compiler.declare_late_rows()
         for statement in parsed:
             compiler.add(statement)
     return compiler.program()
@@ -72,6 +79,8 @@ class _Compiler:
             self._table(statement)
         elif isinstance(statement, CreateView):
             self._view(statement)
+        elif isinstance(statement, LatenessStatement):
+            self._lateness(statement)
         else:
             self._insert(statement)
 
@@ -90,6 +99,7 @@ class _Compiler:
         keys = tuple(names[key.lower()] for key in statement.primary_key)
         fields: list[Field] = []
         spark: list[tuple[str, Any, bool]] = []
+        lateness: list[ColumnLateness] = []
         for column in statement.columns:
             type_ = self._column_type(column.type)
             nullable = not (column.not_null or column.name in keys)
@@ -99,6 +109,8 @@ class _Compiler:
             except UnsupportedType as error:
                 message = f"column '{column.name}' of '{statement.name}': type {error} is not supported yet"
                 raise self.source.error(column.type.start, message) from None
+            if column.lateness is not None:
+                lateness.append(self._column_lateness(column.lateness, len(fields) - 1, fields[-1]))
         self.tables[statement.name] = Table(
             statement.name,
             tuple(fields),
@@ -108,8 +120,38 @@ class _Compiler:
             statement.format,
             statement.options,
             self.source.location(statement.start),
+            tuple(lateness),
+            tuple(column.name for column in statement.columns if column.constant_domain),
         )
         self.catalyst.register(statement.name, spark)
+
+    # ---- lateness
+
+    def declare_late_rows(self) -> None:
+        """The system view of what arrived too late, for the program's own views to read."""
+        self.views[LATE_ROWS] = late_rows_view()
+        self.catalyst.register(LATE_ROWS, [(name, type_, False) for name, type_ in LATE_TYPES])
+
+    def _lateness(self, statement: LatenessStatement) -> None:
+        view = annotated_view(self.source, statement, self.views)
+        names = [column.name.lower() for column in view.schema]
+        at = names.index(statement.column.lower())
+        lateness = self._column_lateness(statement.clause, at, view.schema[at])
+        self.views[view.name] = replace(view, lateness=(*view.lateness, lateness))
+
+    def _column_lateness(self, clause: LatenessClause, at: int, column: Field) -> ColumnLateness:
+        amount = self._amount(clause.amount, column)
+        return ColumnLateness(at, amount, None if clause.jump is None else self._amount(clause.jump, column))
+
+    def _amount(self, text: Slice, column: Field) -> Amount:
+        dumped = self.catalyst.query(f"SELECT {text.text}")
+        if "error" in dumped:
+            raise not_constant(self.source, text)
+        try:
+            constant = plan(Query(self.source, text, dumped["types"]), dumped["plan"]).plan
+        except ProgramError:
+            raise not_constant(self.source, text) from None
+        return lateness_amount(self.source, text, constant, column.type)
 
     def _column_type(self, text: Slice) -> Any:
         type_ = self.catalyst.column_type(text.text)

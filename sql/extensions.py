@@ -9,7 +9,6 @@ from __future__ import annotations
 from sql.tokens import Cursor, Token
 
 STATEMENTS = {
-    ("LATENESS",): "LATENESS",
     ("CREATE", "STREAM"): "CREATE STREAM; use CREATE TABLE ... WITH (append_only = true)",
     ("CREATE", "RECURSIVE", "VIEW"): "CREATE RECURSIVE VIEW",
     ("DECLARE", "RECURSIVE", "VIEW"): "DECLARE RECURSIVE VIEW",
@@ -30,14 +29,6 @@ def refuse_statement(cursor: Cursor) -> None:
     for words, what in STATEMENTS.items():
         if cursor.sees(*words):
             cursor.fail(f"not supported yet: {what}")
-
-
-def refuse_column(cursor: Cursor) -> None:
-    """At an annotation of a column."""
-    if cursor.sees("LATENESS"):
-        cursor.fail("not supported yet: LATENESS")
-    if cursor.sees("CONSTANT", "DOMAIN"):
-        cursor.fail("not supported yet: CONSTANT DOMAIN")
 
 
 def refuse_in_query(cursor: Cursor) -> None:

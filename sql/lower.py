@@ -15,14 +15,18 @@ from circuits.circuit import Circuit, CircuitBuilder
 from circuits.expressions.nodes import Call, Column, Expression
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, RIGHT, Join
+from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
 from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
 from circuits.operators.streams import Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.verify import verify
+from circuits.waterline import Lateness
 from sql import plan as p
 from sql.append_only import append_only
+from sql.late_rows import views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
 from sql.program import Table, View
+from sql.progress import with_retentions
 
 
 def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
@@ -30,9 +34,16 @@ def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0)
     lowering = Lowering(seed)
     for table in tables.values():
         lowering.table(table)
+    after_late_rows = views_reading_late_rows(views)
     for view in views.values():
-        lowering.view(view)
-    circuit = lowering.builder.build()
+        if view.name != LATE_ROWS and view.name not in after_late_rows:
+            lowering.view(view)
+    if LATE_ROWS in views:
+        lowering.late_rows(views[LATE_ROWS])
+    for name in views:
+        if name in after_late_rows:
+            lowering.view(views[name])
+    circuit = with_retentions(lowering.builder.build())
     verify(circuit)
     return circuit
 
@@ -45,6 +56,7 @@ class Lowering:
         self._relations: dict[str, int] = {}
         self._append_only: dict[str, bool] = {}
         self._nodes: dict[p.Plan, int] = {}
+        self._late: list[int] = []
 
     def table(self, table: Table) -> None:
         schema = arrow_schema(table.schema)
@@ -53,19 +65,52 @@ class Lowering:
             changes = schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
             source = add(Source(table.name, changes), name=table.name)
             key = tuple(schema.get_field_index(name) for name in table.primary_key)
-            node = add(Upsert(key), self.builder.placed(source, key), name=table.name)
+            lateness = self._lateness(table.name, table)
+            placed = self.builder.placed(self._on_time(source, table.name, lateness), key)
+            node = add(Upsert(key, lateness), placed, name=table.name)
+            if lateness:
+                self._late.append(add(Frozen(table.name, key, lateness), placed, node))
         else:
-            source = node = add(Source(table.name, schema), name=table.name)
+            source = add(Source(table.name, schema), name=table.name)
+            node = self._on_time(source, table.name, self._lateness(table.name, table))
             if table.append_only:
-                node = add(AppendOnly(table.name), source)
+                node = add(AppendOnly(table.name), node)
             elif not table.unchecked:
-                add(NonNegative(table.name), self.integrated_rows(source))
+                add(NonNegative(table.name), self.integrated_rows(node))
         self.builder.sources[table.name] = source
         self._relations[table.name] = node
         self._append_only[table.name] = table.append_only and not table.primary_key
 
+    def _lateness(self, relation: str, of: Table | View) -> tuple[Lateness, ...]:
+        """The relation's waterlines, which become the circuit's."""
+        lateness = tuple(
+            Lateness(
+                f"{relation}.{of.schema[one.column].name}",
+                one.column,
+                of.schema[one.column].type,
+                one.amount,
+                one.jump,
+            )
+            for one in of.lateness
+        )
+        self.builder.lateness.extend(lateness)
+        return lateness
+
+    def _on_time(self, node: int, relation: str, lateness: tuple[Lateness, ...]) -> int:
+        """The rows of a node that aren't late; those that are go to `late_rows`."""
+        if not lateness:
+            return node
+        self._late.append(self.builder.add(Late(relation, lateness), node))
+        return self.builder.add(OnTime(relation, lateness), node, name=relation)
+
+    def late_rows(self, view: View) -> None:
+        self._relations[view.name] = self.builder.add(Union(LATE_SCHEMA), *self._late)
+        self._append_only[view.name] = True
+        self.builder.output(view.name, self._relations[view.name], None)
+
     def view(self, view: View) -> None:
         node = self.plan(view.plan)
+        node = self._on_time(node, view.name, self._lateness(view.name, view))
         self._relations[view.name] = node
         self._append_only[view.name] = view.append_only
         if view.kind != "local":

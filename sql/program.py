@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from circuits.circuit import Circuit
 from circuits.errors import ProgramError
+from circuits.waterline import Amount
 from sql.plan import Plan, Schema
 
 if TYPE_CHECKING:
@@ -16,8 +17,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnLateness:
+    """amount, jump: in the units of `circuits.waterline`."""
+
+    column: int
+    amount: Amount
+    jump: Amount | None
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """format: of USING, or None: fed from the API, the CLI or a replay file."""
+    """format: of USING, or None: fed from the API, the CLI or a replay file.
+
+    constant_domain: the columns whose set of values does not grow.
+    """
 
     name: str
     schema: Schema
@@ -27,6 +40,8 @@ class Table:
     format: str | None
     options: dict[str, str]
     location: str
+    lateness: tuple[ColumnLateness, ...] = ()
+    constant_domain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +57,7 @@ class View:
     plan: Plan
     append_only: bool
     location: str
+    lateness: tuple[ColumnLateness, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.extensions import refuse_column, refuse_in_query, refuse_statement
+from sql.annotations import LatenessClause, LatenessStatement, lateness_clause, lateness_statement
+from sql.extensions import refuse_in_query, refuse_statement
 from sql.source import Source
 from sql.tokens import Cursor, Slice, Token, tokens
 
-_KNOWN = "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] VIEW and INSERT INTO"
+_KNOWN = "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] VIEW, LATENESS and INSERT INTO"
 _TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
 _QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
 _PROPERTIES = ("append_only", "unchecked")
@@ -24,6 +25,8 @@ class ColumnDefinition:
     type: Slice
     not_null: bool
     start: int
+    lateness: LatenessClause | None = None
+    constant_domain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,14 @@ class InsertInto:
     start: int
 
 
-Statement = CreateTable | CreateView | InsertInto
+Statement = CreateTable | CreateView | InsertInto | LatenessStatement
+
+
+def has_lateness(statement: Statement) -> bool:
+    """Whether the statement annotates a column with LATENESS."""
+    if isinstance(statement, CreateTable):
+        return any(column.lateness is not None for column in statement.columns)
+    return isinstance(statement, LatenessStatement)
 
 
 def statements(source: Source) -> list[Statement]:
@@ -84,6 +94,8 @@ def _statement(cursor: Cursor) -> Statement:
         return _create_view(cursor, "local")
     if cursor.accept("CREATE", "MATERIALIZED", "VIEW"):
         return _create_view(cursor, "materialized")
+    if cursor.accept("LATENESS"):
+        return lateness_statement(cursor)
     if cursor.accept("INSERT", "INTO"):
         cursor.accept("TABLE")
         target = cursor.name("a table's name")
@@ -163,22 +175,27 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 
 
 def _column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
-    """name TYPE [NOT NULL] [PRIMARY KEY] [COMMENT '...']"""
+    """name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN] [COMMENT '...']"""
     name = cursor.name("a column's name")
     type_ = _type(cursor, name.text)
-    not_null = is_key = False
+    not_null = is_key = constant_domain = False
+    lateness: LatenessClause | None = None
     while not (cursor.sees(",") or cursor.sees(")")):
-        refuse_column(cursor)
         if cursor.accept("NOT", "NULL"):
             not_null = True
         elif cursor.accept("PRIMARY", "KEY"):
             is_key = True
+        elif cursor.accept("LATENESS"):
+            lateness = lateness_clause(cursor)
+        elif cursor.accept("CONSTANT", "DOMAIN"):
+            constant_domain = True
         elif cursor.accept("COMMENT"):
             cursor.value()
         else:
-            form = "a column is name TYPE [NOT NULL] [PRIMARY KEY]"
+            form = "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN]"
             cursor.fail(f"column '{name.text}': unknown clause {cursor.next}; {form}")
-    return ColumnDefinition(name.text, type_, not_null, name.start), is_key
+    definition = ColumnDefinition(name.text, type_, not_null, name.start, lateness, constant_domain)
+    return definition, is_key
 
 
 def _type(cursor: Cursor, column: str) -> Slice:

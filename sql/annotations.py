@@ -1,0 +1,130 @@
+"""What a program says about how a column's values arrive: LATENESS, CONSTANT DOMAIN.
+
+    column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
+                region STRING CONSTANT DOMAIN
+    statement:  LATENESS view.column INTERVAL 4 SECONDS [MAX JUMP ...];
+
+The amounts are constants of Spark's, read by Catalyst; what they mean for a column is decided here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from circuits.errors import ProgramError
+from circuits.expressions.nodes import Literal
+from circuits.waterline import Amount
+from sql.plan import Plan, Values
+from sql.source import Source
+from sql.tokens import Cursor, Slice
+
+_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX"}
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LatenessClause:
+    """The amounts as the user wrote them."""
+
+    amount: Slice
+    jump: Slice | None
+
+
+@dataclass(frozen=True, slots=True)
+class LatenessStatement:
+    """LATENESS relation.column amount: for a view's column."""
+
+    relation: str
+    column: str
+    clause: LatenessClause
+    start: int
+
+
+def lateness_clause(cursor: Cursor) -> LatenessClause:
+    """After the word LATENESS."""
+    if cursor.sees("PERCENTILE"):
+        cursor.fail("not supported yet: LATENESS PERCENTILE; give a constant")
+    amount = _amount(cursor, "LATENESS")
+    jump = _amount(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
+    return LatenessClause(amount, jump)
+
+
+def lateness_statement(cursor: Cursor) -> LatenessStatement:
+    """After the word LATENESS, at the start of a statement."""
+    name = cursor.name("a view's name")
+    cursor.expect(".")
+    column = cursor.name("a column's name")
+    return LatenessStatement(name.text, column.text, lateness_clause(cursor), name.start)
+
+
+def _amount(cursor: Cursor, clause: str) -> Slice:
+    first = last = cursor.next
+    depth = 0
+    while cursor.next.kind != "end":
+        token = cursor.next
+        if depth == 0 and (token.text in (",", ")") or token.upper in _ENDS):
+            break
+        depth += (token.text == "(") - (token.text == ")")
+        last = cursor.take()
+    if cursor.next is first:
+        cursor.fail(f"{clause} needs a constant, as in {clause} INTERVAL 4 SECONDS")
+    return Slice(cursor.source.text[first.start : last.stop], first.start)
+
+
+def not_constant(source: Source, text: Slice) -> ProgramError:
+    """The error for an amount Spark can't compute."""
+    message = f"'{text.text}' is no constant of fixed length; lateness is one, as INTERVAL 4 SECONDS"
+    return source.error(text.start, message)
+
+
+def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.DataType) -> Amount:
+    """The constant in the units of the column: microseconds, days, or its own numbers.
+
+    relation: the plan of `SELECT amount`. Raises ProgramError where the amount can't be subtracted from the
+    column, or is negative.
+    """
+    row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
+    if len(row) != 1 or not isinstance(row[0], Literal) or row[0].value is None:
+        raise not_constant(source, text)
+    amount = _in_units(row[0], column)
+    if amount is None:
+        raise source.error(text.start, _mismatch(text, column))
+    if amount < 0:
+        raise source.error(text.start, f"lateness {text.text} is negative; zero means in order")
+    return amount
+
+
+def _in_units(constant: Literal, column: pa.DataType) -> Amount | None:
+    value = constant.value
+    if isinstance(value, timedelta):
+        if pt.is_timestamp(column):
+            return value // timedelta(microseconds=1)
+        if pt.is_date(column) and value % _DAY == timedelta(0):
+            return value // _DAY
+        return None
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
+        return None
+    if pt.is_date(column):
+        return value if isinstance(value, int) else None
+    if pt.is_integer(column):
+        return int(value) if value == int(value) else None
+    if pt.is_decimal(column):
+        return Decimal(str(value))
+    return float(value) if pt.is_floating(column) else None
+
+
+def _mismatch(text: Slice, column: pa.DataType) -> str:
+    if pt.is_timestamp(column):
+        return (
+            f"lateness of a timestamp is an interval of fixed length, as INTERVAL 4 SECONDS, not {text.text}"
+        )
+    if pt.is_date(column):
+        return f"lateness of a date is a number of days, as INTERVAL 2 DAYS, not {text.text}"
+    if pt.is_integer(column) or pt.is_decimal(column) or pt.is_floating(column):
+        return f"lateness of a number is a number of its type, not {text.text}"
+    return f"a column of type {column} can't have LATENESS; timestamps, dates and numbers can"

@@ -1,0 +1,63 @@
+"""`late_rows`, the system view of every program with LATENESS: what arrived below a waterline.
+
+    late_rows(relation STRING, step BIGINT, row STRING, waterlines STRING, reason STRING)
+
+row and waterlines are JSON. It is append-only, and readable like any other view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from circuits.operators.late import LATE_ROWS, LATE_SCHEMA
+from sql.annotations import LatenessStatement
+from sql.plan import Field, Plan, Scan
+from sql.program import View
+from sql.source import Source, did_you_mean
+from sql.verify import inputs
+
+# as Spark names its types
+LATE_TYPES = tuple((field.name, "long" if field.name == "step" else "string") for field in LATE_SCHEMA)
+
+
+def late_rows_view() -> View:
+    fields = tuple(Field(field.name, field.type, nullable=False) for field in LATE_SCHEMA)
+    return View(LATE_ROWS, fields, "view", Scan(LATE_ROWS, fields), True, "what LATENESS declares")
+
+
+def scanned(plan: Plan) -> set[str]:
+    """The relations a plan reads."""
+    if isinstance(plan, Scan):
+        return {plan.relation}
+    return set[str]().union(*map(scanned, inputs(plan)))
+
+
+def views_reading_late_rows(views: Mapping[str, View]) -> set[str]:
+    """The views that read `late_rows`, directly or through others. views: in the order of the program."""
+    reading = {LATE_ROWS}
+    for view in views.values():
+        if scanned(view.plan) & reading:
+            reading.add(view.name)
+    return reading - {LATE_ROWS}
+
+
+def annotated_view(source: Source, statement: LatenessStatement, views: Mapping[str, View]) -> View:
+    """The view of `LATENESS view.column`. Raises ProgramError where it can't be annotated."""
+    own = {view.name.lower(): view for view in views.values() if view.name != LATE_ROWS}
+    view = own.get(statement.relation.lower())
+    if view is None:
+        hint = did_you_mean(statement.relation, [v.name for v in own.values()])
+        listed = ", ".join(v.name for v in own.values()) or "none yet"
+        message = f"LATENESS of an unknown view '{statement.relation}'; views so far: {listed}{hint}"
+        raise source.error(statement.start, f"{message}; a table's columns are annotated where it is created")
+    if statement.column.lower() not in {column.name.lower() for column in view.schema}:
+        listed = ", ".join(column.name for column in view.schema)
+        message = f"unknown column '{statement.column}' in '{view.name}'; columns: {listed}"
+        raise source.error(statement.start, message)
+    if any(view.name in scanned(other.plan) for other in views.values()):
+        message = f"LATENESS of '{view.name}' must stand before the views that read it"
+        raise source.error(statement.start, message)
+    if view.name in views_reading_late_rows(views):
+        message = f"'{view.name}' reads {LATE_ROWS}, so its own rows can't be late"
+        raise source.error(statement.start, message)
+    return view
