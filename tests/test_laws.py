@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import laws
-from tests.laws import WAYS, Case
+from tests.laws import WAYS, Case, Way
 from tests.oracle import DuckDB, Spark
 from tests.strategies import pool, programs, runs, split
 
@@ -79,3 +79,15 @@ def test_the_way_changes_no_byte(spark: Any, way: str, data: st.DataObject) -> N
 def test_a_failing_step_changes_nothing(spark: Any, data: st.DataObject) -> None:
     program = data.draw(pool(POOL))
     laws.a_failing_step_changes_nothing(Case.of(program, spark), data.draw(runs(program)))
+
+
+@settings(max_examples=6)
+@given(data=st.data())
+def test_the_spark_runner_gives_the_same_bytes(spark: Any, data: st.DataObject) -> None:
+    """One task a step, and a stage a level."""
+    program = data.draw(pool(POOL))
+    case, run = Case.of(program, spark), data.draw(runs(program, steps=3))
+    for partitions in (1, 3):
+        laws.the_way_changes_no_byte(
+            case, run, Way("spark", partitions, reopened=partitions > 1, spark=spark)
+        )
