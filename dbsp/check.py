@@ -1,54 +1,81 @@
-"""`dbsp check`: of every operator that keeps state, what bounds it."""
+"""`dbsp check`: of every operator that keeps state, what bounds it.
+
+A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, or by being
+one row. Anything else grows with the history of its tables, and the hint says what would stop that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import pyarrow.types as pt
+
 from circuits.circuit import Circuit
-from circuits.operators.tables import Upsert
+from circuits.expressions.nodes import columns_of
 from dbsp.explain import keeps
 from dbsp.metrics import label
-from sql.program import Program
+from sql.program import Program, Table
 
 
 @dataclass(frozen=True)
 class Bound:
-    """by: what bounds the operator's state, or what it grows with."""
+    """by: what bounds the operator's state; None: nothing does, and `hint` says what might."""
 
     operator: str
     keeps: str
-    is_bounded: bool
-    by: str
+    by: str | None
+    hint: str = ""
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.by is not None
 
     def __str__(self) -> str:
-        verdict = "bounded by" if self.is_bounded else "unbounded: grows with"
-        return f"{self.operator}: {self.keeps}; {verdict} {self.by}"
+        verdict = f"bounded by {self.by}" if self.by is not None else f"unbounded: {self.hint}"
+        return f"{self.operator}: {self.keeps}; {verdict}"
 
 
 def bounds(program: Program) -> Iterator[Bound]:
     """In the circuit's order."""
     circuit = program.circuit
     for i in sorted({*circuit.layouts, *circuit.logs}):
-        by, bounded = _bound(program, circuit, i)
-        yield Bound(label(circuit, i), keeps(circuit, i), bounded, by)
+        tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
+        by = _bound(circuit, i, tables)
+        hint = "" if by is not None else _hint(circuit, i, tables)
+        yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
 
 
-def _bound(program: Program, circuit: Circuit, i: int) -> tuple[str, bool]:
-    node = circuit.nodes[i]
-    if isinstance(node.operator, Upsert):
-        key = ", ".join(program.tables[node.name].primary_key)
-        return f"the primary key ({key}) of {node.name}", True
-    tables = ", ".join(sorted(_tables(circuit, i)))
+def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
     if not tables:
-        return "a constant", True
-    layout = circuit.layouts.get(i)
-    if layout is None:
-        return f"every row that {tables} gets", False
-    if not layout.identity:
-        return "one row", True
-    names = ", ".join(layout.schema.names[c] for c in layout.identity)
-    return f"the distinct values of ({names}) from {tables}", False
+        return "constants"
+    retention = circuit.retentions.get(i)
+    if retention is not None:
+        columns = {
+            column for limit in retention.limits for bound in limit.bounds for column in columns_of(bound)
+        }
+        return "the waterline of " + " and ".join(circuit.lateness[column].name for column in sorted(columns))
+    if i in circuit.layouts and not circuit.layouts[i].identity:
+        return "being one row"
+    if i in circuit.layouts and all(table.primary_key for table in tables):
+        return "the primary key of " + " and ".join(
+            f"{table.name} ({', '.join(table.primary_key)})" for table in tables
+        )
+    return None
+
+
+def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
+    grows = f"grows with {', '.join(table.name for table in tables)}"
+    annotated = {lateness.name for lateness in circuit.lateness}
+    times = [f"{t.name}.{f.name}" for t in tables for f in t.schema if pt.is_temporal(f.type)]
+    missing = [name for name in times if name not in annotated]
+    if i in circuit.logs:
+        return f"{grows}: it is every row of the view"
+    if missing:
+        return f"{grows}; LATENESS on {' or '.join(missing)} bounds what is joined or grouped by that time"
+    if times:
+        return f"{grows}; join or group by {' or '.join(times)} to bound it"
+    return f"{grows}, which have no time to bound it by; retract old rows, or give the tables a PRIMARY KEY"
 
 
 def _tables(circuit: Circuit, i: int) -> set[str]:

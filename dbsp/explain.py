@@ -1,7 +1,7 @@
-"""`dbsp explain`: the circuit of a program, for reading.
+"""`dbsp explain`: every view's plan, and the circuit that keeps it.
 
-One line per operator, inputs before what reads them; a new level begins where rows move to the partition of
-their key. What an operator keeps between steps is said after it.
+The circuit has one line per operator, inputs before what reads them; a level begins where rows move to the
+partition of their key. What an operator keeps between steps is said after it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from circuits.operators.linear import Source
 from dbsp.drawing import svg
 from dbsp.pipeline import output_view
 from dbsp.rows import arrow_schema
+from sql.explain import explain_view
 from sql.program import Program
 from sql.types import ddl
 
@@ -52,7 +53,11 @@ class Box:
 def explain_program(program: Program, view: str | None, form: str) -> str:
     """view: only what it needs; None: everything. form: 'text', 'mermaid', 'dot' or 'svg'."""
     name = output_view(program, view) if view is not None else None
-    return _FORMS[form](program, list(boxes(program, name)))
+    shown = list(boxes(program, name))
+    if form != "text":
+        return _FORMS[form](program, shown)
+    views = [explain_view(program, view) for view in program.views if name in (None, view)]
+    return "\n".join([*views, f"circuit: {len(shown)} operators\n{_text(program, shown)}"])
 
 
 def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
@@ -189,7 +194,6 @@ def _escaped(text: str) -> str:
 
 
 _FORMS: dict[str, Callable[[Program, list[Box]], str]] = {
-    "text": _text,
     "mermaid": _mermaid,
     "dot": _dot,
     "svg": _svg,

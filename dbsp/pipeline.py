@@ -21,6 +21,7 @@ from circuits.errors import DataError, Error, ProgramError, StateError
 from circuits.segments import Chunk
 from circuits.state import State, TaskResult
 from circuits.step import Input
+from circuits.waterline import to_json
 from circuits.zset import WEIGHT
 from dbsp.changes import Changes, UnknownView, ViewChanges, layout_of, open_chunks
 from dbsp.commits import Commit
@@ -207,7 +208,7 @@ class Pipeline:
             self._state = state
             self.store.discard([f"{segment}.input"])  # what the runner put aside for its tasks
             self.discard()
-            views = {o.view: self._view_changes(o.view, commit) for o in self.program.circuit.outputs}
+            views = {view: self._view_changes(view, commit) for view in output_views(self.program)}
             metrics = Metrics.of(self.program.circuit, state, results, time.perf_counter() - began)
             changes = Changes(step, clock, views, metrics)
         for view, callbacks in self._callbacks.items():
@@ -267,7 +268,15 @@ class Pipeline:
             for view, chunk in result.changes.items():
                 changes.setdefault(view, []).append(chunk.to_json())
                 segments.add(chunk.segment)
-        return Commit(step, self.program.fingerprint, state.to_json(), clock, changes, frozenset(segments))
+        return Commit(
+            step,
+            self.program.fingerprint,
+            state.to_json(),
+            clock,
+            changes,
+            frozenset(segments),
+            waterlines=to_json(state.waterlines),
+        )
 
     def _moment(self, clock: datetime | None) -> datetime | None:
         if clock is not None and clock.tzinfo is None:
@@ -329,9 +338,15 @@ class Pipeline:
 _WEIGHT_FIELD = pa.field(WEIGHT, pa.int64(), nullable=False)
 
 
+def output_views(program: Program) -> list[str]:
+    """The views that can be read, in the order of the program. The query of an INSERT is only written."""
+    unnamed = {insert.view for insert in program.inserts if insert.view.startswith("insert into ")}
+    return [output.view for output in program.circuit.outputs if output.view not in unnamed]
+
+
 def output_view(program: Program, name: str) -> str:
     """The output view of that name, in any case. Raises UnknownView."""
-    existing = [output.view for output in program.circuit.outputs]
+    existing = output_views(program)
     for view in existing:
         if view.lower() == name.lower():
             return view

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from json.encoder import encode_basestring
 
 import pyarrow as pa
 
+from circuits.arrow import concat
 from circuits.errors import ProgramError
 from circuits.state import State
+from dbsp.io.text_table import text_table
 from dbsp.json_values import encode
-from dbsp.pipeline import contents_of
+from dbsp.pipeline import contents_of, output_views
 from dbsp.store import Store
 from sql.program import load_program
 
@@ -25,47 +29,24 @@ def query_state(directory: str, select: str, as_of: int | None, output: str) -> 
         state = State.from_json(program.circuit, store.commit_of(step).state)  # type: ignore[arg-type]
     from dbsp.spark.session import session  # noqa: PLC0415  a wrong directory is reported without Spark
 
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
     spark = session()
-    for view in program.circuit.outputs:
-        contents = contents_of(program, state, view.view, store, spark)
-        contents.to_spark().createOrReplaceTempView(f"`{view.view}`")
+    for view in output_views(program):
+        contents = contents_of(program, state, view, store, spark)
+        contents.to_spark().createOrReplaceTempView(f"`{view}`")
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
-        result = spark.sql(select).toArrow()
+        table = spark.sql(select).toArrow()
     except PySparkException as error:
-        views = ", ".join(output.view for output in program.circuit.outputs)
-        raise ProgramError(f"{str(error).splitlines()[0]}; views: {views}") from None
-    yield from (_json(result) if output == "json" else _table(result))
+        views = ", ".join(output_views(program))
+        what = str(error).splitlines()[0].rstrip(".")
+        raise ProgramError(f"{what}; views: {views}") from None
+    result = concat(table.schema, table.to_batches())
+    yield from (_json(result) if output == "json" else text_table(result))
 
 
-def _json(result: pa.Table) -> Iterator[str]:
-    import json  # noqa: PLC0415
-
-    names = [json.dumps(name, ensure_ascii=False) for name in result.column_names]
-    for row in _encoded(result):
+def _json(result: pa.RecordBatch) -> Iterator[str]:
+    names = [encode_basestring(name) for name in result.schema.names]
+    for row in zip(*map(encode, result.columns), strict=True):
         yield "{" + ", ".join(f"{name}: {value}" for name, value in zip(names, row, strict=True)) + "}"
-
-
-def _table(result: pa.Table) -> Iterator[str]:
-    rows = [tuple(result.column_names)]
-    rows += [tuple(_bare(value) for value in row) for row in _encoded(result)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for i, row in enumerate(rows):
-        yield "  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip()
-        if i == 0:
-            yield "  ".join("-" * width for width in widths)
-
-
-def _encoded(result: pa.Table) -> Iterator[tuple[str, ...]]:
-    columns = [
-        encode(pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type))
-        for column in result.columns
-    ]
-    return zip(*columns, strict=True)
-
-
-def _bare(value: str) -> str:
-    if value == "null":
-        return "NULL"
-    return value[1:-1] if value.startswith('"') and "\\" not in value else value
