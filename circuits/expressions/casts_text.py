@@ -13,8 +13,8 @@ from circuits.expressions.cursor import Cursor
 from circuits.expressions.decimals import unscaled
 from circuits.expressions.modes import LEGACY, mode
 from circuits.expressions.nodes import Call
+from circuits.expressions.plain import read_plain
 from circuits.expressions.vectors import Mask, Numbers, vector
-from circuits.hashing import byte_ranges
 
 _INVALID = "CAST_INVALID_INPUT"
 _BLANKS = "".join(map(chr, [*range(33), 127]))
@@ -48,7 +48,8 @@ def _mask(answer: pa.Array) -> Mask:
 
 def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
     """Blanks, a sign, digits; under LEGACY also a fraction, which is cut off."""
-    if (values := _plain_integers(source)) is not None:
+    if (plain := read_plain(source, pa.int64(), b"0123456789-")) is not None:
+        values = vector(plain).values
         bounds = np.iinfo(call.type.to_pandas_dtype())
         good = np.asarray((values >= bounds.min) & (values <= bounds.max))
         return cast_result(call, values, good, _INVALID, source, presence(source))
@@ -71,18 +72,6 @@ def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
     return cast_result(call, value, np.asarray(good), _INVALID, source, presence(source))
 
 
-def _plain_integers(source: pa.Array) -> Numbers | None:
-    """If Arrow reads all of them, it means the same and is faster; but hexadecimals are none in Spark."""
-    try:
-        values = pc.cast(source, pa.int64())
-    except pa.ArrowInvalid:
-        return None
-    _, _, data = byte_ranges(source)
-    if ((data | 32) == ord("x")).any():
-        return None
-    return vector(values).values
-
-
 def _significant_digits(text: Cursor) -> tuple[Numbers, Numbers, Numbers]:
     """(−value, digits after leading zeros, digits) of at most 19 digits; 19 of them may wrap to positive."""
     value = np.zeros(len(text.at), dtype=np.int64)
@@ -103,12 +92,8 @@ def _significant_digits(text: Cursor) -> tuple[Numbers, Numbers, Numbers]:
 
 def string_to_float(call: Call, source: pa.Array) -> pa.Array:
     """What Double.parseDouble reads, and the names of infinity and NaN in any case."""
-    try:
-        values = pc.cast(source, call.type)
-    except pa.ArrowInvalid:
-        return _java_floats(call, source)
-    # Arrow has more spellings of these than Java
-    return values if pc.all(pc.is_finite(values)).as_py() in (True, None) else _java_floats(call, source)
+    plain = read_plain(source, call.type, b"0123456789+-.eE")
+    return plain if plain is not None else _java_floats(call, source)
 
 
 def _java_floats(call: Call, source: pa.Array) -> pa.Array:
@@ -147,10 +132,11 @@ def _floats(digits: pa.Array, call: Call) -> pa.Array:
 
 def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     """What java.math.BigDecimal reads: digits with a point and an exponent."""
-    try:  # fails on what isn't a number, and on fractions to be rounded
-        return decimal_to_decimal(call, pc.cast(source, pa.decimal128(38, call.type.scale)))
-    except pa.ArrowInvalid:
-        text = Cursor(source)
+    # Arrow refuses fractions longer than the scale, so that nothing is rounded there
+    plain = read_plain(source, pa.decimal128(38, call.type.scale), b"0123456789+-.")
+    if plain is not None:
+        return decimal_to_decimal(call, plain)
+    text = Cursor(source)
     text.trim(delete=0)  # Java's trim leaves a DEL
     sign = text.take(b"+-")
     whole, whole_digits = text.digits()

@@ -21,6 +21,7 @@ from circuits.expressions.dates import local_micros, month_lengths, month_starts
 from circuits.expressions.decimals import unscaled
 from circuits.expressions.modes import checked
 from circuits.expressions.nodes import Call
+from circuits.expressions.plain import read_plain
 from circuits.expressions.time_zones import DAY, SECOND, TimeZone, time_zone
 from circuits.expressions.vectors import Mask, Numbers, Vector, both, result, vector
 from circuits.hashing import byte_ranges
@@ -210,10 +211,8 @@ def _iso_dates(source: pa.Array) -> tuple[Numbers | None, Mask]:
     good = np.ones(len(source), dtype=np.bool_)
     length = pc.min_max(pc.binary_length(source))
     if length["min"].as_py() == length["max"].as_py() == 10:
-        try:
-            return vector(pc.cast(source, pa.date32())).values, good
-        except pa.ArrowInvalid:
-            return None, good
+        days = read_plain(source, pa.date32(), b"0123456789-")
+        return None if days is None else vector(days).values, good
     return None, good
 
 
@@ -261,10 +260,8 @@ def _iso_timestamps(source: pa.Array) -> Numbers | None:
     starts, lengths, data = byte_ranges(source)
     if not (data[starts[lengths > 0] + 13] == ord(":")).all():
         return None
-    try:
-        return vector(pc.cast(source, pa.timestamp("us"))).values
-    except pa.ArrowInvalid:
-        return None
+    micros = read_plain(source, pa.timestamp("us"), b"0123456789-:. T")
+    return None if micros is None else vector(micros).values
 
 
 def _two_digits(
