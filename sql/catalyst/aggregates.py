@@ -14,7 +14,7 @@ from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
-from sql.types import ddl
+from sql.spelling import type_name
 
 _FUNCTIONS = {"Count": "count", "Sum": "sum", "Average": "avg", "Min": "min", "Max": "max"}
 
@@ -105,7 +105,7 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
 
 
 def _type_name(argument: Expression) -> str:
-    return "a column of NULLs" if pa.types.is_null(argument.type) else ddl(argument.type).upper()
+    return "a column of NULLs" if pa.types.is_null(argument.type) else type_name(argument.type)
 
 
 def _check_sum(query: Query, node: Node, argument: Expression) -> None:

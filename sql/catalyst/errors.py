@@ -69,7 +69,7 @@ def _relations_in(source: Source, text: Slice, relations: Mapping[str, Sequence[
 def _first_line(message: str) -> str:
     """Without the condition's name in front, without SQLSTATE, position and plan behind, without advice that
     the compiler's session can't take."""
-    line = re.sub(r"^\s*\[[\w.]+\]\s*", "", message)
+    line = re.sub(r"^\[[\w.]+\]\s*", "", message.strip())
     line = re.split(r"\s*SQLSTATE:|;\s*line \d+ pos \d+|\n\s*==|\n'?[A-Z]\w+ ", line, maxsplit=1)[0]
     line = re.sub(r"If necessary set \S+ to \S+ to bypass this error\.?", "", line)
     return " ".join(line.split()).rstrip(".") or " ".join(message.split())

@@ -65,12 +65,14 @@ def _dumper_class(gateway: Any) -> Any:
 
 
 class Catalyst:
-    """spark: a classic session; its views, settings and functions stay untouched."""
+    """spark: a classic session; its views, settings and functions stay untouched. timezone: default the
+    session's.
+    """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, timezone: str | None = None) -> None:
         if not hasattr(spark, "_jsparkSession"):
             raise Error("a Spark Connect session can't compile programs: hand over a classic SparkSession")
-        self.timezone: str = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+        self.timezone: str = timezone or spark.conf.get("spark.sql.session.timeZone") or "UTC"
         self._jvm = spark._jvm
         self._context = spark.sparkContext
         self._session = spark._jsparkSession.newSession()

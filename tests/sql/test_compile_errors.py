@@ -32,7 +32,7 @@ QUERIES = {
     "SELECT id FROM orders WHERE id >": "5:50: syntax error at or near end of input",
     "SELECT id, count(*) FROM orders": "5:",
     "SELECT id FROM orders WHERE id = 'abc'": "5:46: The value 'abc' of the type \"STRING\" cannot be cast",
-    "SELECT id FROM orders FOR SYSTEM_TIME AS OF ts": "5:40: ",
+    "SELECT id FROM orders FOR SYSTEM_TIME AS OF ts": "5:40: Invalid time travel spec: timestamp",
     "SELECT id, 1/0 AS x FROM orders": "5:29: Division by zero. Use `try_divide` to tolerate divisor being 0",
     # the outside world
     "SELECT id, now() AS n FROM orders": "5:29: now() reads the clock: not supported yet in a view",

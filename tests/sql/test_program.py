@@ -109,3 +109,15 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "bytes.sql").write_bytes(b"\xff\xfe")
     with pytest.raises(ProgramError, match="it is no UTF-8 text"):
         load_program(str(tmp_path / "bytes.sql"))
+
+
+def test_an_active_session_gives_no_time_zone(spark: Any) -> None:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        program = compile_program(
+            "CREATE TABLE t (ts TIMESTAMP); CREATE VIEW v AS SELECT hour(ts) AS h FROM t"
+        )
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+    assert program.timezone == "UTC"
