@@ -42,7 +42,8 @@ def compile_source(source: Source, session: SparkSession | None) -> Program:
     if not any(isinstance(statement, CreateView) for statement in parsed):
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:
-        compiler = _Compiler(source, Catalyst(spark))
+        # a program means the same whichever session happens to be active
+        compiler = _Compiler(source, Catalyst(spark, None if session is not None else "UTC"))
         if any(map(has_lateness, parsed)):
             compiler.declare_late_rows()
         for statement in parsed:
