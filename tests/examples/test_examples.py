@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from dbsp.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
