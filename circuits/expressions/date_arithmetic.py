@@ -305,7 +305,7 @@ def make_date(call: Call, year: Value, month: Value, day: Value) -> Value:
     y, m, d = vector(year), vector(month), vector(day)
     good, days = valid_date(*np.broadcast_arrays(y.values, m.values, d.values))
     if call.option("failOnError"):
-        require(good, "DATETIME_FIELD_OUT_OF_BOUNDS", lambda row: "no such date", y, m, d)
+        require(good, "DATETIME_FIELD_OUT_OF_BOUNDS.WITHOUT_SUGGESTION", lambda row: "no such date", y, m, d)
     return result(call, days, y, m, d, valid=good)
 
 
@@ -324,7 +324,13 @@ def make_timestamp(call: Call, *fields: Value) -> Value:
     good, days = valid_date(y, mo, d)
     good = good & (h >= 0) & (h < 24) & (mi >= 0) & (mi < 60) & (us >= 0) & (us <= 60 * SECOND)
     if call.option("failOnError"):
-        require(good, "DATETIME_FIELD_OUT_OF_BOUNDS", lambda row: "no such timestamp", *inputs, seconds)
+        require(
+            good,
+            "DATETIME_FIELD_OUT_OF_BOUNDS.WITHOUT_SUGGESTION",
+            lambda row: "no such timestamp",
+            *inputs,
+            seconds,
+        )
     local = days * DAY + h * np.int64(_HOUR) + mi * np.int64(60 * SECOND) + us
     if call.type.tz is None:
         return result(call, local, *inputs, seconds, valid=good)

@@ -115,13 +115,22 @@ def _register_numpy(name: str, function: Callable[[Numbers], Numbers]) -> None:
 
 _register_numpy("cbrt", np.cbrt)
 _register_numpy("rint", np.rint)
-_register_numpy("signum", lambda x: np.sign(x.astype(np.float64)) + np.where(x == 0, x, 0))
+_register_numpy("signum", lambda x: np.where(x == 0, x, np.sign(x.astype(np.float64))))
 _register_numpy("cot", lambda x: 1.0 / _arrow(pc.tan, x))
 _register_numpy("sec", lambda x: 1.0 / _arrow(pc.cos, x))
 _register_numpy("csc", lambda x: 1.0 / _arrow(pc.sin, x))
 _register_numpy("atanh", lambda x: 0.5 * (_arrow(pc.log1p, x) - _arrow(pc.log1p, -x)))
 _register_numpy("to_degrees", lambda x: x * (180.0 / math.pi))
 _register_numpy("to_radians", lambda x: x * (math.pi / 180.0))
+
+
+def _narrowed(whole: Numbers) -> Numbers:
+    """Java's (long): NaN is 0, what doesn't fit is the nearest bound."""
+    narrowed = np.where(np.abs(whole) < 2.0**63, whole, 0.0).astype(np.int64)
+    narrowed[whole >= 2.0**63] = np.iinfo(np.int64).max
+    narrowed[whole <= -(2.0**63)] = np.iinfo(np.int64).min
+    return narrowed
+
 
 _FACTORIALS = np.array([math.factorial(n) for n in range(21)], np.int64)
 
@@ -149,7 +158,7 @@ def width_bucket(call: Call, value: Value, minimum: Value, maximum: Value, bucke
     inside = defined & ~before & ~after
     with np.errstate(all="ignore"):
         part = count * np.abs(x - a) / np.where(defined, np.abs(b - a), 1)
-    index = np.where(inside, part, 0.0).astype(np.int64) + 1
+    index = _narrowed(np.where(inside, part, 0.0)) + 1
     index = np.where(before, 0, np.where(after, count + 1, index))
     return result(call, index, v, low, high, n, valid=defined)
 
@@ -170,11 +179,7 @@ def _register_integral(name: str, function: Callable[[Numbers], Numbers], round_
         fits = (whole >= -(2.0**63)) & (whole < 2.0**63)
         if call.option("failOnError"):
             require(fits, "ARITHMETIC_OVERFLOW", lambda row: f"{name} overflows BIGINT", numbers)
-        # Java's narrowing: NaN is 0, what doesn't fit is the nearest bound.
-        narrowed = np.where(fits, whole, 0.0).astype(np.int64)
-        narrowed[whole >= 2.0**63] = np.iinfo(np.int64).max
-        narrowed[whole < -(2.0**63)] = np.iinfo(np.int64).min
-        return result(call, narrowed, numbers)
+        return result(call, _narrowed(whole), numbers)
 
 
 _register_integral("floor", np.floor, "down")

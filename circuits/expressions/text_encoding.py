@@ -181,7 +181,11 @@ def _no_count(call: Call) -> str | None:
 
 @strict("format_number", refuse=_no_count)
 def format_number(call: Call, number: pa.Array, places: Value) -> Value:
-    """Thousands separated by commas, HALF_EVEN on the exact value; NULL for negative places."""
+    """Thousands separated by commas; NULL for negative places.
+
+    Java writes the shortest digits of a DOUBLE and zeros behind them; HALF_EVEN, where those digits end in
+    a tie, by the exact value.
+    """
     return per_distinct(_format_number, call.type, number, places)
 
 
@@ -196,7 +200,10 @@ def _format_number(number: float | int | Decimal, places: int) -> str | None:
         return "NaN"
     if value.is_infinite():
         return "-∞" if value < 0 else "∞"
-    rounded = value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN, context=_EXACT)
+    unit = Decimal(1).scaleb(-places)
+    shown = Decimal(repr(number)) if isinstance(number, float) else value
+    is_tie = abs(shown).remainder_near(unit, context=_EXACT).copy_abs() * 2 == unit
+    rounded = (value if is_tie else shown).quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
     return f"{rounded:,f}"
 
 
