@@ -96,9 +96,10 @@ def check(staging: Staging, frame: DataFrame) -> None:
     """DataError unless the frame's columns fit the table."""
     fields = json.loads(frame.schema.json())["fields"]
     try:
-        schema = pa.schema([pa.field(field["name"], arrow_type(field["type"])) for field in fields])
+        types = [pa.null() if f["type"] == "void" else arrow_type(f["type"]) for f in fields]
     except UnsupportedType as error:
         raise DataError(f"table '{staging.table.name}': type {error} is not supported yet; cast it") from None
+    schema = pa.schema([pa.field(f["name"], type_) for f, type_ in zip(fields, types, strict=True)])
     staging.read(schema.empty_table())
 
 

@@ -73,17 +73,17 @@ class Step:
         segments.keep(self.state.segments())
         ordered = sorted(received, key=lambda blob: (blob.node, blob.source))
         task = Task(
-            self.number,
-            self.clock,
-            levels,
-            0 if share.merge_only else partition,
-            self.partitions,
-            self.state,
-            f"{self.segment}-{levels.start}-{partition}-{_attempt()}",
-            share.inputs,
-            [(blob.node, blob.rows) for blob in ordered],
-            share.pieces,
-            self.durable,
+            step=self.number,
+            clock=self.clock,
+            levels=levels,
+            partition=0 if share.merge_only else partition,
+            partitions=self.partitions,
+            state=self.state,
+            segment=f"{self.segment}-{levels.start}-{partition}-{_attempt()}",
+            inputs=share.inputs,
+            received=[(blob.node, blob.rows) for blob in ordered],
+            pieces=share.pieces,
+            durable=self.durable,
         )
         try:
             result = run_task(self.circuit.value, task, segments)
