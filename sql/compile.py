@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,8 @@ def compile_source(source: Source, session: SparkSession | None) -> Program:
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:
         # a program means the same whichever session happens to be active
-        compiler = _Compiler(source, Catalyst(spark, None if session is not None else "UTC"))
+        catalyst = Catalyst(spark, None if session is not None else "UTC")
+        compiler = _Compiler(source, catalyst, frozenset(_defined(parsed)))
         if any(map(has_lateness, parsed)):
             compiler.declare_late_rows()
         for statement in parsed:
@@ -51,10 +52,16 @@ def compile_source(source: Source, session: SparkSession | None) -> Program:
     return compiler.program()
 
 
+def _defined(parsed: Iterable[Statement]) -> Iterator[str]:
+    """The names of all tables and views of the program."""
+    return (s.name for s in parsed if isinstance(s, CreateTable | CreateView))
+
+
 @dataclass
 class _Compiler:
     source: Source
     catalyst: Catalyst
+    names: frozenset[str]
     tables: dict[str, Table] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
     inserts: list[Insert] = field(default_factory=list)
@@ -185,7 +192,7 @@ class _Compiler:
     ) -> tuple[View, Any]:
         dumped = self.catalyst.query(text.text)
         if "error" in dumped:
-            raise spark_error(self.source, text, dumped["error"], self._columns())
+            raise spark_error(self.source, text, dumped["error"], self._columns(), self.names)
         query = Query(self.source, text, dumped["types"])
         for node in dumped["forbidden"]:
             raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from circuits.errors import ProgramError
 from sql.catalyst.query import Node
@@ -12,9 +12,20 @@ from sql.tokens import Slice, tokens
 
 
 def spark_error(
-    source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]]
+    source: Source,
+    text: Slice,
+    error: Node,
+    relations: Mapping[str, Sequence[str]],
+    later: Collection[str] = (),
 ) -> ProgramError:
-    """error: as dumped. relations: columns by name of the tables and views defined so far."""
+    """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
+    of those below.
+    """
+    if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        name = error["parameters"]["relationName"].replace("`", "")
+        if name.lower() in {other.lower() for other in later}:
+            message = f"'{name}' is defined further down; a view reads what is above it: move '{name}' up"
+            return source.error(text.start + _offset(text.text, error), message)
     return source.error(text.start + _offset(text.text, error), _message(source, text, error, relations))
 
 
