@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TypeAlias
 
@@ -86,10 +87,15 @@ def form(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callable[
 
 def find(name: str) -> Function | None:
     """The function of that name, or None. Kernels are imported at the first call."""
-    if not _FUNCTIONS:
-        for module in MODULES:
-            import_module(f"circuits.expressions.{module}")
+    _import_kernels()
     return _FUNCTIONS.get(name)
+
+
+@cache
+def _import_kernels() -> None:
+    """All of them, also when some were imported before by their own name."""
+    for module in MODULES:
+        import_module(f"circuits.expressions.{module}")
 
 
 def names() -> list[str]:
