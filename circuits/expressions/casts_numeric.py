@@ -15,6 +15,7 @@ from circuits.expressions import decimals
 from circuits.expressions.decimals import decimal_result, unscaled
 from circuits.expressions.modes import LEGACY, checked, mode
 from circuits.expressions.nodes import Call
+from circuits.expressions.printing import shortest_digits
 from circuits.expressions.rounding import round_floating
 from circuits.expressions.vectors import Mask, Numbers, Vector, both, result, vector
 
@@ -163,35 +164,10 @@ def float_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     fits = decimals.fits(values, call.type.precision)
     hard = np.flatnonzero(finite & ~easy)
     if len(hard):
-        digits = _long_digits(x.values[hard], scale)
+        printed, exponents = shortest_digits(pa.array(x.values[hard]))
+        digits = decimals.shift_half_up(printed, exponents + scale)
         fits[hard] = decimals.fits(digits, call.type.precision)
         values = values.astype(object) if digits.dtype == object else values
         values[hard] = digits
     not_numbers = Vector(x.values, both(x.valid, finite), x.is_constant)
     return cast_result(call, values, fits | ~finite, _OUT_OF_RANGE, source, not_numbers)
-
-
-def _long_digits(values: Numbers, scale: int) -> Numbers:
-    """HALF_UP of the shortest decimal of each double, · 10^scale.
-
-    A double that equals double(k/10^p) for some k < 10^15 prints as k/10^p. Only what has more digits
-    than that is printed one by one.
-    """
-    digits = np.zeros(len(values), dtype=object)
-    left = np.arange(len(values))
-    for places in range(min(scale, 15) + 1):
-        power = 10.0**places
-        with np.errstate(over="ignore"):
-            units = np.rint(values[left] * power)
-        found = (np.abs(units) < 1e15) & (units / power == values[left])
-        digits[left[found]] = units[found].astype(np.int64).astype(object) * 10 ** (scale - places)
-        left = left[~found]
-    digits[left] = [_rounded_digits(value, scale) for value in values[left].tolist()]
-    return digits.astype(np.int64) if decimals.magnitude(digits) < 2**63 else digits
-
-
-def _rounded_digits(value: float, scale: int) -> int:
-    """HALF_UP of the shortest decimal · 10^scale."""
-    mantissa, _, exponent = repr(value).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    return decimals.shift_half_up(int(whole + fraction), int(exponent or 0) - len(fraction) + scale)

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from circuits.arrow import validity
 from circuits.expressions import decimals
 from circuits.expressions.casts_numeric import cast_result, decimal_to_decimal, presence, to_scale
 from circuits.expressions.cursor import Cursor
@@ -14,12 +13,12 @@ from circuits.expressions.decimals import unscaled
 from circuits.expressions.modes import LEGACY, mode
 from circuits.expressions.nodes import Call
 from circuits.expressions.plain import read_plain
+from circuits.expressions.printing import java_text
 from circuits.expressions.vectors import Mask, Numbers, vector
 
 _INVALID = "CAST_INVALID_INPUT"
 _BLANKS = "".join(map(chr, [*range(33), 127]))
 _JAVA_FLOAT = r"^[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)$"
-_PRINTED = r"^(?P<whole>[0-9]+)(?P<fraction>(?:\.[0-9]+)?)(?P<exponent>(?:e[+-]?[0-9]+)?)$"
 _NAMES = {
     "inf": float("inf"),
     "+inf": float("inf"),
@@ -139,59 +138,52 @@ def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     text = Cursor(source)
     text.trim(delete=0)  # Java's trim leaves a DEL
     sign = text.take(b"+-")
+    start = text.at.copy()
     whole, whole_digits = text.digits()
     point = text.take(b".")
     fraction, fraction_digits = text.digits(where=point > 0)
+    stop = text.at.copy()
     good = whole_digits + fraction_digits > 0
     exponent_mark = text.take(b"eE", where=good)
     exponent_sign = text.take(b"+-", where=exponent_mark > 0)
     exponent, exponent_digits = text.digits(where=exponent_mark > 0)
     good &= text.at_end & ((exponent_mark == 0) | ((exponent_digits > 0) & (exponent_digits <= 10)))
-    exponent = np.where(exponent_sign == ord("-"), -exponent, exponent)
-    # one scale for the column: that of the value with the longest fraction
-    scales = np.where(good, fraction_digits - exponent, 0)
-    short = good & (whole_digits + fraction_digits <= 18) & (exponent == 0)
-    scale = int(scales[short].max()) if short.any() else 0
-    values = whole * 10 ** np.minimum(fraction_digits, 18) + fraction
-    values = decimals.multiply(np.where(short, values, 0), _powers(np.where(short, scale - scales, 0)))
-    values = np.where(sign == ord("-"), -values, values)
-    rescaled = decimals.rescale(values, scale, call.type.scale)
-    supported = np.ones(len(rescaled), dtype=np.bool_)
+    places = np.where(exponent_sign == ord("-"), -exponent, exponent) - fraction_digits
+    short = whole_digits + fraction_digits <= 18
+    values = whole * 10 ** np.minimum(np.where(short, fraction_digits, 0), 18) + fraction
+    values = np.where(good & short, values, 0)
+    width = np.searchsorted(10 ** np.arange(19), values, side="right")
     long = np.flatnonzero(good & ~short)
-    if len(long):  # rare, and exact only in Python's integers
-        read = [_long_decimal(source[row].as_py(), call.type) for row in long.tolist()]
-        rescaled = rescaled.astype(object)
-        rescaled[long] = [value or 0 for value in read]
-        supported[long] = [value is not None for value in read]
+    if len(long):
+        text.at, text.end = start, stop
+        values, (read, width[long], dropped) = values.astype(object), _long_digits(text.rest(long))
+        values[long], places[long] = read, places[long] + dropped
+    supported = (values == 0) | (width + places <= 38) | ~good
     x = presence(source)
-    cast_result(call, np.zeros_like(rescaled), good, _INVALID, source, x)
-    cast_result(call, np.zeros_like(rescaled), supported | ~good, "NUMERIC_OUT_OF_SUPPORTED_RANGE", source, x)
-    return to_scale(call, rescaled, call.type.scale, source, x, good=good & supported)
+    cast_result(call, np.zeros_like(values), good, _INVALID, source, x)
+    cast_result(call, np.zeros_like(values), supported, "NUMERIC_OUT_OF_SUPPORTED_RANGE", source, x)
+    good = good & supported
+    signed = np.where(sign == ord("-"), -values, values)
+    scaled = decimals.shift_half_up(np.where(good, signed, 0), places + call.type.scale)
+    return to_scale(call, scaled, call.type.scale, source, x, good=good)
 
 
-def _powers(exponents: Numbers) -> Numbers:
-    """10^exponent, int64 where all fit."""
-    if len(exponents) and exponents.max() > 18:
-        return np.array([10**e for e in range(int(exponents.max()) + 1)], dtype=object)[exponents]
-    return np.asarray(10**exponents)
-
-
-def _long_decimal(text: str, kind: pa.DataType) -> int | None:
-    """The unscaled value of a decimal of more than 18 digits or with an exponent.
-
-    None for more than 38 digits before the point, which Spark tells apart from too many for the type.
-    """
-    mantissa, _, exponent = text.strip(_BLANKS).lower().partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits, shift = int(whole + fraction), int(exponent or 0) - len(fraction)
-    if not digits:
-        return 0
-    if len(str(abs(digits))) + shift > 38:
-        return None
-    return decimals.shift_half_up(digits, shift + kind.scale)
+def _long_digits(text: pa.Array) -> tuple[Numbers, Numbers, Numbers]:
+    """(the first 54 digits, how many these are, how many are left out), past leading zeros and the point."""
+    digits = pc.ascii_ltrim(pc.replace_substring(text, ".", ""), characters="0")
+    length = pc.binary_length(digits).to_numpy().astype(np.int64)
+    padded = pc.ascii_lpad(pc.utf8_slice_codeunits(digits, 0, 54), 54, "0")
+    parts = [pc.cast(pc.utf8_slice_codeunits(padded, at, at + 18), pa.int64()) for at in (0, 18, 36)]
+    first, second, third = (part.to_numpy().astype(object) for part in parts)
+    kept = np.minimum(length, 54)
+    return (first * 10**18 + second) * 10**18 + third, kept, length - kept
 
 
 # --- numbers to strings
+
+
+def float_to_string(call: Call, source: pa.Array) -> pa.Array:
+    return java_text(source)
 
 
 def plain_to_string(call: Call, source: pa.Array) -> pa.Array:
@@ -215,52 +207,3 @@ def decimal_to_string(call: Call, source: pa.Array) -> pa.Array:
     return pc.replace_with_mask(
         text, pc.fill_null(with_exponent, False), pc.binary_join_element_wise(signs, size, "")
     )
-
-
-def float_to_string(call: Call, source: pa.Array) -> pa.Array:
-    """Double.toString: the shortest digits; d.ddd from 10^-3 to below 10^7, else d.dddE±n."""
-    text = pc.cast(source, pa.string())
-    size = np.abs(source.to_numpy(zero_copy_only=False).astype(np.float64))
-    plain = ((size >= 1e-3) & (size < 1e7)) | (size == 0)
-    whole = pa.array(plain) if plain.all() else None
-    dotted = pc.if_else(
-        pc.match_substring(text, "."), text, pc.binary_join_element_wise(text, pa.scalar(".0"), "")
-    )
-    if whole is not None:
-        return dotted
-    rows = pa.array(~plain & (validity(source) if source.null_count else True))
-    scientific = _scientific(source.filter(rows), text.filter(rows))
-    return pc.replace_with_mask(dotted, rows, scientific)
-
-
-def _scientific(values: pa.Array, text: pa.Array) -> pa.Array:
-    """d.dddE±n of Arrow's shortest text, which is 0.000ddd, ddddddd.dd or d.ddde±n."""
-    sign = pc.if_else(pc.starts_with(text, "-"), "-", "")
-    number = pc.replace_substring_regex(text, r"^-", "")
-    parts = pc.extract_regex(number, _PRINTED)
-    whole = pc.struct_field(parts, "whole")
-    fraction = pc.replace_substring(pc.struct_field(parts, "fraction"), ".", "")
-    written = pc.replace_substring_regex(pc.struct_field(parts, "exponent"), r"^e\+?", "")
-    exponent = pc.cast(pc.if_else(pc.equal(written, ""), "0", written), pa.int32())
-    digits = pc.binary_join_element_wise(whole, fraction, "")
-    significant = pc.ascii_ltrim(digits, characters="0")
-    zeros = pc.subtract(pc.binary_length(digits), pc.binary_length(significant))
-    shift = pc.subtract(pc.subtract(pc.binary_length(whole), zeros), 1)
-    exponent = pc.cast(pc.add(exponent, shift), pa.string())
-    first = pc.utf8_slice_codeunits(significant, 0, 1)
-    rest = pc.ascii_rtrim(pc.utf8_slice_codeunits(significant, 1), characters="0")
-    rest = pc.if_else(pc.equal(rest, ""), "0", rest)
-    finite = pc.binary_join_element_wise(sign, first, ".", rest, "E", exponent, "")
-    finite = _least(values, finite)
-    names = pc.if_else(pc.is_nan(values), "NaN", pc.if_else(pc.greater(values, 0.0), "Infinity", "-Infinity"))
-    return pc.if_else(pc.is_finite(values), finite, names)
-
-
-def _least(values: pa.Array, text: pa.Array) -> pa.Array:
-    """The least subnormals have one digit, but two come nearer: 4.9E-324."""
-    bound = 1e-321 if values.type == pa.float64() else 1e-43
-    rows = pc.less(pc.abs(values), pa.scalar(bound, values.type))
-    if not pc.any(rows).as_py():
-        return text
-    nearer = [f"{value:.1e}".replace("e", "E") for value in values.filter(rows).to_pylist()]
-    return pc.replace_with_mask(text, rows, pa.array(nearer, pa.string()))

@@ -118,15 +118,21 @@ def rescale(values: Numbers, scale: int, new_scale: int) -> Numbers:
     return divide_half_up(values, power_of_ten(scale - new_scale))
 
 
-def shift_half_up(digits: int, places: int) -> int:
-    """digits · 10^places, ties away from zero, of one integer of any size."""
-    if places >= 0:
-        return int(digits * 10**places)
-    if -places > len(str(digits)) + 1:
-        return 0
-    divisor = 10**-places
-    rounded = (abs(digits) * 2 + divisor) // (divisor * 2)
-    return int(-rounded if digits < 0 else rounded)
+def shift_half_up(values: Numbers, places: Numbers) -> Numbers:
+    """values[i] · 10^places[i], ties away from zero.
+
+    values: of at most 57 digits, so that no more places than that matter; places beyond 76 count as 76, where
+    nothing but 0 fits any decimal.
+    """
+    up, down = np.clip(places, 0, 76), np.clip(-places, 0, 58)
+    shifted = multiply(values, _powers_of_ten(up)) if up.any() else values
+    return divide_half_up(shifted, _powers_of_ten(down)) if down.any() else shifted
+
+
+def _powers_of_ten(exponents: Numbers) -> Numbers:
+    """10^exponents[i]"""
+    most = int(exponents.max())
+    return np.array([10**e for e in range(most + 1)], dtype=np.int64 if most <= 18 else object)[exponents]
 
 
 def fits(values: Numbers, precision: int) -> Mask:

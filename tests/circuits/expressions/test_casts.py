@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+import math
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from circuits.expressions.evaluate import evaluate
 from circuits.expressions.nodes import Call, Column
@@ -111,3 +114,41 @@ def test_a_decimal_is_the_nearest_double() -> None:
     digits = ["0.1", "123456789012345678.9", "-0.3", "99999999999999999999.99", "0.0000000001"]
     column = pa.array([Decimal(d) for d in digits], pa.decimal128(38, 10))
     assert _cast(column, pa.float64(), "ANSI") == [float(d) for d in digits]
+
+
+_DECIMALS = st.sampled_from([(10, 2), (38, 10), (38, 38), (20, 0), (38, 18), (18, 6)])
+_DIGITS = st.text("0019", min_size=1, max_size=60)
+
+
+@given(
+    st.sampled_from(["", "-", "+"]),
+    _DIGITS,
+    st.none() | st.text("0459", max_size=60),
+    st.none() | st.integers(-60, 60),
+    _DECIMALS,
+)
+def test_text_to_decimal(
+    sign: str, whole: str, fraction: str | None, exponent: int | None, kind: tuple[int, int]
+) -> None:
+    text = (
+        sign
+        + whole
+        + ("" if fraction is None else f".{fraction}")
+        + ("" if exponent is None else f"E{exponent}")
+    )
+    read = _cast(pa.array([text, "~"]), pa.decimal128(*kind), "TRY")
+    assert read == [_rounded(text, *kind), None]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(-30, 30), _DECIMALS)
+def test_double_to_decimal(double: float, exponent: int, kind: tuple[int, int]) -> None:
+    """By the digits that are printed, of numbers of all sizes."""
+    values = [double, math.fmod(double, 1.0) * 10.0**exponent, round(math.fmod(double, 1e4), 3)]
+    read = _cast(pa.array(values), pa.decimal128(*kind), "TRY")
+    assert read == [_rounded(repr(value), *kind) for value in values]
+
+
+def _rounded(text: str, precision: int, scale: int) -> Decimal | None:
+    wide = Context(prec=1000)
+    value = Decimal(text).quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP, context=wide)
+    return value if abs(value) < Decimal(10) ** (precision - scale) else None

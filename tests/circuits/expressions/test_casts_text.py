@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.circuits.expressions.against_spark import AgainstSpark
+from circuits.expressions.evaluate import evaluate
+from circuits.expressions.nodes import Call, Column
+from tests.circuits.expressions.against_spark import AgainstSpark, identity
 
 TEXTS = [
     "", " ", "0", "-0", "+0", "1", " 1 ", "\t1\n", "\x001\x7f", "+1", "-1", "--1", "+-1", "1 2", "1.", ".1",
@@ -69,3 +74,29 @@ def test_plain_columns(spark: Any) -> None:
     AgainstSpark(spark, rows).check(
         ["CAST(i AS BIGINT)", "CAST(d AS DOUBLE)", "CAST(d AS FLOAT)", "CAST(i AS DECIMAL(5,1))"]
     )
+
+
+def _tried(texts: list[str], kind: pa.DataType) -> list[Any]:
+    call = Call("cast", (Column(0, pa.string()),), kind, options=(("evalMode", "TRY"), ("timeZoneId", "UTC")))
+    return [identity(value) for value in evaluate(call, pa.record_batch({"s": pa.array(texts)})).to_pylist()]
+
+
+@given(
+    st.sampled_from(["0123456789+-.eE", "019-:. T", "2-:0", "1.e-"]).flatmap(
+        lambda a: st.text(a, max_size=27)
+    ),
+    st.sampled_from(
+        [pa.int64(), pa.float64(), pa.decimal128(12, 3), pa.date32(), pa.timestamp("us", tz="UTC")]
+    ),
+)
+def test_what_arrow_reads_means_the_same(text: str, kind: pa.DataType) -> None:
+    """A column that isn't plain is parsed exactly; alone, the same text may go to Arrow."""
+    assert _tried([text], kind) == _tried([text, "~"], kind)[:1]
+
+
+@given(st.datetimes(min_value=datetime(1, 1, 1)), st.sampled_from([" ", "T"]), st.sampled_from(["", "Z"]))
+def test_plain_times_mean_the_same(time: datetime, separator: str, zone: str) -> None:
+    text, kind = time.isoformat(separator) + zone, pa.timestamp("us", tz="UTC")
+    read = _tried([text, "~"], kind)
+    assert read == [identity(time.replace(tzinfo=UTC)), identity(None)]
+    assert _tried([text], kind) == read[:1]
