@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -77,14 +77,18 @@ class Pipeline:
             self.program = load_program(sql + "\n", define=define, session=spark)
         self.spark = spark
         self.partitions = partitions
-        self.runner: Runner = _runner(runner, spark)
         identity = Identity(
             self.program.name, self.program.fingerprint, self.program.text, self.program.timezone
         )
         self.store = (
             Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)
         )
-        self._state = _state_of(self.program, self.store.last)
+        try:
+            self.runner: Runner = _runner(runner, spark)
+            self._state = _state_of(self.program, self.store.last)
+        except BaseException:
+            self.store.close()
+            raise
         self._queue: dict[str, list[Input]] = {}
         self._queued = 0
         self._callbacks: dict[str, list[Callback]] = {}
@@ -240,11 +244,21 @@ class Pipeline:
         """After each commit, call `callback(step, changes)` with the view's changes, in this thread."""
         self._callbacks.setdefault(self._view(view), []).append(callback)
 
-    def run(self, **options: Any) -> Any:
-        """Step by step through what the tables' sources have, into the sinks; see `dbsp run`."""
+    def run(
+        self,
+        *,
+        once: bool = False,
+        every: float | None = None,
+        on_step: Callable[[Changes], None] | None = None,
+    ) -> int:
+        """Step through what the sources of the tables have, into the sinks; returns how many steps that took.
+
+        once: until the sources are exhausted, else until interrupted. every: seconds between steps, at
+        least. What a step raises ends the run, with the state as the step before left it.
+        """
         from dbsp.spark.streaming import run  # noqa: PLC0415
 
-        return run(self, **options)
+        return run(self, once=once, every=every, on_step=on_step)
 
     def _run(self, step: int, clock: datetime | None, segment: str) -> list[TaskResult]:
         partitions = self.partitions or self.runner.partitions

@@ -161,10 +161,19 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
     batches = []
     for name, changes in step.changes.items():
         table = pipeline.program.tables[name]
+        if table.append_only and not table.primary_key:
+            _refuse_retractions(table, changes)
         rows = _batch(table, changes, pipeline.program.timezone)
         batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
     for name, rows, weights in batches:
         pipeline.change(name, rows, weights)
+
+
+def _refuse_retractions(table: Table, changes: list[Change]) -> None:
+    """What the step would refuse too, at its place in the file."""
+    for change in changes:
+        if change.weight < 0:
+            raise DataError(f"{change.where}: table '{table.name}' is append-only and can't retract a row")
 
 
 def _batch(table: Table, changes: list[Change], timezone: str) -> Any:

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import tempfile
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,10 @@ class Store:
     @staticmethod
     def temporary(identity: Identity, retain: int = RETAIN) -> Store:
         """A new directory that `close` removes."""
-        return Store.open(tempfile.mkdtemp(prefix="dbsp-state-"), identity, retain, temporary=True)
+        directory = tempfile.mkdtemp(prefix="dbsp-state-")
+        store = Store.open(directory, identity, retain, temporary=True)
+        weakref.finalize(store, _remove, directory, os.getpid())  # also where nobody closes it
+        return store
 
     @staticmethod
     def open(
@@ -230,6 +234,12 @@ class Store:
 
     def _path(self, step: int) -> Path:
         return self.root / "commits" / f"{step:012d}.json"
+
+
+def _remove(directory: str, process: int) -> None:
+    """In the process that made it: a fork has the same objects."""
+    if os.getpid() == process:
+        rmtree(directory, ignore_errors=True)
 
 
 def local_path(directory: str | Path) -> Path:

@@ -326,6 +326,16 @@ def test_the_package_exports_what_it_says():
         _ = dbsp.Pipelin
 
 
+@pytest.mark.spark
+def test_contents_as_a_dataframe(spark):
+    with pipeline(spark=spark) as p:
+        p.insert("votes", [(1, 2), (1, 2)])
+        p.insert("customer", [(7, "a", datetime(2024, 1, 1, tzinfo=UTC))])
+        p.step()
+        assert [tuple(row) for row in p["all_votes"].to_spark().collect()] == [(1, 2), (1, 2)]
+        assert p["customers"].to_spark().toArrow().to_pylist() == p["customers"].rows()
+
+
 def test_arrow_rows_arrive_as_they_are(p):
     p.insert("votes", pa.table({"story_id": [5], "user_id": [6]}))
     assert p.step()["all_votes"].rows() == [({"user_id": 6, "story_id": 5}, 1)]

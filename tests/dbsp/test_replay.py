@@ -166,6 +166,7 @@ JSON_MISTAKES = [
     ('{"table": "votes", "row": {}, "weight": true}', ["d:1: weight True"]),
     ('{"table": "customer", "row": {"id": 1}, "weight": 2}', ["d:1: weight 2", "PRIMARY KEY"]),
     ('{"table": "votes", "upsert": {}}', ["d:1: table 'votes' has no PRIMARY KEY", "use row"]),
+    ('{"table": "event", "row": {"id": 1}, "weight": -1}', ["d:1: table 'event' is append-only"]),
     ('{"step": 5}', ["d:1: step 5", "'2024-02-29 10:00:00'"]),
     ('{"step": "soon"}', ["d:1: step 'soon'"]),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -262,6 +263,14 @@ def test_a_temporary_directory_ends_with_its_store():
     assert store.root.is_dir()
     store.close()
     assert not store.root.exists()
+
+
+def test_a_temporary_directory_goes_with_a_store_nobody_closed():
+    store = Store.temporary(IDENTITY)
+    root = store.root
+    del store
+    gc.collect()
+    assert not root.exists()
 
 
 def test_the_directory_is_synced_before_the_step_is_acknowledged(tmp_path, monkeypatch):
