@@ -376,7 +376,7 @@ class _Run:
 
 def owns_decisions(task: Task) -> bool:
     """Whether it is this task, of all tasks of the step, that decides what concerns them all."""
-    return task.partition == 0 and task.levels.start == 0
+    return task.partition == 0 and 0 in task.levels
 
 
 def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> ZSet:
