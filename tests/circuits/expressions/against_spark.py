@@ -50,7 +50,9 @@ class AgainstSpark:
 
     def _start(self) -> None:
         numbered = self.rows.append_column("__row", pa.array(range(self.rows.num_rows), pa.int64()))
-        self.frame = self.spark.createDataFrame(pa.Table.from_batches([numbered]))
+        # with its types said: left to itself Spark reads TIMESTAMP_NTZ columns as TIMESTAMP
+        types = ", ".join(f"`{field.name}` {ddl(field.type)}" for field in numbered.schema)
+        self.frame = self.spark.createDataFrame(pa.Table.from_batches([numbered]), schema=types)
         self.catalyst = Catalyst(self.spark)
         fields = zip(self.rows.schema.names, self.rows.schema.types, strict=True)
         columns = [(name, self.catalyst.column_type(ddl(kind)), True) for name, kind in fields]
