@@ -8,7 +8,7 @@ import numpy as np
 
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
-from circuits.expressions.vectors import Numbers, result, vector
+from circuits.expressions.vectors import Numbers, require, result, vector
 
 
 def _register(name: str, operate: Callable[[Numbers, Numbers], Numbers]) -> None:
@@ -35,6 +35,20 @@ _register("bitwise_xor", np.bitwise_xor)
 _register("shift_left", lambda x, by: np.left_shift(x, _places(x, by)))
 _register("shift_right", lambda x, by: np.right_shift(x, _places(x, by)))
 _register("shift_right_unsigned", _shift_right_unsigned)
+
+
+@kernel("bitwise_get")
+def bitwise_get(call: Call, value: Value, position: Value) -> Value:
+    """The bit at a position, counted from the lowest."""
+    x, y = vector(value), vector(position)
+    width = 8 * x.values.dtype.itemsize
+    good = np.broadcast_to(
+        (y.values >= 0) & (y.values < width), np.broadcast_shapes(x.values.shape, y.values.shape)
+    )
+    require(
+        good, "INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE", lambda row: f"a bit is at 0 to {width - 1}.", x, y
+    )
+    return result(call, (x.values.astype(np.int64) >> np.clip(y.values, 0, width - 1)) & 1, x, y)
 
 
 @kernel("bitwise_not")

@@ -32,6 +32,7 @@ MODULES = (
     "date_format",
     "date_parse",
     "dates",
+    "interval_arithmetic",
     "logic",
     "math",
     "patterns",

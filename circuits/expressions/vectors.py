@@ -40,7 +40,7 @@ class Vector:
 def vector(value: Value) -> Vector:
     """The numbers of a fixed-width array or scalar: dates are days, timestamps and durations microseconds."""
     is_constant = isinstance(value, pa.Scalar)
-    array = pa.array([value.as_py()], value.type) if is_constant else value
+    array = pa.repeat(value, 1) if is_constant else value
     stored = _STORED_AS.get(array.type)
     if stored is None and (pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type)):
         stored = pa.int64()
@@ -95,7 +95,7 @@ def unscaled(value: Value, scale: int) -> Vector:
     Raises EvaluationError [ARITHMETIC_OVERFLOW] where that isn't a BIGINT.
     """
     is_constant = isinstance(value, pa.Scalar)
-    array = pa.array([value.as_py()], value.type) if is_constant else value
+    array = pa.repeat(value, 1) if is_constant else value
     try:
         words = np.frombuffer(array.cast(pa.decimal128(38, scale)).buffers()[1] or b"", np.int64).reshape(
             -1, 2

@@ -48,9 +48,9 @@ def test_values_in_range(spark: Any) -> None:
             "f % nullif(f2, 0)", "m + m2", "m * m2", "m / 3", "-d", "-m", "+i32", "abs(d)", "abs(m)",
             "abs(f)", "-f", "i32 & i322", "i8 | i82", "i64 ^ i642", "~i32", "~i8", "shiftleft(i32, i8)",
             "shiftright(i64, i8)", "shiftrightunsigned(i32, i8)", "shiftrightunsigned(i64, i8)", "i32 << 3",
-            "bit_count(i32)", "bit_count(i8)", "m DIV 7", "w DIV nullif(i8, 0)", "m % nullif(m2, 0)",
-            "w % nullif(m, 0)", "w / 7", "m / nullif(m2, 0)", "w * 0.1", "w - m", "m + i8", "1 - m / 100",
-            "i32 / nullif(i8, 0)", "-(w)", "positive(w)",
+            "bit_count(i32)", "bit_count(i8)", "bit_get(i32, 3)", "bit_get(i8, i64 & 7)", "m DIV 7",
+            "w DIV nullif(i8, 0)", "m % nullif(m2, 0)", "w % nullif(m, 0)", "w / 7", "m / nullif(m2, 0)",
+            "w * 0.1", "w - m", "m + i8", "1 - m / 100", "i32 / nullif(i8, 0)", "-(w)", "positive(w)",
         ]
     )  # fmt: skip
 
@@ -75,6 +75,9 @@ def test_intervals(spark: Any) -> None:
     against.check(
         [f"{either} - INTERVAL '2' HOUR", f"-{either}", f"abs({either})", f"{either} < INTERVAL '0' DAY"]
     )
+    against.check([f"{either} * 3", f"{either} * -0.333BD", f"{either} / 7", f"{either} / -1.7BD"])
+    against.check([f"{either} * CAST(if(b2, 2, 5) AS TINYINT)"])
+    against.check_fails([f"{either} / 0", f"{either} * 9223372036854775807"])
     against.check_fails([f"{either} + INTERVAL '106751991' DAY"])
 
 
