@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from circuits.errors import EvaluationError
 from circuits.expressions.dates import (
     month_lengths,
     month_numbers,
@@ -312,7 +313,7 @@ def make_date(call: Call, year: Value, month: Value, day: Value) -> Value:
 def _zone_not_constant(call: Call) -> str | None:
     if len(call.arguments) < 7:
         return None
-    return _constant(6, "a time zone")(call)
+    return _no_zone(6)(call)
 
 
 @kernel("make_timestamp", refuse=_zone_not_constant)
@@ -380,8 +381,22 @@ _register_from_unix("millis_to_timestamp", 1000)
 _register_from_unix("micros_to_timestamp", 1)
 
 
+def _no_zone(position: int) -> Callable[[Call], str | None]:
+    def refuse(call: Call) -> str | None:
+        zone = call.arguments[position]
+        if not isinstance(zone, Literal):
+            return "a time zone that is not a constant"
+        try:
+            time_zone("UTC" if zone.value is None else str(zone.value))
+        except EvaluationError as error:
+            return f"a time zone that does not exist ({error})"
+        return None
+
+    return refuse
+
+
 def _register_shift(name: str, zone_argument: int, shift: Callable[[TimeZone, Numbers], Numbers]) -> None:
-    @kernel(name, refuse=_constant(zone_argument, "a time zone"))
+    @kernel(name, refuse=_no_zone(zone_argument))
     def run(call: Call, timestamps: Value, zone: Value) -> Value:
         if not zone.is_valid:
             return pa.scalar(None, call.type)
@@ -394,7 +409,7 @@ _register_shift("to_utc_timestamp", 1, lambda zone, instants: zone.to_utc(instan
 
 
 def _zones_not_constant(call: Call) -> str | None:
-    return _constant(0, "a time zone")(call) or _constant(1, "a time zone")(call)
+    return _no_zone(0)(call) or _no_zone(1)(call)
 
 
 @kernel("convert_timezone", refuse=_zones_not_constant)
