@@ -18,8 +18,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -28,6 +27,8 @@ from benchmarks import recompute
 from benchmarks.nexmark.generate import write
 from benchmarks.nexmark.generator import SCHEMAS, Generator
 from dbsp.changes import Changes
+from dbsp.io.display import display
+from dbsp.metrics import Metrics
 from dbsp.spark.session import session as spark_session
 
 if TYPE_CHECKING:
@@ -57,36 +58,17 @@ def generate(console: Console, directory: Path, events: int, step: int) -> int:
         return write(EVENTS, events, step, directory, lambda done: bar.update(task, completed=done))
 
 
-def run(console: Console, pipeline: dbsp.Pipeline, steps: int) -> list[Changes]:
-    """Step through all the files, with the views' sizes and changes live."""
-    rows: dict[str, int] = {}
-    done: list[Changes] = []
-    bar = _progress(console)
-    task = bar.add_task("steps", total=steps)
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+def run(pipeline: dbsp.Pipeline, steps: int) -> list[Metrics]:
+    """Step through all the files, with the live table of `dbsp run`."""
+    done: list[Metrics] = []
+    with display("live-table", pipeline, steps) as shown:
 
         def on_step(changes: Changes) -> None:
-            done.append(changes)
-            bar.update(task, completed=len(done))
-            if console.is_terminal:
-                for view in changes:
-                    rows[view] = rows.get(view, 0) + int(changes[view].weights.sum())
-                live.update(Group(_views(changes, rows), bar), refresh=True)
-            else:
-                console.print(f"step {changes.step}: {changes.metrics.seconds:.2f} s")
+            done.append(changes.metrics)
+            shown.step(changes)
 
         pipeline.run(once=True, on_step=on_step)
     return done
-
-
-def _views(changes: Changes, rows: dict[str, int]) -> Table:
-    table = Table(title=f"step {changes.step}: {changes.metrics.seconds:.2f} s")
-    table.add_column("view")
-    table.add_column("rows", justify="right")
-    table.add_column("changed", justify="right")
-    for view in changes:
-        table.add_row(view, f"{rows[view]:,}", f"{changes.metrics.rows_out[view]:,}")
-    return table
 
 
 def check(console: Console, pipeline: dbsp.Pipeline, session: SparkSession, data: Path) -> list[Check]:
@@ -157,11 +139,11 @@ def main(arguments: list[str] | None = None, session: SparkSession | None = None
     define = {"DATA": str(data)}
     with dbsp.Pipeline(PROGRAM, state=state, spark=session, define=define) as pipeline:
         began = time.perf_counter()
-        done = run(console, pipeline, steps)
+        done = run(pipeline, steps)
         elapsed = time.perf_counter() - began
         checks = check(console, pipeline, session, data)
-        size = sum(done[-1].metrics.state_bytes.values())
-        summary(console, [c.metrics.seconds for c in done], elapsed, options.events, size, checks)
+        size = sum(done[-1].state_bytes.values())
+        summary(console, [step.seconds for step in done], elapsed, options.events, size, checks)
     return 1 if any(c.differences for c in checks) else 0
 
 
