@@ -16,7 +16,6 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
@@ -26,7 +25,7 @@ from circuits.segments import Chunk, Segments
 from circuits.zset import WEIGHT
 from dbsp.changes import layout_of
 from dbsp.commits import write_whole
-from dbsp.spark.messages import first_line
+from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.session import share_packages
 from dbsp.spark.sources import columns_ddl, is_file, path_of, quoted
 from sql.program import Table
@@ -102,7 +101,7 @@ class Sinks:
             if frames:
                 try:
                     self._write(target, step, reduce(DataFrame.unionByName, frames))
-                except PySparkException as error:
+                except SparkFailure as error:
                     what = f"table '{name}': step {step} was not written: {first_line(error)}"
                     raise Error(f"{target.location}: {what}") from error
             self._delivered[name] = step

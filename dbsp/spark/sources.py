@@ -9,11 +9,10 @@ import glob
 import os
 from collections.abc import Iterable
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from circuits.errors import ProgramError
-from dbsp.spark.messages import first_line
+from dbsp.spark.messages import SparkFailure, first_line
 from sql.plan import Field
 from sql.program import Program, Table
 from sql.types import ddl
@@ -84,7 +83,7 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
         reader = reader.schema(", ".join(f"{quoted(field.name)} {ddl(field.type)}" for field in table.schema))
     try:
         return _named(table, reader.load())
-    except PySparkException as error:
+    except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 
 

@@ -1,0 +1,241 @@
+"""Sources to sinks: one step per micro-batch, exactly once wherever a run dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from circuits.errors import DataError, ProgramError, StateError
+from dbsp.pipeline import Pipeline
+from dbsp.spark.sinks import Sinks
+from dbsp.spark.streaming import expected_steps, run
+from sql.program import compile_program
+
+pytestmark = pytest.mark.spark
+
+TEXT = """
+CREATE TABLE sale (product BIGINT NOT NULL, units BIGINT, at TIMESTAMP)
+USING csv OPTIONS (path '{0}/sales', maxFilesPerTrigger '1') WITH (append_only = true);
+CREATE TABLE product (id BIGINT, name STRING) USING json OPTIONS (path '{0}/products');
+CREATE VIEW sold AS
+SELECT p.name, count(*) AS sales, sum(s.units) AS units
+FROM sale s JOIN product p ON s.product = p.id GROUP BY p.name;
+CREATE VIEW large AS SELECT product, units FROM sale WHERE units > 100;
+CREATE TABLE changelog (name STRING, sales BIGINT, units BIGINT, __weight BIGINT)
+USING parquet OPTIONS (path '{0}/changelog');
+INSERT INTO changelog SELECT * FROM sold;
+CREATE TABLE alarms (product BIGINT, units BIGINT) USING csv OPTIONS (path '{0}/alarms', header 'true');
+INSERT INTO alarms SELECT * FROM large;
+"""
+FILES = ["1,5,2024-01-01 10:00:00\n2,7,\n", "1,200,2024-01-01 11:00:00\n", "2,1,\n3,300,\n"]
+SOLD = [{"name": "a", "sales": 2, "units": 205}, {"name": "b", "sales": 2, "units": 8}]
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Files of two sources, and nothing else yet."""
+    (tmp_path / "sales").mkdir()
+    (tmp_path / "products").mkdir()
+    (tmp_path / "products" / "all.json").write_text('{"id": 1, "name": "a"}\n{"id": 2, "name": "b"}\n')
+    for name in ("1", "2"):
+        sell(tmp_path, name)
+    return tmp_path
+
+
+def sell(shop: Path, name: str) -> None:
+    """Spark takes files in the order of their times."""
+    file = shop / "sales" / f"{name}.csv"
+    file.write_text(FILES[int(name) - 1])
+    os.utime(file, (1_700_000_000 + int(name),) * 2)
+
+
+@contextmanager
+def opened(spark, shop, text=TEXT):
+    program = compile_program(text.format(shop), session=spark)
+    with Pipeline(program, state=shop / "state", spark=spark, runner="inline") as pipeline:
+        yield pipeline
+
+
+def changelog(spark, shop):
+    """The sink, as (step, name, sales, weight)."""
+    rows = spark.read.parquet(str(shop / "changelog")).collect()
+    return sorted((row["__step"], row["name"], row["sales"], row["__weight"]) for row in rows)
+
+
+EXPECTED = [
+    (1, "a", 1, 1),
+    (1, "b", 1, 1),
+    (2, "a", 1, -1),
+    (2, "a", 2, 1),
+    (3, "b", 1, -1),
+    (3, "b", 2, 1),
+]
+
+
+def test_every_batch_is_a_step_and_a_restart_goes_on(spark, shop):
+    steps = []
+    with opened(spark, shop) as p:
+        assert expected_steps(p) == 2
+        assert p.run(once=True, on_step=lambda changes: steps.append(changes.step)) == 2
+        assert p.store.last.batch == 1
+    sell(shop, "3")
+    with opened(spark, shop) as p:
+        assert expected_steps(p) == 1
+        assert p.run(once=True, on_step=lambda changes: steps.append(changes.step)) == 1
+        assert p["sold"].rows() == SOLD
+        assert p.run(once=True) == 0
+    assert steps == [1, 2, 3]
+    assert changelog(spark, shop) == EXPECTED
+    alarms = spark.read.option("header", "true").csv(str(shop / "alarms")).collect()
+    assert sorted((row["product"], row["units"], row["__step"]) for row in alarms) == [
+        ("1", "200", 2),
+        ("3", "300", 3),
+    ]
+
+
+def test_a_run_that_dies_between_commit_and_checkpoint_does_nothing_twice(spark, shop):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    done = shop / "state" / "checkpoint" / "commits" / "1"
+    done.unlink()
+    done.with_name(".1.crc").unlink(missing_ok=True)
+    sell(shop, "3")
+    with opened(spark, shop) as p:
+        assert p.run(once=True) == 1
+        assert p["sold"].rows() == SOLD
+    assert changelog(spark, shop) == EXPECTED
+
+
+def test_a_run_that_dies_between_commit_and_sink_writes_the_sink_later(spark, shop, monkeypatch):
+    sell(shop, "3")
+    deliver = Sinks.deliver
+
+    def die(sinks, step):
+        if step == 2:
+            raise OSError("no space left on device")
+        deliver(sinks, step)
+
+    with monkeypatch.context() as patched, opened(spark, shop) as p:
+        patched.setattr(Sinks, "deliver", die)
+        with pytest.raises(OSError, match="no space left"):
+            p.run(once=True)
+        assert p.last_step == 2
+    with opened(spark, shop) as p:
+        assert p.run(once=True) == 1
+        assert p["sold"].rows() == SOLD
+    assert changelog(spark, shop) == EXPECTED
+
+
+def test_a_step_that_is_written_again_replaces_itself(spark, shop):
+    sell(shop, "3")
+    with opened(spark, shop) as p:
+        p.run(once=True)
+        (shop / "state" / "delivered.json").write_text(json.dumps({"changelog": 1, "alarms": 3}))
+        Sinks(p, spark).catch_up()
+    assert changelog(spark, shop) == EXPECTED
+
+
+def test_a_failing_row_stops_the_run_at_the_step_before(spark, shop):
+    (shop / "sales" / "4.csv").write_text("oops,1,\n")
+    with opened(spark, shop) as p:
+        with pytest.raises(DataError, match=r"table 'sale'.*column 'product' \(BIGINT NOT NULL\)"):
+            p.run(once=True)
+        assert p.last_step == 2
+        assert p.queued == {}
+    (shop / "sales" / "4.csv").write_text(FILES[2])
+    with opened(spark, shop) as p:
+        p.run(once=True)
+        assert p["sold"].rows() == SOLD
+
+
+def test_stopping_lets_the_step_finish_and_loses_nothing(spark, shop):
+    sell(shop, "3")
+    stop = threading.Event()
+    with opened(spark, shop) as p:
+        assert run(p, on_step=lambda changes: stop.set(), stop=stop) == 1
+        assert p.last_step == 1
+    with opened(spark, shop) as p:
+        assert p.run(once=True) == 2
+        assert p["sold"].rows() == SOLD
+
+
+def test_a_checkpoint_that_was_lost_is_noticed(spark, shop):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    (shop / "state" / "checkpoint").rename(shop / "elsewhere")
+    with opened(spark, shop) as p, pytest.raises(StateError, match="another streaming query"):
+        p.run(once=True)
+
+
+def test_what_is_missing_is_said_before_anything_starts(spark, shop):
+    (shop / "sales").rename(shop / "elsewhere")
+    with opened(spark, shop) as p:
+        with pytest.raises(ProgramError, match=r"^program.sql:2:14: table 'sale': there is no '.*/sales'"):
+            p.run(once=True)
+        assert not (shop / "state" / "checkpoint").exists()
+
+
+RATE = """
+CREATE TABLE tick (at TIMESTAMP, number BIGINT) USING rate OPTIONS (rowsPerSecond '50', numPartitions '1');
+CREATE VIEW ticks AS SELECT count(*) AS n, max(number) AS top FROM tick;
+"""
+
+
+def test_a_source_with_columns_of_its_own(spark, shop):
+    stop = threading.Event()
+
+    def enough(changes):
+        if changes["ticks"].rows()[-1][0]["n"] > 0:
+            stop.set()
+
+    with opened(spark, shop, RATE) as p:
+        assert expected_steps(p) is None
+        run(p, every=0.2, on_step=enough, stop=stop)
+        ((n, top),) = [tuple(row.values()) for row in p["ticks"].rows()]
+        assert n == top + 1 > 0
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "(a BIGINT, b BIGINT, c BIGINT) USING rate",
+            "the columns of format rate are: timestamp timestamp, val",
+        ),
+        ("(a BIGINT, b BIGINT) USING rate", "column 'a' (BIGINT)"),
+        ("(a BIGINT) USING csv", "needs OPTIONS (path 'directory')"),
+        ("(a BIGINT) USING nowhere", "nowhere"),
+        ("(a BIGINT)", "no table has a source"),
+    ],
+)
+def test_what_can_not_be_read_is_refused(spark, shop, source, message):
+    text = f"CREATE TABLE t {source}; CREATE VIEW v AS SELECT a FROM t;"
+    with opened(spark, shop, text) as p:
+        with pytest.raises((ProgramError, DataError)) as raised:
+            p.run(once=True)
+        assert message in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("(n BIGINT)", "declare a column __weight BIGINT in 'out'"),
+        ("(n BIGINT, __weight INT)", "column '__weight' of 'out' is written as BIGINT"),
+        ("(n BIGINT, m BIGINT, __weight BIGINT)", "the query has 1 columns, table 'out' has 2: n, m"),
+        ("(n STRING, __weight BIGINT)", "CAST it"),
+    ],
+)
+def test_a_sink_that_does_not_fit_is_refused_by_the_compiler(spark, target, message):
+    text = f"""
+    CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT count(*) AS n FROM t GROUP BY a;
+    CREATE TABLE out {target} USING parquet OPTIONS (path 'x'); INSERT INTO out SELECT * FROM v;
+    """
+    with pytest.raises(ProgramError) as raised:
+        compile_program(text, session=spark)
+    assert message in str(raised.value)
