@@ -18,7 +18,7 @@ FLAT = ["b", "i8", "i16", "i32", "i64", "f", "d", "m", "w", "s", "dt", "ts", "tn
 
 @pytest.mark.spark
 def test_flat_types(spark: Any) -> None:
-    against = AgainstSpark(spark, interesting_rows(rows=400))
+    against = AgainstSpark(spark, interesting_rows(rows=250))
     against.check([f"{x} {operator} {x}2" for x in FLAT for operator in OPERATORS])
     against.check([f"{function}({x}, {x}2)" for x in FLAT for function in ("greatest", "least")])
     against.check([f"{x} IS {test}" for x in FLAT for test in ("NULL", "NOT NULL")])
@@ -26,7 +26,7 @@ def test_flat_types(spark: Any) -> None:
 
 @pytest.mark.spark
 def test_mixed_types_and_constants(spark: Any) -> None:
-    AgainstSpark(spark, interesting_rows(rows=400)).check(
+    AgainstSpark(spark, interesting_rows(rows=250)).check(
         [
             "i32 = i64", "i8 < d", "m = w", "m < w", "w >= m", "i64 = m", "f = d", "ts > tn", "dt < ts",
             "d = double('NaN')", "d < double('NaN')", "double('NaN') <= d", "d = 0.0D", "d > -0.0D",
