@@ -24,6 +24,8 @@ _OPTIONS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
+    # A JVM that lives for one program starts and compiles it in 6 s of CPU time this way instead of 14 s.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 
@@ -42,7 +44,8 @@ def compile_session() -> Iterator[SparkSession]:
     with tempfile.TemporaryDirectory(prefix="dbsp-") as scratch:
         conf = SparkConf().setMaster("local[1]").setAppName("dbsp compile").setAll(list(_OPTIONS.items()))
         conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
-        if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        ours = SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ
+        if ours:
             require_java()
             launch_quietly(conf, Path(scratch, "spark.log"))
         context = SparkContext.getOrCreate(conf)
@@ -52,6 +55,8 @@ def compile_session() -> Iterator[SparkSession]:
             yield session
         finally:
             session.stop()
+            if ours:
+                _end_jvm()
 
 
 def launch_quietly(conf: SparkConf, log: Path) -> None:
@@ -71,3 +76,18 @@ def launch_quietly(conf: SparkConf, log: Path) -> None:
             lines = log.read_text(errors="replace").strip().splitlines()
             raise Error(f"Spark's JVM didn't start: {lines[-1] if lines else error}") from error
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+
+
+def _end_jvm() -> None:
+    """End the JVM that `launch_quietly` started: its settings are wrong for anything that runs longer."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    gateway = SparkContext._gateway
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    # it ends with its standard input
+    gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
