@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from circuits.expressions.nodes import Column, Expression
+from circuits.operators.late import LATE_ROWS
 from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan
 from sql.program import Program
 
@@ -19,7 +20,7 @@ Key = tuple[int, ...] | None
 
 def view_keys(program: Program) -> dict[str, Key]:
     """Per table and view, the positions of its key's columns."""
-    keys: dict[str, Key] = {}
+    keys: dict[str, Key] = {LATE_ROWS: None}  # it is scanned, though no table and no view defines it
     for table in program.tables.values():
         names = [field.name for field in table.schema]
         keys[table.name] = tuple(map(names.index, table.primary_key)) or None

@@ -42,3 +42,11 @@ def test_a_view_over_a_view_has_its_key(spark: Any) -> None:
         spark,
     )
     assert view_keys(program)["v"] == (1,)
+
+
+def test_late_rows_have_none(spark: Any) -> None:
+    program = compiled(
+        "CREATE TABLE late (n BIGINT LATENESS 1 PRIMARY KEY); CREATE VIEW v AS SELECT n FROM late", spark
+    )
+    keys = view_keys(program)
+    assert (keys["late_rows"], keys["v"]) == (None, (0,))
