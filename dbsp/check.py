@@ -1,7 +1,8 @@
 """`dbsp check`: of every operator that keeps state, what bounds it.
 
 A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, or by being
-one row. Anything else grows with the history of its tables, and the hint says what would stop that.
+one row; what a view holds is as large as the view. Anything else grows with the history of its tables, and
+the hint says what would stop that.
 """
 
 from __future__ import annotations
@@ -42,13 +43,16 @@ def bounds(program: Program) -> Iterator[Bound]:
     for i in sorted({*circuit.layouts, *circuit.logs}):
         tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
         by = _bound(circuit, i, tables)
-        hint = "" if by is not None else _hint(circuit, i, tables)
+        hint = "" if by is not None else _hint(circuit, tables)
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
 
 
 def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
     if not tables:
         return "constants"
+    views = [output.view for output in circuit.outputs if i in (output.trace, output.node)]
+    if views and (i in circuit.logs or not circuit.consumers[i]):
+        return f"what the view {views[0]} holds"
     retention = circuit.retentions.get(i)
     if retention is not None:
         columns = {
@@ -64,13 +68,11 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
     return None
 
 
-def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
+def _hint(circuit: Circuit, tables: list[Table]) -> str:
     grows = f"grows with {', '.join(table.name for table in tables)}"
     annotated = {lateness.name for lateness in circuit.lateness}
     times = [f"{t.name}.{f.name}" for t in tables for f in t.schema if pt.is_temporal(f.type)]
     missing = [name for name in times if name not in annotated]
-    if i in circuit.logs:
-        return f"{grows}: it is every row of the view"
     if missing:
         return f"{grows}; LATENESS on {' or '.join(missing)} bounds what is joined or grouped by that time"
     if times:

@@ -19,6 +19,7 @@ from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine
 from circuits.operators.join import Join
 from circuits.operators.linear import Source
+from circuits.waterline import Lateness
 from dbsp.drawing import svg
 from dbsp.pipeline import output_view
 from dbsp.rows import arrow_schema
@@ -133,6 +134,8 @@ def _shown(value: object, names: list[str]) -> str:
         return re.sub(r"#(\d+)", lambda match: names[int(match[1])], str(value))
     if isinstance(value, tuple):
         return f"({', '.join(_shown(item, names) for item in value)})"
+    if isinstance(value, Lateness):
+        return value.name
     text = getattr(value, "text", "")
     return text if isinstance(text, str) and text else str(value)
 
