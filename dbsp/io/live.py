@@ -37,7 +37,8 @@ class LiveTable:
         progress = self.progress
         parts: list[RenderableType] = [Text(self.title, style="bold"), Text(progress.line())]
         if progress.expected:
-            parts.append(ProgressBar(total=progress.expected, completed=progress.steps, width=60))
+            bar = ProgressBar(total=progress.expected, completed=progress.steps, width=60)
+            parts += [bar, Text("")]  # a bar does not end its line
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("view")
         for heading in ("rows", "came", "went"):
