@@ -144,7 +144,16 @@ def _exact(value: Any) -> Any:
     """What must agree exactly; 2 and Decimal('2.00') do, 2 and 2.0 or True don't."""
     if isinstance(value, float):
         return "a double"
+    if isinstance(value, tuple):
+        return tuple(
+            "NaN" if isinstance(item, float) and math.isnan(item) else _nested(item) for item in value
+        )
     return ("boolean", value) if isinstance(value, bool) else value
+
+
+def _nested(value: Any) -> Any:
+    """Doubles inside arrays and structs come from columns: they agree exactly."""
+    return value if isinstance(value, float) else _exact(value)
 
 
 def _close(a: Row, b: Row) -> bool:
