@@ -92,7 +92,8 @@ def check_covered(query: Query, node: Node, call: Call) -> None:
     shown = f": {call.text}" if call.text else ""
     if function is None:
         pretty = node.get("pretty", call.function)
-        known = f"function '{call.function}'" + (f" ({pretty})" if pretty != call.function else "")
+        says_more = pretty not in (call.function, "invoke", "staticinvoke")
+        known = f"function '{call.function}'" + (f" ({pretty})" if says_more else "")
         raise query.error(node, f"{known} is not supported yet{shown}")
     reason = function.refuse(call)
     if reason is not None:
