@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,11 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from circuits.batch import Layout
-from circuits.circuit import Circuit
 from circuits.errors import ProgramError
-from circuits.segments import Chunk, Segments
-from circuits.step import open_chunk
 from circuits.zset import ZSet
 from dbsp.metrics import Metrics
 from dbsp.sorting import sort_rows
@@ -24,17 +20,6 @@ class UnknownView(ProgramError, KeyError):
     """A name that is no output view; a KeyError, so that changes are a proper Mapping."""
 
     __str__ = Exception.__str__
-
-
-def layout_of(circuit: Circuit, view: str) -> Layout:
-    """How a view's changes and contents are stored."""
-    output = circuit.output(view)
-    return circuit.logs[output.node] if output.trace is None else circuit.layouts[output.trace]
-
-
-def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
-    """Stored batches, mapped: they stay readable when their files are deleted."""
-    return [open_chunk(layout, chunk, segments).zset for chunk in chunks]
 
 
 class ViewChanges:
@@ -78,11 +63,10 @@ class Changes(Mapping[str, ViewChanges]):
     metrics: Metrics
 
     def __getitem__(self, view: str) -> ViewChanges:
-        try:
-            return self.views[view]
-        except KeyError:
-            existing = ", ".join(self.views) or "none"
-            raise UnknownView(f"no output view '{view}'; views: {existing}") from None
+        for name in (view, *self.views):
+            if name.lower() == view.lower() and name in self.views:
+                return self.views[name]
+        raise UnknownView(f"unknown view '{view}'; views: {', '.join(self.views) or 'none'}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.views)

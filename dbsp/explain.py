@@ -21,7 +21,7 @@ from circuits.operators.join import Join
 from circuits.operators.linear import Source
 from circuits.waterline import Lateness
 from dbsp.drawing import svg
-from dbsp.pipeline import output_view
+from dbsp.outputs import output_view
 from dbsp.rows import arrow_schema
 from sql.explain import explain_view
 from sql.program import Program

@@ -16,18 +16,17 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import int64_array
 from circuits.errors import DataError, Error, ProgramError, StateError
 from circuits.segments import Chunk
 from circuits.state import State, TaskResult
-from circuits.step import Input
 from circuits.waterline import to_json
-from circuits.zset import WEIGHT
-from dbsp.changes import Changes, UnknownView, ViewChanges, layout_of, open_chunks
+from dbsp.changes import Changes, ViewChanges
 from dbsp.commits import Commit
 from dbsp.inline import InlineRunner
 from dbsp.metrics import Metrics
-from dbsp.rows import arrow_schema, key_rows, whole_rows
+from dbsp.outputs import changes_of, contents_of, output_view, output_views, state_of
+from dbsp.queue import Queue
+from dbsp.rows import key_rows, whole_rows
 from dbsp.runner import Runner, Work
 from dbsp.store import RETAIN, Identity, Store
 from dbsp.view import Contents
@@ -85,12 +84,11 @@ class Pipeline:
         )
         try:
             self.runner: Runner = _runner(runner, spark)
-            self._state = _state_of(self.program, self.store.last)
+            self._state = state_of(self.program, self.store.last)
         except BaseException:
             self.store.close()
             raise
-        self._queue: dict[str, list[Input]] = {}
-        self._queued = 0
+        self._queue = Queue()
         self._callbacks: dict[str, list[Callback]] = {}
         self._token = secrets.token_hex(4)
         self._attempt = 0
@@ -127,29 +125,18 @@ class Pipeline:
         """
         with self._lock:
             self._open()
-            if weights is not None:
-                assert isinstance(rows, pa.RecordBatch)
-                rows = rows.append_column(_WEIGHT_FIELD, int64_array(weights))
-            self._queue.setdefault(self._table(table).name, []).append(Input(self._queued, rows))
-            self._queued += 1
+            self._queue.add(self._table(table).name, rows, weights)
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""
         with self._lock:
-            self.store.discard(_staged(self._queue))
-            self._queue = {}
-            self._queued = 0
+            self.store.discard(self._queue.segments)
+            self._queue = Queue()
 
     @property
     def queued(self) -> dict[str, int]:
         """Rows waiting for the next step, per table."""
-        sizes = {
-            table: sum(
-                part.batch.rows if isinstance(part.batch, Chunk) else part.batch.num_rows for part in parts
-            )
-            for table, parts in self._queue.items()
-        }
-        return {table: rows for table, rows in sizes.items() if rows}
+        return self._queue.rows
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
@@ -212,7 +199,10 @@ class Pipeline:
             self._state = state
             self.store.discard([f"{segment}.input"])  # what the runner put aside for its tasks
             self.discard()
-            views = {view: self._view_changes(view, commit) for view in output_views(self.program)}
+            views = {
+                view: changes_of(self.program, commit, view, self.store)
+                for view in output_views(self.program)
+            }
             metrics = Metrics.of(self.program.circuit, state, results, time.perf_counter() - began)
             changes = Changes(step, clock, views, metrics)
         for view, callbacks in self._callbacks.items():
@@ -265,7 +255,7 @@ class Pipeline:
         work = Work(
             self.program.circuit,
             self._state,
-            self._queue,
+            self._queue.inputs,
             self.store.segments,
             step,
             clock,
@@ -310,19 +300,12 @@ class Pipeline:
             state = self._state
             name = self._view(view)
             if as_of is not None and as_of != self.last_step:
-                state = _state_of(self.program, self.store.commit_of(as_of))
+                state = state_of(self.program, self.store.commit_of(as_of))
             return contents_of(self.program, state, name, self.store, self.spark)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
-        return self._view_changes(self._view(view), self.store.commit_of(step))
-
-    def _view_changes(self, view: str, commit: Commit) -> ViewChanges:
-        chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
-        parts = (
-            open_chunks(layout_of(self.program.circuit, view), chunks, self.store.segments) if chunks else []
-        )
-        return ViewChanges(view, view_schema(self.program, view), parts)
+        return changes_of(self.program, self.store.commit_of(step), self._view(view), self.store)
 
     def _view(self, name: str) -> str:
         return output_view(self.program, name)
@@ -349,53 +332,6 @@ class Pipeline:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
 
 
-_WEIGHT_FIELD = pa.field(WEIGHT, pa.int64(), nullable=False)
-
-
-def output_views(program: Program) -> list[str]:
-    """The views that can be read, in the order of the program. The query of an INSERT is only written."""
-    unnamed = {insert.view for insert in program.inserts if insert.view.startswith("insert into ")}
-    return [output.view for output in program.circuit.outputs if output.view not in unnamed]
-
-
-def output_view(program: Program, name: str) -> str:
-    """The output view of that name, in any case. Raises UnknownView."""
-    existing = output_views(program)
-    for view in existing:
-        if view.lower() == name.lower():
-            return view
-    raise _no_view(program, name, existing)
-
-
-def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
-    if any(view.name.lower() == name.lower() and view.kind == "local" for view in program.views.values()):
-        return UnknownView(f"view '{name}' is LOCAL and not kept; declare it with CREATE VIEW to read it")
-    hint = did_you_mean(name, existing)
-    return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
-
-
-def view_schema(program: Program, view: str) -> pa.Schema:
-    """A view's columns as Arrow fields."""
-    return arrow_schema(program.views[view])
-
-
-def contents_of(
-    program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
-) -> Contents:
-    """What a view holds in some state."""
-    output = program.circuit.output(view)
-    spine = state.spines[output.node if output.trace is None else output.trace]
-    chunks = [chunk for run in spine.runs for chunk in run.chunks]
-    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments)
-    return Contents(view, view_schema(program, view), parts, spark)
-
-
-def _state_of(program: Program, commit: Commit | None) -> State:
-    if commit is None:
-        return State.empty(program.circuit)
-    return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
-
-
 def _of_batch(commit: Commit, last: Commit | None, stream: str, batch: int | None, offsets: object) -> Commit:
     """The commit, knowing the last micro-batch: this step, or for a step from the API the one before."""
     if batch is not None:
@@ -403,11 +339,6 @@ def _of_batch(commit: Commit, last: Commit | None, stream: str, batch: int | Non
     if last is not None:
         return replace(commit, stream=last.stream, batch=last.batch, offsets=last.offsets)
     return commit
-
-
-def _staged(queue: Mapping[str, list[Input]]) -> set[str]:
-    """The segments that hold queued rows."""
-    return {part.batch.segment for parts in queue.values() for part in parts if isinstance(part.batch, Chunk)}
 
 
 def _runner(name: str, spark: SparkSession | None) -> Runner:

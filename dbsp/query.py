@@ -5,45 +5,70 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from json.encoder import encode_basestring
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from circuits.arrow import concat
-from circuits.errors import ProgramError
-from circuits.state import State
+from circuits.errors import ProgramError, StateError
 from dbsp.io.text_table import text_table
 from dbsp.json_values import encode
-from dbsp.pipeline import contents_of, output_views
+from dbsp.outputs import contents_of, output_views, state_of
 from dbsp.store import Store
-from sql.program import load_program
+from dbsp.view import Contents
+from sql.program import Program, load_program
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ATTEMPTS = 3
 
 
 def query_state(directory: str, select: str, as_of: int | None, output: str) -> Iterator[str]:
     """The result, line by line. Raises StateError for the directory, ProgramError for the query."""
     store, identity = Store.read(directory)
-    program = load_program(identity.text + "\n", name=identity.name)
-    step = as_of if as_of is not None else (store.last.step if store.last else 0)
-    if step == 0:
-        state = State.empty(program.circuit)
-    else:
-        state = State.from_json(program.circuit, store.commit_of(step).state)  # type: ignore[arg-type]
-    from dbsp.spark.session import session  # noqa: PLC0415  a wrong directory is reported without Spark
+    if as_of is not None:
+        store.commit_of(as_of)  # a step that isn't kept is reported without Spark
+    from dbsp.spark.session import session  # noqa: PLC0415  and so is a wrong directory
 
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
-    spark = session()
-    for view in output_views(program):
-        contents = contents_of(program, state, view, store, spark)
-        contents.to_spark().createOrReplaceTempView(f"`{view}`")
+    spark = session().newSession()
+    spark.conf.set("spark.sql.session.timeZone", identity.timezone)
+    program = load_program(identity.text + "\n", name=identity.name, session=spark)
+    if program.fingerprint != identity.fingerprint:
+        raise StateError(
+            f"{directory}: '{identity.name}' means something else to this version of dbsp or Spark than "
+            "when the state was made; query it with that version"
+        )
+    for contents in _views(program, directory, as_of, spark):
+        contents.to_spark().createOrReplaceTempView(f"`{contents.view}`")
+    result = _ask(spark, select, output_views(program))
+    yield from (_json(result) if output == "json" else text_table(result))
+
+
+def _views(program: Program, directory: str, as_of: int | None, spark: SparkSession) -> list[Contents]:
+    """All views as of one step. A writer may delete files of the step between two looks: then look again."""
+    for attempt in range(ATTEMPTS):
+        store, _ = Store.read(directory)
+        commit = store.commit_of(as_of) if as_of is not None else store.last
+        state = state_of(program, commit)
+        try:
+            return [contents_of(program, state, view, store, spark) for view in output_views(program)]
+        except StateError:
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("no attempt was made")
+
+
+def _ask(spark: SparkSession, select: str, views: list[str]) -> pa.RecordBatch:
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
         table = spark.sql(select).toArrow()
     except PySparkException as error:
-        views = ", ".join(output_views(program))
         what = str(error).splitlines()[0].rstrip(".")
-        raise ProgramError(f"{what}; views: {views}") from None
-    result = concat(table.schema, table.to_batches())
-    yield from (_json(result) if output == "json" else text_table(result))
+        raise ProgramError(f"{what}; views: {', '.join(views)}") from None
+    return concat(table.schema, table.to_batches())
 
 
 def _json(result: pa.RecordBatch) -> Iterator[str]:

@@ -23,8 +23,8 @@ from circuits.batch import Batch, Layout
 from circuits.errors import Error, StateError
 from circuits.segments import Chunk, Segments
 from circuits.zset import WEIGHT
-from dbsp.changes import layout_of
 from dbsp.commits import write_whole
+from dbsp.outputs import layout_of
 from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.session import share_packages
 from dbsp.spark.sources import columns_ddl, is_file, path_of, quoted

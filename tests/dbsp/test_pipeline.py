@@ -140,7 +140,8 @@ def test_changes_are_a_mapping_of_output_views(p):
     assert list(changes) == ["all_votes", "counts", "customers", "events"]
     assert "hidden" not in changes
     assert changes.get("nothing") is None
-    with pytest.raises(ProgramError, match="no output view 'nothing'; views: all_votes, counts"):
+    assert changes["COUNTS"] is changes["counts"]
+    with pytest.raises(ProgramError, match="unknown view 'nothing'; views: all_votes, counts"):
         changes["nothing"]
 
 

@@ -1,0 +1,81 @@
+"""From names of views to what is stored of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from circuits.batch import Layout
+from circuits.circuit import Circuit
+from circuits.segments import Chunk, Segments
+from circuits.state import State
+from circuits.step import open_chunk
+from circuits.zset import ZSet
+from dbsp.changes import UnknownView, ViewChanges
+from dbsp.commits import Commit
+from dbsp.rows import arrow_schema
+from dbsp.store import Store
+from dbsp.view import Contents
+from sql.program import Program
+from sql.source import did_you_mean
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def output_views(program: Program) -> list[str]:
+    """The views that can be read, in the order of the program. The query of an INSERT is only written."""
+    unnamed = {insert.view for insert in program.inserts if insert.view.startswith("insert into ")}
+    return [output.view for output in program.circuit.outputs if output.view not in unnamed]
+
+
+def output_view(program: Program, name: str) -> str:
+    """The output view of that name, in any case. Raises UnknownView."""
+    existing = output_views(program)
+    for view in existing:
+        if view.lower() == name.lower():
+            return view
+    raise _no_view(program, name, existing)
+
+
+def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
+    if any(view.name.lower() == name.lower() and view.kind == "local" for view in program.views.values()):
+        return UnknownView(f"view '{name}' is LOCAL and not kept; declare it with CREATE VIEW to read it")
+    hint = did_you_mean(name, existing)
+    return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
+
+
+def contents_of(
+    program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
+) -> Contents:
+    """What a view holds in some state."""
+    output = program.circuit.output(view)
+    spine = state.spines[output.node if output.trace is None else output.trace]
+    chunks = [chunk for run in spine.runs for chunk in run.chunks]
+    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments)
+    return Contents(view, arrow_schema(program.views[view]), parts, spark)
+
+
+def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
+    """What a step changed in a view."""
+    chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
+    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments) if chunks else []
+    return ViewChanges(view, arrow_schema(program.views[view]), parts)
+
+
+def state_of(program: Program, commit: Commit | None) -> State:
+    """The circuit's state after a commit, or before any."""
+    if commit is None:
+        return State.empty(program.circuit)
+    return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
+
+
+def layout_of(circuit: Circuit, view: str) -> Layout:
+    """How a view's changes and contents are stored."""
+    output = circuit.output(view)
+    return circuit.logs[output.node] if output.trace is None else circuit.layouts[output.trace]
+
+
+def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
+    """Stored batches, mapped: they stay readable when their files are deleted."""
+    return [open_chunk(layout, chunk, segments).zset for chunk in chunks]
