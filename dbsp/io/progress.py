@@ -58,7 +58,7 @@ class Progress:
         return rows / max(self._arrivals[-1][0] - since, 1e-9)
 
     def line(self) -> str:
-        """`step 3 of 12   30,000 rows   12,000 rows/s   p50 85 ms`"""
-        of = f" of {self.expected}" if self.expected else ""
+        """`step 15 (3 of 12)   30,000 rows   12,000 rows/s   p50 85 ms`"""
+        of = f" ({self.steps:,} of {self.expected:,})" if self.expected else ""
         pace = f"{self.rate:,.0f} rows/s   p50 {self.p50 * 1000:.0f} ms"
         return f"step {self.step:,}{of}   {self.rows:,} rows   {pace}"
