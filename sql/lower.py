@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from circuits.circuit import Circuit, CircuitBuilder
-from circuits.expressions.nodes import Call, Column, Expression
+from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
@@ -133,6 +133,9 @@ class Lowering:
                 return self._relations[plan.relation]
             case p.Values():
                 return add(Constant(_constant(plan)))
+            case p.Project(input=p.Join() as join):
+                node, at = self._join(join, plan.expressions)
+                return self.map(node, tuple(remap(e, at) for e in plan.expressions), plan.schema)
             case p.Project():
                 return self.map(self.plan(plan.input), plan.expressions, plan.schema)
             case p.Filter():
@@ -144,7 +147,7 @@ class Lowering:
             case p.Distinct():
                 return add(Distinct(), self.integrated_rows(self.plan(plan.input)))
             case p.Join():
-                return self._join(plan)
+                return self._join(plan, columns_of_schema(plan.schema))[0]
             case p.Aggregate():
                 return lower_aggregate(self, plan)
             case p.Generate():
@@ -163,20 +166,27 @@ class Lowering:
         node = self.builder.placed(node, everything, within=True)
         return self.builder.add(Integrate(self.builder.placement(node)), node)
 
-    def _join(self, plan: p.Join) -> int:
+    def _join(self, plan: p.Join, read: tuple[Expression, ...]) -> tuple[int, dict[int, int]]:
+        """(the join of the columns that `read` needs, where each of the plan's columns is in it)."""
         assert plan.kind == "inner", plan.kind
         left, left_key = self._keyed(plan.left, plan.left_keys, plan.null_safe)
         right, right_key = self._keyed(plan.right, plan.right_keys, plan.null_safe)
         columns = [(LEFT, i) for i in range(len(plan.left.schema))]
         columns += [(RIGHT, i) for i in range(len(plan.right.schema))]
-        return self.builder.add(Join(left_key, right_key, tuple(columns), plan.residual), left, right)
+        needed = {i for e in read for i in columns_of(e)}
+        if plan.residual is not None:
+            needed.update(columns_of(plan.residual))
+        at = {column: i for i, column in enumerate(sorted(needed or {0}))}
+        residual = None if plan.residual is None else remap(plan.residual, at)
+        operator = Join(left_key, right_key, tuple(columns[i] for i in at), residual)
+        return self.builder.add(operator, left, right), at
 
     def _keyed(
         self, side: p.Plan, keys: tuple[Expression, ...], null_safe: tuple[bool, ...]
     ) -> tuple[int, tuple[int, ...]]:
         """(trace by the keys, their columns); computed keys become further columns of the trace."""
         node, schema = self.plan(side), side.schema
-        expressions: list[Expression] = list(columns_of(schema))
+        expressions: list[Expression] = list(columns_of_schema(schema))
         fields = list(schema)
         at = []
         for key in keys:
@@ -195,7 +205,7 @@ class Lowering:
         return self.builder.add(Integrate(columns), self.builder.placed(node, columns)), columns
 
 
-def columns_of(schema: p.Schema) -> tuple[Column, ...]:
+def columns_of_schema(schema: p.Schema) -> tuple[Column, ...]:
     """All columns, as they are."""
     return tuple(Column(i, field.type, field.nullable) for i, field in enumerate(schema))
 

@@ -24,12 +24,23 @@ class Column:
         return f"#{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A constant: what `pa.scalar(value, type)` holds; None is NULL."""
 
     value: object
     type: pa.DataType
+
+    # by spelling: 0.0 and -0.0 are different constants, NaN is the same as NaN
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._spelled == other._spelled
+
+    @property
+    def _spelled(self) -> tuple[str, pa.DataType]:
+        return repr(self.value), self.type
+
+    def __hash__(self) -> int:
+        return hash(self._spelled)
 
     @property
     def nullable(self) -> bool:
