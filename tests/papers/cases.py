@@ -3,7 +3,7 @@
     sql program                      the program
     sql deltas | jsonl deltas        a replay file
     changelog                        what `dbsp step --output text` prints
-    check                            what `dbsp check` prints
+    check                            what `dbsp check` prints, without the operators' numbers
     keys                             `view: stream key`, as `dbsp explain` has them
     error                            the line on stderr: of the step after the changelog, else of the compiler
 
