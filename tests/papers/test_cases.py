@@ -20,7 +20,9 @@ def note(tmp_path: Path, text: str) -> Path:
 
 
 def test_cases_stand_under_headings(tmp_path: Path) -> None:
-    text = f"# Title\nwords\n## First\nwords\n{PROGRAM}{DELTAS}\nwords\n{CHANGELOG}## Not one\n### Second #\n{PROGRAM}```error\nbad\n```\n"
+    one = f"## First\nwords\n{PROGRAM}{DELTAS}\nwords\n{CHANGELOG}"
+    other = f"### Second #\n{PROGRAM}```error\nbad\n```\n"
+    text = f"# Title\nwords\n{one}## Not one\n{other}"
     first, second = cases(note(tmp_path, text))
     assert (first.heading, first.line, first.deltas_name) == ("First", 3, "deltas.jsonl")
     assert [first.text(name) for name in ("program", "deltas", "changelog", "error")] == [
