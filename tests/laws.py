@@ -130,11 +130,15 @@ class Running:
         self.pipeline.close()
         self._directory.cleanup()
 
-    def step(self, delta: Delta) -> str:
-        """Apply the delta; the step's changelog as JSON lines."""
+    def reopen(self) -> None:
+        """Close and open the pipeline, if that is its way."""
         if self.way.reopened:
             self.pipeline.close()
             self.pipeline = self._open()
+
+    def step(self, delta: Delta) -> str:
+        """Apply the delta; the step's changelog as JSON lines."""
+        self.reopen()
         for name, changes in delta.items():
             queue(self.pipeline, self.case.program.table(name), changes)
         return "\n".join(json_lines(self.pipeline.step()))

@@ -1,0 +1,71 @@
+"""A step that raises changes nothing, whatever raised; errors name what failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from circuits.errors import DataError, EvaluationError
+from tests.laws import WAYS, Case, Running, Way
+from tests.programs import program, table
+from tests.strategies import Change
+
+pytestmark = pytest.mark.spark
+
+EVENTS = table("e", "k BIGINT, i INT, s STRING")
+FAILING = {
+    "DIVIDE_BY_ZERO": ("SELECT k / i AS q FROM e", (1, 0, "1")),
+    "ARITHMETIC_OVERFLOW": ("SELECT i + 2147483646 AS x FROM e", (1, 2, "1")),
+    "CAST_INVALID_INPUT": ("SELECT CAST(s AS INT) AS x FROM e", (1, 1, "a")),
+    "DIVIDE_BY_ZERO in a join": ("SELECT l.k FROM e l JOIN e r ON l.k = r.k AND 1 / r.i > 0", (1, 0, "1")),
+    "DIVIDE_BY_ZERO in a condition": ("SELECT k FROM e WHERE 1 / i > 0", (1, 0, "1")),
+    "DIVIDE_BY_ZERO in an aggregate": ("SELECT k, sum(1 / i) AS s FROM e GROUP BY k", (1, 0, "1")),
+    "DIVIDE_BY_ZERO over an aggregate": ("SELECT k, 1 / sum(i) AS s FROM e GROUP BY k", (2, 0, "1")),
+    "ARITHMETIC_OVERFLOW of a sum": (
+        "SELECT sum(CAST(i AS BIGINT) * 4611686018427387904) AS s FROM e",
+        (1, 1, "1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+@pytest.mark.parametrize("way", ["plain", "everything at once"])
+def test_an_expression_that_fails(spark: Any, name: str, way: str) -> None:
+    query, bad = FAILING[name]
+    case = Case.of(program([EVENTS], v=query, other="SELECT count(*) AS n FROM e"), spark)
+    with Running(case, WAYS.get(way, Way())) as running, Running(case) as untouched:
+        good = {"e": [Change("insert", (1, 1, "1"))]}
+        assert running.step(good) == untouched.step(good)
+        for _ in range(2):
+            running.pipeline.insert("e", [(3, 1, "7"), bad])
+            with pytest.raises(EvaluationError, match=name.split(maxsplit=1)[0]):
+                running.pipeline.step()
+            # it can be tried again, and fails again
+            with pytest.raises(EvaluationError):
+                running.pipeline.step()
+            running.pipeline.discard()
+        assert running.rows("v") == untouched.rows("v")
+        assert running.pipeline.last_step == 1
+        more = {"e": [Change("insert", (2, 1, "2")), Change("retract", (1, 1, "1"))]}
+        assert running.step(more) == untouched.step(more)
+
+
+def test_a_bag_names_the_row_that_is_not_there(spark: Any) -> None:
+    case = Case.of(program([EVENTS], v="SELECT k FROM e"), spark)
+    with Running(case, Way(partitions=3)) as running:
+        running.pipeline.insert("e", [(1, 1, "a")])
+        running.pipeline.delete("e", [(1, 1, "a"), (1, 1, "a"), (5, None, "b")])
+        with pytest.raises(DataError, match=r"table 'e' has the row \(k=1, i=1, s='a'\) 0 times"):
+            running.pipeline.step()
+        running.pipeline.discard()
+        running.pipeline.step()
+        assert running.rows("v") == []
+
+
+def test_within_a_step_order_does_not_matter_in_a_bag(spark: Any) -> None:
+    case = Case.of(program([EVENTS], v="SELECT k FROM e"), spark)
+    with Running(case) as running:
+        running.pipeline.delete("e", [(1, 1, "a")])
+        running.pipeline.insert("e", [(1, 1, "a")])
+        assert not any(map(len, running.pipeline.step().values()))
