@@ -13,8 +13,8 @@ from __future__ import annotations
 class Error(Exception):
     """Base of everything a user's program, data or state can cause.
 
-    Tasks send errors to the driver. Python pickles an exception as its class and `args`, which needn't be what
-    the `__init__` of a subclass takes.
+    Tasks send errors to the driver. Python pickles an exception as its class and `args`, which needn't be
+    what the `__init__` of a subclass takes.
     """
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -1,8 +1,8 @@
 """`dbsp check`: of every operator that keeps state, what bounds it.
 
-A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, or by being
-one row; what a view holds is as large as the view. Anything else grows with the history of its tables, and
-the hint says what would stop that.
+A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, by columns
+of constant domain, or by being one row; what a view holds is as large as the view. Anything else grows with
+the history of its tables, and the hint says what would stop that.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
 from dbsp.explain import keeps
 from dbsp.metrics import label
+from sql.lineage import origin
 from sql.program import Program, Table
 
 
@@ -42,7 +43,7 @@ def bounds(program: Program) -> Iterator[Bound]:
     circuit = program.circuit
     for i in sorted({*circuit.layouts, *circuit.logs}):
         tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
-        by = _bound(circuit, i, tables)
+        by = _bound(circuit, i, tables) or _constant_domain(program, i)
         hint = "" if by is not None else _hint(circuit, tables)
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
 
@@ -66,6 +67,18 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
             f"{table.name} ({', '.join(table.primary_key)})" for table in tables
         )
     return None
+
+
+def _constant_domain(program: Program, i: int) -> str | None:
+    """Every column that tells the trace's rows apart has a set of values that doesn't grow."""
+    circuit = program.circuit
+    if i not in circuit.layouts:
+        return None
+    origins = [origin(circuit, i, column) for column in circuit.layouts[i].identity]
+    if any(o is None or o[1] not in program.tables[o[0]].constant_domain for o in origins):
+        return None
+    names = dict.fromkeys(f"{table}.{column}" for table, column in filter(None, origins))
+    return "the constant domain of " + " and ".join(names)
 
 
 def _hint(circuit: Circuit, tables: list[Table]) -> str:

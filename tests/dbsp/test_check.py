@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
-from circuits.expressions.nodes import Column
+from circuits.expressions.nodes import Call, Column
 from dbsp.check import bounds
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Scan
 from tests.dbsp.build import CUSTOMER, VOTES, program, table, view
@@ -42,6 +44,21 @@ def test_a_time_is_named_in_the_hint():
     )
     (trace, _) = bounds(compiled)
     assert trace.hint.startswith("grows with event; LATENESS on event.ts bounds")
+
+
+def test_groups_of_a_constant_domain_are_bounded_by_it():
+    sales = (Field("region", pa.string()), Field("amount", pa.int64()))
+    region = Column(0, pa.string())
+    upper = Call("upper", (region,), pa.string())
+    both = Call("concat", (region, Column(1, pa.int64())), pa.string())
+    for key, bounded in ((region, True), (upper, True), (both, False)):
+        counts = Aggregate(
+            Scan("sale", sales), (key,), (COUNT,), (Field("k", pa.string()), Field("n", pa.int64(), False))
+        )
+        tables = [replace(table("sale", sales, append_only=True), constant_domain=("region",))]
+        (groups, _) = bounds(program(tables, [view("v", counts)]))
+        assert groups.is_bounded == bounded
+        assert ("bounded by the constant domain of sale.region" in str(groups)) == bounded
 
 
 def test_a_global_count_is_one_row():

@@ -1,0 +1,40 @@
+"""Lineage: which column of which table a column of a circuit's node is, value for value."""
+
+from __future__ import annotations
+
+from circuits.circuit import Circuit
+from circuits.expressions.nodes import Call, Column, Expression
+from circuits.operators.aggregate import Aggregate
+from circuits.operators.combine import Combine, CombineDoubles
+from circuits.operators.join import Join
+from circuits.operators.linear import Map, Source
+
+
+def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
+    """(table, column) whose values are all this column can hold, or None where it is made of several."""
+    at = circuit.nodes[node]
+    operator = at.operator
+    if isinstance(operator, Source):
+        return operator.table, at.schema.names[column]
+    if isinstance(operator, Map):
+        source = _only_column(operator.expressions[column])
+        return None if source is None else origin(circuit, at.inputs[0], source)
+    if isinstance(operator, Join):
+        side, column = operator.columns[column]
+        return origin(circuit, at.inputs[side], column)
+    if isinstance(operator, Combine | CombineDoubles | Aggregate) and column >= operator.keys:
+        return None
+    if len(at.inputs) != 1 and not isinstance(operator, Aggregate):
+        return None
+    return origin(circuit, at.inputs[0], column)
+
+
+def _only_column(expression: Expression) -> int | None:
+    """The one column an expression is a function of: it takes no more values than the column does."""
+    if isinstance(expression, Column):
+        return expression.index
+    if not isinstance(expression, Call):
+        return None
+    made_of = [argument for argument in expression.arguments if isinstance(argument, Column | Call)]
+    columns = {_only_column(argument) for argument in made_of}
+    return columns.pop() if len(columns) == 1 else None
