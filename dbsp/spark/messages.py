@@ -12,8 +12,17 @@ SparkFailure = (PySparkException, Py4JJavaError)
 
 
 def first_line(error: Exception) -> str:
-    """The message without the class of the error, SQLSTATE, plan and stack trace."""
-    text = str(error.java_exception.getMessage()) if isinstance(error, Py4JJavaError) else str(error)
-    lines = text.strip().splitlines()
-    line = lines[0] if lines else type(error).__name__
+    """The message and its innermost cause, without SQLSTATE, plan and stack trace."""
+    if not isinstance(error, Py4JJavaError):
+        return _shortened(str(error))
+    outer = inner = error.java_exception
+    while inner.getCause() is not None:
+        inner = inner.getCause()
+    messages = [_shortened(str(failure.getMessage())) for failure in (outer, inner)]
+    return " ".join(dict.fromkeys(messages))
+
+
+def _shortened(text: str) -> str:
+    line = next(iter(text.strip().splitlines()), "Spark failed and said nothing")
+    line = re.sub(r"^\[STREAM_FAILED\] .*? terminated with exception: ", "", line)
     return re.sub(r"\s*SQLSTATE: \w+\s*$", "", line)

@@ -35,9 +35,8 @@ def check_paths(tables: list[Table]) -> None:
         if is_file(table):
             path = path_of(table)
             if "://" not in path and not glob.glob(path):
-                where = "" if os.path.isabs(path) else f" (in {os.getcwd()})"
                 raise ProgramError(
-                    f"{table.location}: table '{table.name}': there is no '{path}'{where}; "
+                    f"{table.location}: table '{table.name}': there is no '{path}'; "
                     "create the directory or correct OPTIONS (path ...)"
                 )
 
@@ -48,10 +47,10 @@ def is_file(table: Table) -> bool:
 
 
 def path_of(table: Table) -> str:
-    """The option. Raises ProgramError where a format of files has none."""
+    """The option, absolute: the JVM has a working directory of its own. Raises ProgramError for none."""
     for name, value in table.options.items():
         if name.lower() == "path":
-            return value
+            return value if "://" in value else os.path.abspath(value)
     raise ProgramError(
         f"{table.location}: table '{table.name}' USING {table.format} needs OPTIONS (path 'directory')"
     )
@@ -80,7 +79,10 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
     assert table.format is not None
     reader = spark.readStream.format(table.format).options(**table.options)
     if is_file(table):
-        reader = reader.schema(", ".join(f"{quoted(field.name)} {ddl(field.type)}" for field in table.schema))
+        path = path_of(table)
+        if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
+            path = f"{path[:-1]}[{path[-1]}]"
+        reader = reader.option("path", path).schema(columns_ddl(table.schema))
     try:
         return _named(table, reader.load())
     except SparkFailure as error:

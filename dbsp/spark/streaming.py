@@ -22,7 +22,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from circuits.errors import Error, ProgramError
 from dbsp.changes import Changes
-from dbsp.spark.messages import first_line
+from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.runner import SparkRunner
 from dbsp.spark.session import session, share_packages
 from dbsp.spark.sinks import Sinks
@@ -125,7 +125,7 @@ class _Run:
                 self._step(staged, batch)
             except Exception as error:
                 # it reaches `run` only as text in a StreamingQueryException
-                self.failure = error
+                self.failure = self._readable(error)
                 raise
 
     def _step(self, staged: DataFrame, batch: int) -> None:
@@ -143,6 +143,11 @@ class _Run:
         self.steps += 1
         if self.on_step is not None:
             self.on_step(changes)
+
+    def _readable(self, error: Exception) -> Exception:
+        if isinstance(error, SparkFailure):
+            return Error(f"{self.pipeline.program.name}: {first_line(error)}")
+        return error
 
     def _end(self, query: StreamingQuery) -> None:
         """Stop between two steps: Spark would interrupt one that is running."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from circuits.errors import DataError, ProgramError, StateError
+from circuits.errors import DataError, Error, ProgramError, StateError
 from dbsp.pipeline import Pipeline
 from dbsp.spark.sinks import Sinks
 from dbsp.spark.streaming import expected_steps, run
@@ -178,6 +178,25 @@ def test_what_is_missing_is_said_before_anything_starts(spark, shop):
         with pytest.raises(ProgramError, match=r"^program.sql:2:14: table 'sale': there is no '.*/sales'"):
             p.run(once=True)
         assert not (shop / "state" / "checkpoint").exists()
+
+
+def test_a_path_may_be_one_file_and_relative(spark, shop, monkeypatch):
+    monkeypatch.chdir(shop)
+    text = "CREATE TABLE t (a BIGINT, b BIGINT, c STRING) USING csv OPTIONS (path 'sales/1.csv');"
+    with opened(spark, shop, text + "CREATE VIEW v AS SELECT a, b FROM t;") as p:
+        assert expected_steps(p) == 1
+        assert p.run(once=True) == 1
+        assert [tuple(row.values()) for row in p["v"].rows()] == [(1, 5), (2, 7)]
+
+
+def test_what_spark_says_is_one_line(spark, shop):
+    text = "CREATE TABLE t (a BIGINT, b INT) USING csv OPTIONS (path '{0}/sales', mode 'FAILFAST');"
+    (shop / "sales" / "1.csv").write_text("1,x\n")
+    with opened(spark, shop, text + "CREATE VIEW v AS SELECT a, b FROM t;") as p:
+        with pytest.raises(Error, match=r"reading file .*csv. (For input|\[MALFORMED)") as raised:
+            p.run(once=True)
+        assert "\n" not in str(raised.value)
+        assert p.last_step == 0
 
 
 RATE = """
