@@ -12,7 +12,7 @@ pytestmark = pytest.mark.spark
 def test_every_view_is_equal(spark, tmp_path, capsys):
     assert demo.main(["--events", "6000", "--step", "2000", "--dir", str(tmp_path / "d")], spark) == 0
     output = capsys.readouterr().out
-    assert "step 3 of 3" in output
+    assert "3 of 3" in output
     assert output.count("│ equal │") == 10
     assert "differ" not in output
 
