@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,8 @@ import pyarrow.types as pt
 # A lateness: microseconds for timestamps, days for dates, else a number of the column's kind.
 Amount = int | float | Decimal
 Waterlines = Mapping[str, pa.Scalar]
+# the default context has 28 digits, a column up to 38
+EXACT = Context(prec=80)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def shift(value: pa.Scalar, amount: Amount) -> pa.Scalar:
     if pt.is_floating(kind):
         return pa.scalar(value.as_py() + float(amount), kind)
     if pt.is_decimal(kind):
-        return pa.scalar(value.as_py() + Decimal(str(amount)), pa.decimal128(38, kind.scale)).cast(kind)
+        nines = Decimal(10**kind.precision - 1).scaleb(-kind.scale, EXACT)
+        return pa.scalar(max(-nines, min(nines, EXACT.add(value.as_py(), Decimal(str(amount))))), kind)
     width = kind.bit_width
     least, most = -(1 << (width - 1)), (1 << (width - 1)) - 1
     return pa.scalar(max(least, min(most, _number(value) + int(amount))), kind)

@@ -114,7 +114,8 @@ def _in_units(constant: Literal, column: pa.DataType) -> Amount | None:
     if pt.is_integer(column):
         return int(value) if value == int(value) else None
     if pt.is_decimal(column):
-        return Decimal(str(value))
+        amount = Decimal(str(value))
+        return amount if amount == round(amount, column.scale) else None
     return float(value) if pt.is_floating(column) else None
 
 
