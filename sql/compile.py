@@ -144,6 +144,9 @@ class _Compiler:
         view = annotated_view(self.source, statement, self.views)
         names = [column.name.lower() for column in view.schema]
         at = names.index(statement.column.lower())
+        if any(one.column == at for one in view.lateness):
+            message = f"column '{view.schema[at].name}' of '{view.name}' has a LATENESS already"
+            raise self.source.error(statement.start, message)
         lateness = self._column_lateness(statement.clause, at, view.schema[at])
         self.views[view.name] = replace(view, lateness=(*view.lateness, lateness))
 
@@ -168,6 +171,11 @@ class _Compiler:
         return type_
 
     def _check_new_name(self, name: str, start: int) -> None:
+        if name.lower() == LATE_ROWS:
+            message = (
+                f"'{name}' is the system's view of what comes too late for a LATENESS; choose another name"
+            )
+            raise self.source.error(start, message)
         for other in self._relations():
             if other.name.lower() == name.lower():
                 raise self.source.error(start, f"'{name}' is already defined at {other.location}")

@@ -65,14 +65,14 @@ class Lowering:
             changes = schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
             source = add(Source(table.name, changes), name=table.name)
             key = tuple(schema.get_field_index(name) for name in table.primary_key)
-            lateness = self._lateness(table.name, table)
-            placed = self.builder.placed(self._on_time(source, table.name, lateness), key)
+            lateness = self._lateness(table)
+            placed = self.builder.placed(self._on_time(source, table, lateness), key)
             node = add(Upsert(key, lateness), placed, name=table.name)
             if lateness:
                 self._late.append(add(Frozen(table.name, key, lateness), placed, node))
         else:
             source = add(Source(table.name, schema), name=table.name)
-            node = self._on_time(source, table.name, self._lateness(table.name, table))
+            node = self._on_time(source, table, self._lateness(table))
             if table.append_only:
                 node = add(AppendOnly(table.name), node)
             elif not table.unchecked:
@@ -81,11 +81,11 @@ class Lowering:
         self._relations[table.name] = node
         self._append_only[table.name] = table.append_only and not table.primary_key
 
-    def _lateness(self, relation: str, of: Table | View) -> tuple[Lateness, ...]:
+    def _lateness(self, of: Table | View) -> tuple[Lateness, ...]:
         """The relation's waterlines, which become the circuit's."""
         lateness = tuple(
             Lateness(
-                f"{relation}.{of.schema[one.column].name}",
+                f"{of.name}.{of.schema[one.column].name}",
                 one.column,
                 of.schema[one.column].type,
                 one.amount,
@@ -96,12 +96,13 @@ class Lowering:
         self.builder.lateness.extend(lateness)
         return lateness
 
-    def _on_time(self, node: int, relation: str, lateness: tuple[Lateness, ...]) -> int:
+    def _on_time(self, node: int, of: Table | View, lateness: tuple[Lateness, ...]) -> int:
         """The rows of a node that aren't late; those that are go to `late_rows`."""
         if not lateness:
             return node
-        self._late.append(self.builder.add(Late(relation, lateness), node))
-        return self.builder.add(OnTime(relation, lateness), node, name=relation)
+        names = tuple(field.name for field in of.schema)
+        self._late.append(self.builder.add(Late(of.name, lateness, names), node))
+        return self.builder.add(OnTime(of.name, lateness), node, name=of.name)
 
     def late_rows(self, view: View) -> None:
         self._relations[view.name] = self.builder.add(Union(LATE_SCHEMA), *self._late)
@@ -110,7 +111,7 @@ class Lowering:
 
     def view(self, view: View) -> None:
         node = self.plan(view.plan)
-        node = self._on_time(node, view.name, self._lateness(view.name, view))
+        node = self._on_time(node, view, self._lateness(view))
         self._relations[view.name] = node
         self._append_only[view.name] = view.append_only
         if view.kind != "local":

@@ -185,7 +185,10 @@ def _column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
             not_null = True
         elif cursor.accept("PRIMARY", "KEY"):
             is_key = True
-        elif cursor.accept("LATENESS"):
+        elif cursor.sees("LATENESS"):
+            if lateness is not None:
+                cursor.fail(f"column '{name.text}' has a LATENESS already")
+            cursor.take()
             lateness = lateness_clause(cursor)
         elif cursor.accept("CONSTANT", "DOMAIN"):
             constant_domain = True

@@ -8,6 +8,7 @@ Source: Feldera, "LATENESS in streaming programs".
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass
 
@@ -19,7 +20,6 @@ import pyarrow.types as pt
 from circuits.arrow import take
 from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Value, delta_of
-from circuits.operators.linear import SEQUENCE
 from circuits.trace import Integral
 from circuits.waterline import Lateness, text
 from circuits.zset import ZSet
@@ -64,10 +64,14 @@ class OnTime(Operator):
 
 @dataclass(frozen=True)
 class Late(Operator):
-    """The rows `OnTime` leaves out of the same input, each as a row of `late_rows`."""
+    """The rows `OnTime` leaves out of the same input, each as a row of `late_rows`.
+
+    names: of the relation's columns. The input may have a further column, of sequence numbers.
+    """
 
     relation: str
     lateness: tuple[Lateness, ...]
+    names: tuple[str, ...]
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return LATE_SCHEMA
@@ -84,9 +88,8 @@ class Late(Operator):
         retracted = delta.weights[gone] < 0
         reasons = np.where(late[gone], np.where(retracted, "late retraction", "late"), "jump")
         rejects = delta.take(gone)
-        if rejects.schema.names[-1] == SEQUENCE:
-            rejects = ZSet(rejects.rows.select(list(range(len(rejects.schema) - 1))), rejects.weights)
-        return late_rows(self.relation, self.lateness, rejects, reasons, context)
+        named = rejects.rows.select(list(range(len(self.names)))).rename_columns(list(self.names))
+        return late_rows(self.relation, self.lateness, ZSet(named, rejects.weights), reasons, context)
 
 
 @dataclass(frozen=True)
@@ -185,8 +188,13 @@ def _value_text(column: pa.Array) -> pa.Array:
     kind = column.type
     if pt.is_nested(kind) or pt.is_binary(kind):
         # rare in late rows, and Arrow has no text for them
-        values = pa.array([json.dumps(value, default=str) for value in column.to_pylist()], pa.string())
-    elif pt.is_integer(kind) or pt.is_floating(kind) or pt.is_boolean(kind) or pt.is_decimal(kind):
+        values = pa.array([json.dumps(value, default=_json) for value in column.to_pylist()], pa.string())
+    elif pt.is_floating(kind):
+        beyond = pa.array(["NaN", "Infinity", "-Infinity"])
+        which = pc.if_else(pc.is_nan(column), 0, pc.if_else(pc.greater(column, 0), 1, 2))
+        quoted = pc.binary_join_element_wise('"', beyond.take(which), '"', "")
+        values = pc.if_else(pc.is_finite(column), column.cast(pa.string()), quoted)
+    elif pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_decimal(kind):
         values = column.cast(pa.string())
     else:
         plain = column.cast(pa.timestamp("us")) if pt.is_timestamp(kind) else column
@@ -195,3 +203,7 @@ def _value_text(column: pa.Array) -> pa.Array:
             escaped = pc.replace_substring(escaped, character, escape)
         values = pc.binary_join_element_wise('"', escaped, '"', "")
     return pc.fill_null(values, "null")
+
+
+def _json(value: object) -> str:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)

@@ -50,6 +50,16 @@ def test_amounts_are_in_the_units_of_their_column(spark, column, lateness, amoun
         ("CREATE TABLE t (c STRING LATENESS INTERVAL 1 DAY)", "1:35: a column of type string can't"),
         ("CREATE TABLE t (c DATE LATENESS INTERVAL 1 HOUR)", "1:33: lateness of a date is a number of days"),
         ("CREATE TABLE t (c BIGINT LATENESS -1)", "1:35: lateness -1 is negative; zero means in order"),
+        (
+            "CREATE TABLE t (c DECIMAL(6,2) LATENESS 0.005)",
+            "1:41: lateness of a number is a number of its type",
+        ),
+        ("CREATE TABLE t (c BIGINT LATENESS 1 LATENESS 2)", "1:37: column 'c' has a LATENESS already"),
+        (
+            "CREATE TABLE t (c BIGINT); CREATE VIEW w AS SELECT c FROM t; LATENESS w.c 1; LATENESS w.C 2",
+            "1:87: column 'c' of 'w' has a LATENESS already",
+        ),
+        ("CREATE TABLE t (c BIGINT); CREATE VIEW Late_Rows AS SELECT c FROM t", "1:40: 'Late_Rows' is the"),
         ("CREATE TABLE t (c BIGINT LATENESS c)", "1:35: 'c' is no constant"),
         (
             "CREATE TABLE t (c BIGINT); LATENESS w.c 1",
