@@ -43,6 +43,11 @@ class Output:
     node: int
     trace: int | None
 
+    @property
+    def kept(self) -> int:
+        """The node whose trace or log holds the view."""
+        return self.node if self.trace is None else self.trace
+
 
 @dataclass(frozen=True)
 class Circuit:
@@ -77,6 +82,10 @@ class Circuit:
         """The layout of every node whose deltas are kept as a log."""
         nodes = sorted({output.node for output in self.outputs if output.trace is None})
         return {i: Layout(self.nodes[i].schema, ()) for i in nodes}
+
+    def stored(self, node: int) -> Layout:
+        """How the batches of a trace or log are stored. A node has one or the other."""
+        return self.logs[node] if node in self.logs else self.layouts[node]
 
     @cached_property
     def consumers(self) -> tuple[frozenset[int], ...]:

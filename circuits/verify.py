@@ -32,6 +32,7 @@ def verify(circuit: Circuit) -> None:
             assert readable, f"{where}: inputs must be traces"
         _verify_types(node, inputs, where)
         _verify_placement(node, inputs, where)
+    assert not circuit.logs.keys() & circuit.layouts.keys(), "a node keeps a trace or a log, not both"
     for table, source in circuit.sources.items():
         assert isinstance(circuit.nodes[source].operator, Source), f"source of {table} is not a Source"
     for output in circuit.outputs:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from circuits.batch import Layout
 from circuits.circuit import Circuit
+from circuits.contents import open_chunk
 from circuits.segments import Chunk, Segments
 from circuits.state import State
-from circuits.step import open_chunk
 from circuits.zset import ZSet
 from dbsp.changes import UnknownView, ViewChanges
 from dbsp.commits import Commit
@@ -49,8 +49,7 @@ def contents_of(
     program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
 ) -> Contents:
     """What a view holds in some state."""
-    output = program.circuit.output(view)
-    spine = state.spines[output.node if output.trace is None else output.trace]
+    spine = state.spines[program.circuit.output(view).kept]
     chunks = [chunk for run in spine.runs for chunk in run.chunks]
     parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments)
     return Contents(view, arrow_schema(program.views[view]), parts, spark)
@@ -72,8 +71,7 @@ def state_of(program: Program, commit: Commit | None) -> State:
 
 def layout_of(circuit: Circuit, view: str) -> Layout:
     """How a view's changes and contents are stored."""
-    output = circuit.output(view)
-    return circuit.logs[output.node] if output.trace is None else circuit.layouts[output.trace]
+    return circuit.stored(circuit.output(view).kept)
 
 
 def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from circuits.arrow import int64_array
 from circuits.segments import Chunk
-from circuits.step import Input
+from circuits.task import Input
 from circuits.zset import WEIGHT
 
 _WEIGHT = pa.field(WEIGHT, pa.int64(), nullable=False)

@@ -10,7 +10,7 @@ from typing import Protocol
 from circuits.circuit import Circuit
 from circuits.segments import Segments
 from circuits.state import State, TaskResult
-from circuits.step import Input
+from circuits.task import Input
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from circuits.circuit import Circuit
 from circuits.errors import Error
 from circuits.segments import Chunk, SegmentWriter
 from circuits.state import TaskResult
-from circuits.step import Input
+from circuits.task import Input
 from dbsp.runner import Work
 from dbsp.spark.session import session as default_session
 from dbsp.spark.session import share_packages

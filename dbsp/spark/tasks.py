@@ -21,7 +21,8 @@ from circuits.errors import Error
 from circuits.segments import Segments
 from circuits.spine import Piece
 from circuits.state import State, TaskResult
-from circuits.step import Input, Task, run_task
+from circuits.step import run_task
+from circuits.task import Input, Task
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from circuits.circuit import Circuit, CircuitBuilder
+from circuits.contents import changes, contents
 from circuits.operators.linear import Source
 from circuits.operators.streams import Integrate
 from circuits.segments import Segments
 from circuits.spine import SMALL
 from circuits.state import State
-from circuits.step import Input, changes, contents, run_step
+from circuits.step import run_step
+from circuits.task import Input
 from circuits.verify import verify
 from circuits.zset import ZSet
 

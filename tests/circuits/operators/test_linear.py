@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from circuits.circuit import CircuitBuilder
 from circuits.expressions.nodes import Call, Column
 from circuits.operators.linear import Filter, FlatMap, Map, Negate, Union
-from circuits.zset import ZSet
 from tests.circuits.engine import Options
 from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
 from tests.circuits.zsets import Naive, plus, schemas
 
 
-def over_one(draw: st.DrawFn) -> tuple[pa.Schema, list[dict[str, ZSet]]]:
+@st.composite
+def over_one(draw: st.DrawFn) -> Any:
     schema = draw(schemas)
-    return schema, draw(streams({"t": schema}))  # type: ignore[return-value]
+    return schema, draw(streams({"t": schema}))
 
 
-one = st.composite(over_one)()
+one = over_one()
 
 
 def mapped(rows: Naive, f: Any) -> Naive:
