@@ -114,6 +114,8 @@ class Running:
             partitions=self.way.partitions,
             spark=self.way.spark,
         )
+        # no law is about power failures, and syncing is most of a small step's time
+        pipeline.store.durable = False
         if isinstance(pipeline.runner, SparkRunner) and self.way.partitions > 1:
             pipeline.runner._small = 0  # as if every delta were large
         if self.way.small is not None:

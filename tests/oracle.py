@@ -85,8 +85,8 @@ class Spark:
         for view in program.views:
             self.session.sql(view.query).createOrReplaceTempView(view.name)
         found = {name: self._rows(name) for name in program.outputs}
-        for item in (*program.tables, *program.views):
-            self.session.catalog.dropTempView(item.name)
+        for name in [table.name for table in program.tables] + [view.name for view in program.views]:
+            self.session.catalog.dropTempView(name)
         return found
 
     def _rows(self, name: str) -> list[Row]:

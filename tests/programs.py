@@ -63,7 +63,8 @@ class Program:
 
     @property
     def text(self) -> str:
-        return "\n".join([item.ddl for item in (*self.tables, *self.views)]) + "\n"
+        items: tuple[Table | View, ...] = (*self.tables, *self.views)
+        return "\n".join(item.ddl for item in items) + "\n"
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -192,7 +193,7 @@ class _Select:
         self.duckdb = True
 
     def view(self, name: str) -> tuple[View, Relation]:
-        shapes = [self.project, self.group, self.join, self.distinct, self.union, self.everything]
+        shapes = [self.project, self.group, self.join, self.distinct, self.union, self.semi, self.everything]
         if any(self.of(r.columns, "TIMESTAMP") for r in self.relations):
             shapes.append(self.window)
         query, columns, fanout, duckdb = self.choices.choice(shapes)()
@@ -282,13 +283,33 @@ class _Select:
             )
             for a, b in zip(mine, yours, strict=True)
         ]
+        distinct = all(e.exact for e in both) and chance(self.choices, 4)
+        union = "UNION" if distinct else "UNION ALL"
         query = (
             f"SELECT {texts[0]} FROM {left.name}{self.where(left.columns)}"
-            f" UNION ALL SELECT {texts[1]} FROM {right.name}{self.where(right.columns)}"
+            f" {union} SELECT {texts[1]} FROM {right.name}{self.where(right.columns)}"
         )
         if chance(self.choices, 4):
             query = f"SELECT * FROM ({query}) q"
         return query, self.listed(both)[1], left.fanout + right.fanout, query
+
+    def semi(self) -> tuple[str, tuple[Column, ...], int, str]:
+        left, right = self.relation(), self.relation()
+        pairs = [
+            (a, b)
+            for a in left.columns
+            for b in right.columns
+            if a.exact and b.exact and a.type == b.type and a.type in _ORDERED
+        ]
+        if not pairs:
+            return self.everything()
+        a, b = self.choices.choice(pairs)
+        text, columns = self.listed(
+            [self.expression(left.columns) for _ in range(self.choices.integer(1, 3))]
+        )
+        wanted = f"SELECT {b.name} FROM {right.name}{self.where(right.columns)}"
+        query = f"SELECT {text} FROM {left.name} WHERE {a.name} IN ({wanted})"
+        return query, columns, left.fanout, query
 
     def join(self) -> tuple[str, tuple[Column, ...], int, str]:
         left, right = self.relation(3), self.relation(3)
@@ -376,6 +397,9 @@ class _Select:
             kind = "DECIMAL(20,2)" if kind.startswith("DECIMAL") else "BIGINT"
             return Expr(f"sum({number.name})", kind, number.bound * 1000, number.exact)
         if function == "count":
+            exact = [c for c in columns if c.exact and c.type in _ORDERED]
+            if exact and chance(self.choices, 3):
+                return Expr(f"count(DISTINCT {self.choices.choice(exact).name})", "BIGINT", 1000)
             return Expr(f"count({self.choices.choice(columns).name})", "BIGINT", 1000)
         return Expr("count(*)", "BIGINT", 1000)
 

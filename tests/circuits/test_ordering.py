@@ -21,7 +21,8 @@ ORDERED = [kind for kind in TYPES if not any(test(kind) for test in NESTED)]
 def before(a: Any, b: Any) -> bool:
     """a < b in Spark's order."""
     if isinstance(a, float):
-        return bool(not math.isnan(a) and (math.isnan(b) or a < b))
+        less: bool = not math.isnan(a) and (math.isnan(b) or a < b)
+        return less
     if isinstance(a, str):
         return a.encode() < b.encode()
     return bool(a < b)

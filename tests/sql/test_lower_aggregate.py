@@ -75,7 +75,8 @@ def result_type(function: str, kind: pa.DataType) -> pa.DataType:
 def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tuple[p.Aggregate, list[Any]]:
     """A grouping of table t by up to two keys, and deltas of t that keep weights at zero or above."""
     keys = draw(st.lists(kinds, max_size=2))
-    calls, arguments = [], []
+    calls: list[p.AggregateCall] = []
+    arguments: list[pa.DataType] = []
     for _ in range(draw(st.integers(1, 3))):
         function = draw(st.sampled_from(["count(*)", "count", "sum", "avg", "min", "max", "distinct"]))
         kind = draw(
@@ -112,7 +113,7 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
 def _retyped(call: p.AggregateCall, types: list[pa.DataType]) -> p.AggregateCall:
     if call.filter is None:
         return call
-    (column,) = call.filter.arguments  # type: ignore[union-attr]
+    column: Any = call.filter.arguments[0]  # type: ignore[union-attr]
     condition = Call("is_not_null", (Column(column.index, types[column.index]),), pa.bool_(), nullable=False)
     return p.AggregateCall(call.function, call.arguments, call.type, call.nullable, condition, call.distinct)
 
@@ -182,8 +183,8 @@ def _total(call: p.AggregateCall, values: list[Any]) -> Any:
         if special:
             total = sum(special)
         else:
-            exact = sum(map(Fraction, values))
-            total = float(exact) if abs(exact) < Fraction(2) ** 1024 else math.copysign(math.inf, exact)
+            exact: Fraction = sum(map(Fraction, values), Fraction(0))
+            total = float(exact) if abs(exact) < Fraction(2) ** 1024 else math.inf * (1 if exact > 0 else -1)
         return total / len(values) if call.function == "avg" else total
     total = sum(values)
     if isinstance(total, Decimal):
@@ -230,12 +231,14 @@ def _plain(value: Any) -> Any:
 
 @given(groupings(), options, hash_seeds)
 def test_grouping(case: Any, way: Options, seed: int) -> None:
-    check(*case, way, seed)
+    plan, steps = case
+    check(plan, steps, way, seed)
 
 
 @given(groupings(append_only=True), options, hash_seeds)
 def test_grouping_of_append_only_input(case: Any, way: Options, seed: int) -> None:
-    check(*case, way, seed, append_only=True)
+    plan, steps = case
+    check(plan, steps, way, seed, append_only=True)
 
 
 def test_one_group_of_many_values(tmp_path: Path) -> None:
