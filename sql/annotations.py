@@ -18,7 +18,7 @@ import pyarrow.types as pt
 
 from circuits.errors import ProgramError
 from circuits.expressions.nodes import Literal
-from circuits.waterline import Amount
+from circuits.waterline import EXACT, Amount
 from sql.plan import Plan, Values
 from sql.source import Source
 from sql.tokens import Cursor, Slice
@@ -115,7 +115,7 @@ def _in_units(constant: Literal, column: pa.DataType) -> Amount | None:
         return int(value) if value == int(value) else None
     if pt.is_decimal(column):
         amount = Decimal(str(value))
-        return amount if amount == round(amount, column.scale) else None
+        return amount if amount == EXACT.quantize(amount, Decimal(1).scaleb(-column.scale)) else None
     return float(value) if pt.is_floating(column) else None
 
 
