@@ -2,7 +2,7 @@
 
     (a + b)[x] = a[x] + b[x]        (−a)[x] = −a[x]        0[x] = 0
 
-DBSP, PVLDB 16(7), §2.1. A Z-set in flight may list a row several times; `consolidate` gives the one
+DBSP, PVLDB 16(7), §4.1. A Z-set in flight may list a row several times; `consolidate` gives the one
 listing in which every row is there once and no weight is zero.
 """
 

@@ -2,7 +2,7 @@
 
     z⁻¹(s)ₜ = sₜ₋₁ (0 at t = 1)      I(s)ₜ = Σ_{i ≤ t} sᵢ      D(s)ₜ = sₜ − sₜ₋₁      D(I(s)) = I(D(s)) = s
 
-DBSP, PVLDB 16(7), §2.2.
+DBSP, PVLDB 16(7), §2.2 (delay) and §2.3.
 """
 
 from __future__ import annotations
