@@ -6,7 +6,7 @@ I: the integrals of what the results are made of: accumulators (`Combine`), the 
 (`CombineDoubles`), values ordered within groups (`extremes`). A group exists while its weight is positive;
 the global group (no keys) always does.
 
-DBSP, PVLDB 16(7), §7 (aggregation, grouping).  State: those integrals.  Cost: O(g log |I|) for g touched groups.
+DBSP, PVLDB 16(7), §7.  State: those integrals.  Cost: O(g log |I|) for g touched groups.
 """
 
 from __future__ import annotations
