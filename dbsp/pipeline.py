@@ -67,6 +67,8 @@ class Pipeline:
             raise Error(f"unknown runner '{runner}'; runners: spark, inline")
         if partitions is not None and partitions < 1:
             raise Error(f"partitions={partitions}: needs at least 1")
+        # first, so that a program that isn't in the cache is compiled in the session that will run it
+        self.runner: Runner = _runner(runner, spark)
         if isinstance(program, Program):
             self.program = program
         elif program is not None:
@@ -83,7 +85,6 @@ class Pipeline:
             Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)
         )
         try:
-            self.runner: Runner = _runner(runner, spark)
             self._state = state_of(self.program, self.store.last)
         except BaseException:
             self.store.close()

@@ -5,20 +5,16 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import warnings
 from pathlib import Path
 
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 import circuits
-from circuits.errors import Error
-from dbsp.spark.java import require_java
+from sql.catalyst import launch_quietly, require_java
 
 _OPTIONS = {
     # Loopback sockets wait 40 ms for a delayed ACK in every task: 130 ms a job against 35 ms.
@@ -63,25 +59,10 @@ def _start(name: str, cores: int, ui: bool) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
         require_java()
-        _launch(conf, Path(scratch, "spark.log"))
+        launch_quietly(conf, Path(scratch, "spark.log"))
     context = SparkContext.getOrCreate(conf)
     context.setLogLevel("ERROR")
     return SparkSession(context)
-
-
-def _launch(conf: SparkConf, log: Path) -> None:
-    """Start the JVM with its stderr in a file.
-
-    No setting silences the launcher's and log4j's first remarks; whatever goes wrong reaches Python as an
-    exception. Raises Error.
-    """
-    with log.open("wb") as sink:
-        try:
-            gateway = launch_gateway(conf, {"stderr": sink, "stdout": subprocess.DEVNULL})
-        except PySparkRuntimeError as error:
-            lines = log.read_text(errors="replace").strip().splitlines()
-            raise Error(f"Spark's JVM didn't start: {lines[-1] if lines else error}") from error
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
 
 
 def share_packages(context: SparkContext) -> None:
