@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from circuits.errors import EvaluationError
-from circuits.expressions.nodes import Call, Column, Expression, Literal
+from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from circuits.expressions.registry import Value, find
 
 
@@ -56,8 +56,9 @@ def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> Evalua
         return error
     example = ""
     if error.row is not None and error.row < rows.num_rows:
-        values = (f"{name}={_shown(rows[name][error.row])}" for name in rows.schema.names)
-        example = " for the row " + ", ".join(values)
+        read = sorted(set(columns_of(call)))
+        values = [f"{rows.schema.names[i]}={_shown(rows.column(i)[error.row])}" for i in read]
+        example = " for the row " + ", ".join(values) if values else ""
     located = EvaluationError(error.condition, f"{error.args[0].split('] ', 1)[1]} in {call}{example}")
     located.expression = str(call)
     return located

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from circuits.circuit import Circuit
 from circuits.errors import Error
+from circuits.reads import read_columns, without_unread
 from circuits.segments import Chunk, SegmentWriter
 from circuits.state import TaskResult
 from circuits.task import Input
@@ -26,10 +27,9 @@ from dbsp.spark.session import session as default_session
 from dbsp.spark.session import share_packages
 from dbsp.spark.tasks import FirstStage, NextStage, Record, Share, Step
 
-# A join and two group-bys over 200 000 rows, on one of two cores: a step of 100 rows takes 18 ms of CPU, of
-# 10 000 rows 60 ms, of 20 000 rows 120 ms, of 50 000 rows 400 ms. An empty job of three stages takes 43 ms
-# more than one of one stage (67 ms, 24 ms). So half of 120 ms pays for the stages, half of 60 ms doesn't.
-SMALL_STEP = 20_000
+# Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
+# stage per level with two tasks each; one of 500 000 rows 443 ms and 878 ms.
+SMALL_STEP = 1_000_000
 # Beyond this a delta goes to the tasks in a file: what is in the closure passes py4j as base64.
 INLINE_BYTES = 1 << 18
 
@@ -118,14 +118,15 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
 
     Ordinals are given anew, in the same order: pieces of one batch need different ones.
     """
-    parts = [part for table in work.inputs.values() for part in table]
+    needed = {table: _without_unread(work.circuit, table, parts) for table, parts in work.inputs.items()}
+    parts = [part for table in needed.values() for part in table]
     size = sum(0 if isinstance(part.batch, Chunk) else part.batch.nbytes for part in parts)
     if partitions == 1 and size <= INLINE_BYTES:
-        return work.inputs
+        return needed
     writer = SegmentWriter(work.segments.root, f"{work.segment}.input", durable=False)
     most = max(1, -(-rows // partitions))
     placed: dict[str, list[Input]] = {}
-    for table, given in work.inputs.items():
+    for table, given in needed.items():
         ordered = sorted(given, key=lambda part: part.ordinal)
         batches = chain.from_iterable(_cut(part.batch, most) for part in ordered)
         placed[table] = [
@@ -134,6 +135,15 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
         ]
     writer.close()
     return placed
+
+
+def _without_unread(circuit: Circuit, table: str, parts: Sequence[Input]) -> list[Input]:
+    """The parts, without what no operator reads; chunks were written so."""
+    read = read_columns(circuit, table)
+    return [
+        part if isinstance(part.batch, Chunk) else Input(part.ordinal, without_unread(part.batch, read))
+        for part in parts
+    ]
 
 
 def _cut(batch: pa.RecordBatch | Chunk, most: int) -> list[pa.RecordBatch | Chunk]:

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import col, lit
 
 from circuits.errors import DataError
+from circuits.reads import read_columns
 from circuits.segments import Chunk, SegmentWriter
 from circuits.zset import ZSet
 from dbsp.rows import BadRow, key_rows, whole_rows
 from dbsp.spark.session import share_packages
+from dbsp.spark.sources import quoted
 from sql.program import Table
 from sql.types import UnsupportedType, arrow_type
 
@@ -89,7 +92,25 @@ def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> li
     staging = Staging(pipeline.store.segments.root, 0, table, weight, pipeline.program.timezone)
     check(staging, frame)
     share_packages(frame.sparkSession.sparkContext)
+    if weight > 0:
+        frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
     return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
+
+
+def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:
+    """The frame with NULL in columns that no operator reads, so that Spark need not read them either.
+
+    A column that must not be NULL stays: its values are still to be checked.
+    """
+    unread = {field.name.lower() for i, field in enumerate(table.schema) if i not in read and field.nullable}
+    return frame.select(
+        *(
+            lit(None).cast(column.dataType).alias(column.name)
+            if column.name.lower() in unread
+            else col(quoted(column.name))
+            for column in frame.schema
+        )
+    )
 
 
 def check(staging: Staging, frame: DataFrame) -> None:

@@ -21,13 +21,14 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from circuits.errors import Error, ProgramError
+from circuits.reads import read_columns
 from dbsp.changes import Changes
 from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.runner import SparkRunner
 from dbsp.spark.session import session, share_packages
 from dbsp.spark.sinks import Sinks
 from dbsp.spark.sources import check_paths, file_count, files_per_step, is_file, open_source, source_tables
-from dbsp.spark.staging import STAGED, Staging, check, collect
+from dbsp.spark.staging import STAGED, Staging, check, collect, without_unread
 from sql.program import Table
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class _Run:
         staging = Staging(str(self.pipeline.store.segments.root), relation, table, 1, timezone)
         frame = open_source(self.spark, table)
         check(staging, frame)
+        frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
         return frame.mapInArrow(staging, STAGED)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
