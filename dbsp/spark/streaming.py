@@ -98,6 +98,8 @@ class _Run:
             while not self.stop.is_set() and not query.awaitTermination(POLL_SECONDS):
                 pass
         except StreamingQueryException as error:
+            if self.failure is None and self.stop.is_set():
+                return self.steps  # the batch that came next was turned away, as it should be
             raise self.failure or Error(f"{self.pipeline.program.name}: {first_line(error)}") from error
         finally:
             self._end(query)
