@@ -21,7 +21,7 @@ from circuits.segments import Chunk
 
 SMALL = 2048
 FAN_IN = 4
-CREDIT = 3
+CREDIT = 12
 PIECE = 1 << 16
 PIECES = 16
 # logs are only concatenated, so beyond this size a merge buys nothing

@@ -41,11 +41,7 @@ class Integral:
         Yields (positions into columns, batch, positions into the batch).
         """
         for batch in self.before:
-            if whole_key:
-                start = np.searchsorted(batch.keys, keys, "left")
-                stop = np.searchsorted(batch.keys, keys, "right")
-            else:
-                start, stop = ranges_by_placement(keys, batch)
+            start, stop = _ranges(batch, keys, keys) if whole_key else ranges_by_placement(keys, batch)
             wanted, there = expand_ranges(start, stop)
             if len(wanted):
                 stored = [batch.rows.column(i) for i in identity]
@@ -57,8 +53,19 @@ class Integral:
 
 def ranges_by_placement(keys: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """Per key, the half-open range of the batch's rows with the same high half."""
-    start = np.searchsorted(batch.keys, keys & HIGH, "left")
-    stop = np.searchsorted(batch.keys, keys | LOW, "right")
+    return _ranges(batch, keys & HIGH, keys | LOW)
+
+
+def _ranges(batch: Batch, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Per i, the half-open range of the batch's rows with least[i] <= sort key <= greatest[i].
+
+    Most batches hold few of the keys: only where something was found is the range's end searched for.
+    """
+    start = np.searchsorted(batch.keys, least, "left")
+    stop = start.copy()
+    if len(batch):
+        found = np.flatnonzero(batch.keys[np.minimum(start, len(batch) - 1)] <= greatest)
+        stop[found] = np.searchsorted(batch.keys, greatest[found], "right")
     return start, stop
 
 
