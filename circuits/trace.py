@@ -42,12 +42,12 @@ class Integral:
         """
         for batch in self.before:
             start, stop = _ranges(batch, keys, keys) if whole_key else ranges_by_placement(keys, batch)
+            if (start == stop).all():
+                continue
             wanted, there = expand_ranges(start, stop)
-            if len(wanted):
-                stored = [batch.rows.column(i) for i in identity]
-                same = equal_rows(columns, wanted, stored, there)
-                if not same.all():
-                    wanted, there = wanted[same], there[same]
+            same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
+            if not same.all():
+                wanted, there = wanted[same], there[same]
             yield wanted, batch, there
 
 
