@@ -157,7 +157,9 @@ class _Run:
         """Stop between two steps: Spark would interrupt one that is running."""
         self.stop.set()
         with self.stepping:
-            query.stop()
+            pass  # the step that runs has ended, and the next is turned away
+        # not under the lock: Spark waits here for a batch that may be waiting for it
+        query.stop()
 
 
 def spark_of(pipeline: Pipeline) -> SparkSession:
