@@ -6,8 +6,8 @@ expressions are equal values and a circuit can be hash-consed, hashed and pickle
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -86,16 +86,14 @@ def columns_of(expression: Expression) -> Iterator[int]:
 
 def remap(expression: Expression, position: dict[int, int]) -> Expression:
     """The same expression over reordered input columns."""
+    return substitute(expression, lambda column: replace(column, index=position[column.index]))
+
+
+def substitute(expression: Expression, instead: Callable[[Column], Expression]) -> Expression:
+    """The expression with something in place of each column."""
     if isinstance(expression, Column):
-        return Column(position[expression.index], expression.type, expression.nullable)
+        return instead(expression)
     if isinstance(expression, Call):
-        arguments = tuple(remap(argument, position) for argument in expression.arguments)
-        return Call(
-            expression.function,
-            arguments,
-            expression.type,
-            expression.nullable,
-            expression.options,
-            expression.text,
-        )
+        arguments = tuple(substitute(argument, instead) for argument in expression.arguments)
+        return replace(expression, arguments=arguments)
     return expression

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from circuits.expressions import nodes
 from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from sql.plan import Filter, Plan, Project, Values
 from sql.rules.traverse import bottom_up
@@ -88,16 +89,4 @@ def _is_field_of_made(call: Call, inner: Project) -> bool:
 
 def substitute(expression: Expression, columns: tuple[Expression, ...]) -> Expression:
     """The expression with each column replaced by what computes it."""
-    if isinstance(expression, Column):
-        return columns[expression.index]
-    if isinstance(expression, Call):
-        arguments = tuple(substitute(argument, columns) for argument in expression.arguments)
-        return Call(
-            expression.function,
-            arguments,
-            expression.type,
-            expression.nullable,
-            expression.options,
-            expression.text,
-        )
-    return expression
+    return nodes.substitute(expression, lambda column: columns[column.index])
