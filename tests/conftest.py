@@ -1,4 +1,8 @@
-"""One Spark session for the whole run; hypothesis runs quickly unless `--hypothesis-profile=long`."""
+"""One Spark session for the whole run.
+
+Hypothesis draws the same examples in every run, so that a red run is the change's;
+`--hypothesis-profile=long` draws new ones, and many more.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("quick", max_examples=25, deadline=None, suppress_health_check=_CALM)
+settings.register_profile(
+    "quick", max_examples=25, deadline=None, derandomize=True, suppress_health_check=_CALM
+)
 settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
 settings.load_profile("quick")
 
