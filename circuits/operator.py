@@ -7,12 +7,14 @@ one-step memories `Delay` and `Differentiate`, which are traces of their own).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import pyarrow as pa
 
 from circuits.batch import Batch, Layout
+from circuits.percentile import Recent
 from circuits.trace import Integral
 from circuits.waterline import Waterlines, later
 from circuits.zset import ZSet
@@ -28,7 +30,8 @@ class Context:
 
     owns_empty_key: whether this task's partition holds the row that no column places (global aggregates,
     constants). waterlines: as of the step before. candidates: what this step's rows prove of the next ones.
-    late: rows left out, per relation.
+    late: rows left out, per relation. recent, risen: per percentile waterline, the last event times as of the
+    step before, and as of this one.
     """
 
     seed: int
@@ -38,6 +41,8 @@ class Context:
     waterlines: Waterlines = field(default_factory=dict)
     candidates: dict[str, pa.Scalar] = field(default_factory=dict)
     late: dict[str, int] = field(default_factory=dict)
+    recent: Mapping[str, Recent] = field(default_factory=dict)
+    risen: dict[str, Recent] = field(default_factory=dict)
 
     @property
     def first(self) -> bool:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from circuits import waterline
+from circuits import percentile, waterline
 from circuits.circuit import Circuit
+from circuits.percentile import Recent
 from circuits.segments import Chunk
 from circuits.spine import SMALL, Piece, Spine
 from circuits.waterline import later
@@ -25,8 +26,9 @@ class TaskResult:
     written: per node with a trace or log, the new chunk (None: no rows). absorbed: the nodes whose small
     runs are in that chunk. merged: per piece handed in, its chunk. sent: blobs for the next level,
     (node, partition, blob). changes: per view, the chunk with its delta. candidates: of waterlines.
-    late: rows left out, per relation. collected: rows dropped from traces by their retention.
-    unreachable: per node, the ids of runs that go unread. The others are counters.
+    recent: the last event times of percentile waterlines. late: rows left out, per relation. collected: rows
+    dropped from traces by their retention. unreachable: per node, the ids of runs that go unread. The others
+    are counters.
     """
 
     written: dict[int, Chunk | None] = field(default_factory=dict)
@@ -38,6 +40,7 @@ class TaskResult:
     inserted: dict[int, int] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
     candidates: dict[str, pa.Scalar] = field(default_factory=dict)
+    recent: dict[str, Recent] = field(default_factory=dict)
     late: dict[str, int] = field(default_factory=dict)
     collected: dict[int, int] = field(default_factory=dict)
     unreachable: dict[int, set[int]] = field(default_factory=dict)
@@ -55,6 +58,7 @@ class State:
     pieces: tuple[Piece, ...] = ()
     small: int = SMALL
     waterlines: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    recent: Mapping[str, Recent] = field(default_factory=dict)
 
     @staticmethod
     def empty(circuit: Circuit, small: int = SMALL) -> State:
@@ -95,7 +99,10 @@ class State:
             grown = grown.schedule(inserted, self.small, node in self.logs)
             spines[node], earned = grown.due(node) if grown.merges else (grown, [])
             due += earned
-        return State(spines, self.logs, tuple(due), self.small, self._risen(results))
+        recent = dict(self.recent)
+        for result in results:
+            recent |= result.recent
+        return State(spines, self.logs, tuple(due), self.small, self._risen(results), recent)
 
     def _risen(self, results: list[TaskResult]) -> Mapping[str, pa.Scalar]:
         waterlines = dict(self.waterlines)
@@ -109,7 +116,9 @@ class State:
     def to_json(self) -> dict[str, object]:
         pieces = [[p.node, p.merge, [c.to_json() for c in p.chunks], p.low, p.high] for p in self.pieces]
         spines = {str(node): spine.to_json() for node, spine in self.spines.items()}
-        return {"spines": spines, "pieces": pieces, "waterlines": waterline.to_json(self.waterlines)}
+        recent = {name: one.to_json() for name, one in self.recent.items()}
+        waterlines = waterline.to_json(self.waterlines)
+        return {"spines": spines, "pieces": pieces, "waterlines": waterlines, "recent": recent}
 
     @staticmethod
     def from_json(circuit: Circuit, value: Mapping[str, dict], small: int = SMALL) -> State:  # type: ignore[type-arg]
@@ -121,4 +130,5 @@ class State:
         types = {one.name: one.type for one in circuit.lateness}
         waterlines = waterline.from_json(value["waterlines"], types)
         spines = {**State.empty(circuit).spines, **spines}
-        return State(spines, frozenset(circuit.logs), pieces, small, waterlines)
+        recent = percentile.from_json(value["recent"], types)
+        return State(spines, frozenset(circuit.logs), pieces, small, waterlines, recent)

@@ -83,8 +83,11 @@ class _Run:
     def __init__(self, circuit: Circuit, task: Task, segments: Segments) -> None:
         self.circuit, self.task, self.segments = circuit, task, segments
         owns_empty_key = task.partition == 0
-        self.context = Context(circuit.seed, task.step, task.clock, owns_empty_key, task.state.waterlines)
-        self.result = TaskResult(candidates=self.context.candidates, late=self.context.late)
+        state = task.state
+        self.context = context = Context(
+            circuit.seed, task.step, task.clock, owns_empty_key, state.waterlines, recent=state.recent
+        )
+        self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
         self.writing = Writing(circuit, task, segments, self.result)
         self.values: dict[int, Value] = {}
 
@@ -128,8 +131,8 @@ class _Run:
         return operator.integrate(self.context, layout, self._before(i), *inputs)
 
     def _source(self, source: Source) -> ZSet:
-        keyed = source.columns.names[-1] == SEQUENCE
-        stored = pa.schema([*source.columns][: len(source.columns) - keyed]).append(
+        numbered = source.columns.names[-1] == SEQUENCE
+        stored = pa.schema([*source.columns][: len(source.columns) - numbered]).append(
             pa.field(WEIGHT, pa.int64(), nullable=False)
         )
         parts = []
@@ -138,7 +141,7 @@ class _Run:
             opened = self.segments.open(batch, stored) if isinstance(batch, Chunk) else batch
             zset = ZSet.from_batch(opened)
             columns = zset.rows.columns
-            if keyed:
+            if numbered:
                 columns.append(pa.array((part.ordinal << 32) + np.arange(len(zset), dtype=np.int64)))
             rows = pa.RecordBatch.from_arrays(columns, schema=source.columns)
             parts.append(ZSet(rows, zset.weights))

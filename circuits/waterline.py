@@ -1,6 +1,7 @@
 """Waterlines: what lateness proves about the rows still to come.
 
     W₀ = unset        Wₜ = max(Wₜ₋₁, max over the rows of step t of value − lateness)
+                      Wₜ = max(Wₜ₋₁, the greatest candidate of step t)                 (`percentile.py`)
 
 A row of step t passes iff its value is NULL or >= Wₜ₋₁, so that every row from step t on has a value that
 is NULL or >= Wₜ₋₁. A waterline is a scalar of its column's type and never falls.
@@ -20,6 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from circuits.percentile import Percentile
+
 # A lateness: microseconds for timestamps, days for dates, else a number of the column's kind.
 Amount = int | float | Decimal
 Waterlines = Mapping[str, pa.Scalar]
@@ -29,13 +32,17 @@ EXACT = Context(prec=80)
 
 @dataclass(frozen=True)
 class Lateness:
-    """name: `relation.column`, the waterline's name. jump: rows more than this ahead of it are rejected."""
+    """name: `relation.column`, the waterline's name. jump: rows more than this ahead of it are rejected.
+
+    percentile: what raises the waterline instead; the amount is 0 then.
+    """
 
     name: str
     column: int
     type: pa.DataType
     amount: Amount
     jump: Amount | None = None
+    percentile: Percentile | None = None
 
     def late(self, column: pa.Array, waterline: pa.Scalar) -> np.ndarray:
         """bool[n]: value < waterline; NULL is never late."""

@@ -1,6 +1,7 @@
 """What a program says about how a column's values arrive: LATENESS, CONSTANT DOMAIN.
 
     column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
+                ts TIMESTAMP LATENESS PERCENTILE 5 OVER 1000 ROWS [EVERY 100 ROWS] [MAX JUMP ...]
                 region STRING CONSTANT DOMAIN
     statement:  LATENESS view.column INTERVAL 4 SECONDS [MAX JUMP ...];
 
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from circuits.errors import ProgramError
 from circuits.expressions.nodes import Literal
+from circuits.percentile import Percentile
 from circuits.waterline import EXACT, Amount
 from sql.plan import Plan, Values
 from sql.source import Source
@@ -29,10 +31,11 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class LatenessClause:
-    """The amounts as the user wrote them."""
+    """The amounts as the user wrote them. amount: of a percentile, what stands after LATENESS."""
 
     amount: Slice
     jump: Slice | None
+    percentile: Percentile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,47 @@ class LatenessStatement:
 
 def lateness_clause(cursor: Cursor) -> LatenessClause:
     """After the word LATENESS."""
-    if cursor.sees("PERCENTILE"):
-        cursor.fail("not supported yet: LATENESS PERCENTILE; give a constant")
-    amount = _amount(cursor, "LATENESS")
+    first = cursor.next
+    percentile = _percentile(cursor) if cursor.accept("PERCENTILE") else None
+    if percentile is None:
+        amount = _amount(cursor, "LATENESS")
+    else:
+        amount = Slice(cursor.source.text[first.start : cursor.ahead(-1).stop], first.start)
     jump = _amount(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
-    return LatenessClause(amount, jump)
+    return LatenessClause(amount, jump, percentile)
+
+
+def _percentile(cursor: Cursor) -> Percentile:
+    """After the word PERCENTILE: p OVER n ROWS [EVERY k ROWS]"""
+    at = cursor.next
+    share = _number(cursor, "a percentile")
+    if not 0 <= share <= 100:
+        cursor.fail(
+            f"PERCENTILE {share} is not from 0 to 100: it is the part of the rows that come after", at
+        )
+    cursor.expect("OVER")
+    over = _rows(cursor, "OVER")
+    return Percentile(share, over, _rows(cursor, "EVERY") if cursor.accept("EVERY") else 1)
+
+
+def _rows(cursor: Cursor, clause: str) -> int:
+    at = cursor.next
+    number = _number(cursor, "a number of rows")
+    if number != int(number) or number < 1:
+        cursor.fail(f"{clause} {number} ROWS: give a whole number of rows, at least 1", at)
+    if not cursor.accept("ROW"):
+        cursor.expect("ROWS")
+    return int(number)
+
+
+def _number(cursor: Cursor, what: str) -> Decimal:
+    at = cursor.next
+    sign = "-" if cursor.accept("-") else ""
+    token = cursor.take()
+    try:
+        return Decimal(sign + token.text if token.kind == "number" else "")
+    except InvalidOperation:
+        cursor.fail(f"expected {what}, found {token}", at)
 
 
 def lateness_statement(cursor: Cursor) -> LatenessStatement:
@@ -82,20 +121,27 @@ def not_constant(source: Source, text: Slice) -> ProgramError:
     return source.error(text.start, message)
 
 
-def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.DataType) -> Amount:
+def check_ordered(source: Source, text: Slice, column: pa.DataType) -> None:
+    """Raises ProgramError for a type that has no waterline."""
+    if not _can_be_late(column):
+        raise source.error(text.start, _mismatch(text, column, "lateness"))
+
+
+def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.DataType, what: str) -> Amount:
     """The constant in the units of the column: microseconds, days, or its own numbers.
 
-    relation: the plan of `SELECT amount`. Raises ProgramError where the amount can't be subtracted from the
-    column, or is negative.
+    relation: the plan of `SELECT amount`. what: 'lateness' or 'MAX JUMP'. Raises ProgramError where the
+    amount can't be subtracted from the column, or is negative.
     """
     row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
     if len(row) != 1 or not isinstance(row[0], Literal) or row[0].value is None:
         raise not_constant(source, text)
     amount = _in_units(row[0], column)
     if amount is None:
-        raise source.error(text.start, _mismatch(text, column))
+        raise source.error(text.start, _mismatch(text, column, what))
     if amount < 0:
-        raise source.error(text.start, f"lateness {text.text} is negative; zero means in order")
+        zero = "in order" if what == "lateness" else "that no row lifts the waterline"
+        raise source.error(text.start, f"{what} {text.text} is negative; zero means {zero}")
     return amount
 
 
@@ -119,13 +165,16 @@ def _in_units(constant: Literal, column: pa.DataType) -> Amount | None:
     return float(value) if pt.is_floating(column) else None
 
 
-def _mismatch(text: Slice, column: pa.DataType) -> str:
+def _can_be_late(column: pa.DataType) -> bool:
+    is_number = pt.is_integer(column) or pt.is_decimal(column) or pt.is_floating(column)
+    return bool(is_number or pt.is_timestamp(column) or pt.is_date(column))
+
+
+def _mismatch(text: Slice, column: pa.DataType, what: str) -> str:
     if pt.is_timestamp(column):
-        return (
-            f"lateness of a timestamp is an interval of fixed length, as INTERVAL 4 SECONDS, not {text.text}"
-        )
+        return f"{what} of a timestamp is an interval of fixed length, as INTERVAL 4 SECONDS, not {text.text}"
     if pt.is_date(column):
-        return f"lateness of a date is a number of days, as INTERVAL 2 DAYS, not {text.text}"
-    if pt.is_integer(column) or pt.is_decimal(column) or pt.is_floating(column):
-        return f"lateness of a number is a number of its type, not {text.text}"
+        return f"{what} of a date is a number of days, as INTERVAL 2 DAYS, not {text.text}"
+    if _can_be_late(column):
+        return f"{what} of a number is a number of its type, not {text.text}"
     return f"a column of type {column} can't have LATENESS; timestamps, dates and numbers can"

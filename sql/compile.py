@@ -14,7 +14,13 @@ from circuits.errors import ProgramError
 from circuits.expressions.nodes import Column
 from circuits.operators.late import LATE_ROWS
 from circuits.waterline import Amount
-from sql.annotations import LatenessClause, LatenessStatement, lateness_amount, not_constant
+from sql.annotations import (
+    LatenessClause,
+    LatenessStatement,
+    check_ordered,
+    lateness_amount,
+    not_constant,
+)
 from sql.append_only import append_only
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
@@ -151,10 +157,13 @@ class _Compiler:
         self.views[view.name] = replace(view, lateness=(*view.lateness, lateness))
 
     def _column_lateness(self, clause: LatenessClause, at: int, column: Field) -> ColumnLateness:
-        amount = self._amount(clause.amount, column)
-        return ColumnLateness(at, amount, None if clause.jump is None else self._amount(clause.jump, column))
+        jump = None if clause.jump is None else self._amount(clause.jump, column, "MAX JUMP")
+        if clause.percentile is None:
+            return ColumnLateness(at, self._amount(clause.amount, column, "lateness"), jump)
+        check_ordered(self.source, clause.amount, column.type)
+        return ColumnLateness(at, 0, jump, clause.percentile)
 
-    def _amount(self, text: Slice, column: Field) -> Amount:
+    def _amount(self, text: Slice, column: Field, what: str) -> Amount:
         dumped = self.catalyst.query(f"SELECT {text.text}")
         if "error" in dumped:
             raise not_constant(self.source, text)
@@ -162,7 +171,7 @@ class _Compiler:
             constant = plan(Query(self.source, text, dumped["types"]), dumped["plan"]).plan
         except ProgramError:
             raise not_constant(self.source, text) from None
-        return lateness_amount(self.source, text, constant, column.type)
+        return lateness_amount(self.source, text, constant, column.type, what)
 
     def _column_type(self, text: Slice) -> Any:
         type_ = self.catalyst.column_type(text.text)

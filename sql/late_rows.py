@@ -54,6 +54,12 @@ def annotated_view(source: Source, statement: LatenessStatement, views: Mapping[
         listed = ", ".join(column.name for column in view.schema)
         message = f"unknown column '{statement.column}' in '{view.name}'; columns: {listed}"
         raise source.error(statement.start, message)
+    if statement.clause.percentile is not None:
+        message = (
+            f"LATENESS PERCENTILE of '{view.name}': rows of a view come in no order; "
+            "annotate a column of a table, or give a constant"
+        )
+        raise source.error(statement.start, message)
     if any(view.name in scanned(other.plan) for other in views.values()):
         message = f"LATENESS of '{view.name}' must stand before the views that read it"
         raise source.error(statement.start, message)

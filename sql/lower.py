@@ -14,6 +14,7 @@ import pyarrow as pa
 from circuits.circuit import Circuit, CircuitBuilder
 from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
 from circuits.operators.distinct import Distinct
+from circuits.operators.event_times import EventTimes, LastEventTimes
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
 from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
@@ -61,18 +62,23 @@ class Lowering:
     def table(self, table: Table) -> None:
         schema = arrow_schema(table.schema)
         add = self.builder.add
+        lateness = self._lateness(table)
+        numbered = schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
         if table.primary_key:
-            changes = schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
-            source = add(Source(table.name, changes), name=table.name)
+            source = add(Source(table.name, numbered), name=table.name)
+            self._follow_event_times(source, lateness)
             key = tuple(schema.get_field_index(name) for name in table.primary_key)
-            lateness = self._lateness(table)
             placed = self.builder.placed(self._on_time(source, table, lateness), key)
             node = add(Upsert(key, lateness), placed, name=table.name)
             if lateness:
                 self._late.append(add(Frozen(table.name, key, lateness), placed, node))
         else:
-            source = add(Source(table.name, schema), name=table.name)
-            node = self._on_time(source, table, self._lateness(table))
+            in_order = any(one.percentile is not None for one in lateness)
+            source = add(Source(table.name, numbered if in_order else schema), name=table.name)
+            self._follow_event_times(source, lateness)
+            node = self._on_time(source, table, lateness)
+            if in_order:
+                node = self.map(node, columns_of_schema(table.schema), table.schema)
             if table.append_only:
                 node = add(AppendOnly(table.name), node)
             elif not table.unchecked:
@@ -90,11 +96,19 @@ class Lowering:
                 of.schema[one.column].type,
                 one.amount,
                 one.jump,
+                one.percentile,
             )
             for one in of.lateness
         )
         self.builder.lateness.extend(lateness)
         return lateness
+
+    def _follow_event_times(self, source: int, lateness: tuple[Lateness, ...]) -> None:
+        """What raises the percentile waterlines of a table."""
+        for i, one in enumerate(lateness):
+            if one.percentile is not None:
+                times = self.builder.add(EventTimes(lateness, i), source)
+                self.builder.add(LastEventTimes(one), self.builder.placed(times, ()), name=one.name)
 
     def _on_time(self, node: int, of: Table | View, lateness: tuple[Lateness, ...]) -> int:
         """The rows of a node that aren't late; those that are go to `late_rows`."""

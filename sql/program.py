@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from circuits.circuit import Circuit
 from circuits.errors import ProgramError
+from circuits.percentile import Percentile
 from circuits.waterline import Amount
 from sql.plan import Plan, Schema
 
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLateness:
-    """amount, jump: in the units of `circuits.waterline`."""
+    """amount, jump: in the units of `circuits.waterline`. percentile: instead of an amount."""
 
     column: int
     amount: Amount
     jump: Amount | None
+    percentile: Percentile | None = None
 
 
 @dataclass(frozen=True, slots=True)

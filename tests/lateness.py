@@ -1,32 +1,38 @@
 """LATENESS by the book: random annotations of a program, and which rows of a run survive them.
 
 Row by row, in plain Python, as SEMANTICS says it: a row of step t passes iff each annotated value is NULL or
-at least the waterline as of step t − 1, which is the greatest value − lateness of all the rows before.
+at least the waterline as of step t − 1, which is the greatest value − lateness of all the rows before, or the
+greatest candidate of a percentile.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from circuits.percentile import Percentile
 from tests.programs import Program, Table
 from tests.strategies import Change, Contents, Delta, Row, Run, draw_run
 from tests.values import Choices, chance, identity
 
 # (SQL, amount) that a column of the type may be annotated with; how far its values drift in a step
 _AMOUNTS: dict[str, list[tuple[str, Any]]] = {
-    "TIMESTAMP": [("INTERVAL 0 SECONDS", timedelta(0)), ("INTERVAL 12 MINUTES", timedelta(minutes=12))],
+    "TIMESTAMP": [
+        ("INTERVAL 0 SECONDS", timedelta(0)),
+        ("INTERVAL 12 MINUTES", timedelta(minutes=12)),
+        ("PERCENTILE 40 OVER 5 ROWS", Percentile(Decimal(40), 5)),
+    ],
     "TIMESTAMP_NTZ": [("INTERVAL '1' HOUR", timedelta(hours=1))],
     "DATE": [("INTERVAL 1 DAY", timedelta(days=1)), ("0", timedelta(0))],
-    "BIGINT": [("0", 0), ("1", 1)],
+    "BIGINT": [("0", 0), ("1", 1), ("PERCENTILE 25 OVER 4 ROWS EVERY 3 ROWS", Percentile(Decimal(25), 4, 3))],
     "INT": [("0", 0), ("2", 2)],
-    "DECIMAL(10,2)": [("1.5", Decimal("1.5"))],
-    "DOUBLE": [("0.5", 0.5)],
+    "DECIMAL(10,2)": [("1.5", Decimal("1.5")), ("PERCENTILE 0 OVER 2 ROWS", Percentile(Decimal(0), 2))],
+    "DOUBLE": [("0.5", 0.5), ("PERCENTILE 100 OVER 2 ROWS", Percentile(Decimal(100), 2))],
 }
 _DRIFT: dict[str, Any] = {
     "TIMESTAMP": timedelta(minutes=7),
@@ -130,6 +136,7 @@ def surviving(annotated: Annotated, run: Run) -> Run:
     program = annotated.program
     contents = Contents(program.tables)
     waterlines: dict[tuple[str, int], Any] = {}
+    arrived: dict[tuple[str, int], list[Any]] = {}
     kept = []
     for delta in run:
         passing: Delta = {}
@@ -141,14 +148,26 @@ def surviving(annotated: Annotated, run: Run) -> Run:
             ]
         for name, changes in delta.items():
             for i, amount in annotated.of(program.table(name)):
-                for change in changes:
-                    value = change.row[i]
-                    if value is not None and not _is_nan(value):
-                        risen = value - amount
-                        waterlines[name, i] = max(waterlines.get((name, i), risen), risen)
+                values = [c.row[i] for c in changes for _ in range(c.weight)]
+                values = [v for v in values if v is not None and not _is_nan(v)]
+                if isinstance(amount, Percentile):
+                    candidates = _candidates(arrived.setdefault((name, i), []), values, amount)
+                else:
+                    candidates = [value - amount for value in values]
+                for risen in candidates:
+                    waterlines[name, i] = max(waterlines.get((name, i), risen), risen)
         contents.apply(passing)
         kept.append(passing)
     return kept
+
+
+def _candidates(arrived: list[Any], values: list[Any], percentile: Percentile) -> Iterator[Any]:
+    """Of each value, which is added to those that arrived: what p % of the last n exceed."""
+    for value in values:
+        arrived.append(value)
+        if len(arrived) >= percentile.over and (len(arrived) - percentile.over) % percentile.every == 0:
+            exceeding = min(percentile.over - 1, math.ceil(percentile.over * percentile.share / 100))
+            yield sorted(arrived[-percentile.over :], reverse=True)[exceeding]
 
 
 def _late(change: Change, lines: Mapping[int, Any]) -> bool:

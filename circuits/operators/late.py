@@ -52,7 +52,7 @@ class OnTime(Operator):
             column = delta.rows.column(one.column)
             # a row that is rejected for its jump must not move the waterline after all
             seen = column.filter(pa.array(~jumping)) if jumping.any() else column
-            candidate = one.candidate(seen)
+            candidate = None if one.percentile is not None else one.candidate(seen)
             if candidate is not None:
                 context.report(one.name, candidate)
         gone = late | jumping

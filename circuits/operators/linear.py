@@ -16,7 +16,7 @@ from circuits.expressions.nodes import Column, Expression
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.zset import ZSet
 
-# the last column of a keyed table's source: the order of its changes
+# the last column of a source whose rows' order counts, as that of a keyed table's changes does
 SEQUENCE = "__sequence"
 
 
