@@ -40,6 +40,11 @@ def fixed_values(array: pa.Array) -> np.ndarray:
     return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
 
 
+def from_fixed_values(values: np.ndarray, kind: pa.DataType) -> pa.Array:
+    """The inverse of `fixed_values` where nothing is NULL, over the same memory. Not for booleans."""
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
 def is_fixed(kind: pa.DataType) -> bool:
     """True for the types of `fixed_values`."""
     return bool(

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, empty, fixed_values, take
+from circuits.arrow import concat, empty, fixed_values, is_fixed, take
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.ordering import order_code
@@ -82,6 +82,30 @@ class Batch:
     def zset(self) -> ZSet:
         return ZSet(self.rows, self.weights)
 
+    @cached_property
+    def first(self) -> int:
+        """The least sort key."""
+        return int(self.keys[0])
+
+    @cached_property
+    def last(self) -> int:
+        """The greatest sort key."""
+        return int(self.keys[-1])
+
+    @cached_property
+    def plain(self) -> list[np.ndarray | None]:
+        """Per column its values, where they have a fixed width, fill whole bytes, and none is NULL."""
+        return [
+            fixed_values(column)
+            if is_fixed(column.type) and not pa.types.is_boolean(column.type) and not column.null_count
+            else None
+            for column in self.rows.columns
+        ]
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Its rows at start <= position < stop, as views."""
+        return Batch(self.keys[start:stop], self.rows.slice(start, stop - start), self.weights[start:stop])
+
     @staticmethod
     def empty(layout: Layout) -> Batch:
         return Batch(np.zeros(0, np.uint64), empty(layout.schema), np.zeros(0, np.int64))
@@ -113,7 +137,7 @@ class Batch:
         stop = int(np.searchsorted(self.keys, np.uint64(high), "left")) if high < 1 << 64 else len(self.keys)
         if start == 0 and stop == len(self.keys):
             return self
-        return Batch(self.keys[start:stop], self.rows.slice(start, stop - start), self.weights[start:stop])
+        return self.slice(start, stop)
 
     def to_stored(self, layout: Layout) -> pa.RecordBatch:
         """One Arrow record batch of `layout.stored_schema`."""

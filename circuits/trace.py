@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from circuits.batch import HIGH, LOW, Batch, Layout
 from circuits.equality import equal_rows
+from circuits.stretch import Stretch, stretches
 from circuits.zset import ZSet
 
 
@@ -40,33 +41,42 @@ class Integral:
         keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
         Yields (positions into columns, batch, positions into the batch).
         """
-        for batch in self.before:
-            start, stop = _ranges(batch, keys, keys) if whole_key else ranges_by_placement(keys, batch)
+        greatest = keys if whole_key else keys | LOW
+        least = keys if whole_key else keys & HIGH
+        for stretch in stretches(self.before):
+            start, stop = stretch.ranges(least, greatest)
             if (start == stop).all():
                 continue
             wanted, there = expand_ranges(start, stop)
+            batch = stretch.batches[0]
+            if len(stretch.batches) > 1:
+                batch, there = stretch.take(there), np.arange(len(there))
             same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
             if not same.all():
                 wanted, there = wanted[same], there[same]
             yield wanted, batch, there
 
+    def near(self, keys: np.ndarray) -> Iterator[Batch]:
+        """The batches of `before`, in which each of the keys has all rows of its placement hash.
+
+        Of a run that is stored in several batches only those rows, as one batch.
+        """
+        if not len(keys):
+            return
+        high = keys & HIGH
+        once = high[np.flatnonzero(np.concatenate([[True], high[1:] != high[:-1]]))]
+        for stretch in stretches(self.before):
+            if len(stretch.batches) == 1 or len(once) >= len(stretch):
+                yield from stretch.batches
+                continue
+            _, there = expand_ranges(*stretch.ranges(once, once | LOW))
+            if len(there):
+                yield stretch.take(there)
+
 
 def ranges_by_placement(keys: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """Per key, the half-open range of the batch's rows with the same high half."""
-    return _ranges(batch, keys & HIGH, keys | LOW)
-
-
-def _ranges(batch: Batch, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Per i, the half-open range of the batch's rows with least[i] <= sort key <= greatest[i].
-
-    Most batches hold few of the keys: only where something was found is the range's end searched for.
-    """
-    start = np.searchsorted(batch.keys, least, "left")
-    stop = start.copy()
-    if len(batch):
-        found = np.flatnonzero(batch.keys[np.minimum(start, len(batch) - 1)] <= greatest)
-        stop[found] = np.searchsorted(batch.keys, greatest[found], "right")
-    return start, stop
+    return Stretch([batch]).ranges(keys & HIGH, keys | LOW)
 
 
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

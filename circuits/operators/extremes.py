@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from circuits.arrow import int64_array
-from circuits.batch import LOW, Batch
+from circuits.batch import HIGH, LOW, Batch
 from circuits.equality import equal_rows
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.ordering import has_order_bits, order_bits
-from circuits.trace import Integral, expand_ranges, ranges_by_placement
+from circuits.stretch import stretches
+from circuits.trace import Integral, expand_ranges
 
 _FIRST_FETCH = 4
 
@@ -63,20 +64,21 @@ def _fetch(
     """
     horizon = np.full(len(groups), -1 if greatest else 1 << 32, dtype=np.int64)
     owners, values, weights = [], [], []
-    for batch in batches:
-        start, stop = ranges_by_placement(highs, batch)
+    for stretch in stretches(batches):
+        start, stop = stretch.ranges(highs & HIGH, highs | LOW)
         cut = np.maximum(start, stop - fetch) if greatest else np.minimum(stop, start + fetch)
         partial = np.flatnonzero(cut > start if greatest else cut < stop)
-        edge = batch.keys[cut[partial] if greatest else cut[partial] - 1] & LOW
+        edge = stretch.keys(cut[partial] if greatest else cut[partial] - 1) & LOW
         nearer = np.maximum if greatest else np.minimum
         horizon[partial] = nearer(horizon[partial], edge.astype(np.int64))
         owner, there = expand_ranges(cut, stop) if greatest else expand_ranges(start, cut)
-        same = equal_rows(keys, groups[owner], [batch.rows.column(i) for i in range(len(keys))], there)
-        owner, there = owner[same], there[same]
-        owners.append(owner)
-        values.append(batch.rows.column(len(keys)).take(int64_array(np.ascontiguousarray(there))))
-        codes = (batch.keys[there] & LOW).astype(np.int64)
-        weights.append(np.stack([batch.weights[there], codes]))
+        batch = stretch.take(there)
+        columns, everywhere = batch.rows.columns, np.arange(len(batch))
+        same = np.flatnonzero(equal_rows(keys, groups[owner], columns[: len(keys)], everywhere))
+        owners.append(owner[same])
+        values.append(columns[len(keys)].take(int64_array(same)))
+        codes = (batch.keys[same] & LOW).astype(np.int64)
+        weights.append(np.stack([batch.weights[same], codes]))
     return (np.concatenate(owners) if owners else np.zeros(0, np.int64)), values, weights, horizon
 
 

@@ -55,8 +55,9 @@ class Join(Operator):
         left, right = inputs
         assert isinstance(left, Integral) and isinstance(right, Integral)
         schema = self.schema(left.layout.schema, right.layout.schema)
-        parts = [self._pairs(left.delta, batch, schema) for batch in right.before]
-        parts += [self._pairs(batch, right.delta, schema) for batch in (*left.before, left.delta)]
+        parts = [self._pairs(left.delta, batch, schema) for batch in right.near(left.delta.keys)]
+        parts += [self._pairs(batch, right.delta, schema) for batch in left.near(right.delta.keys)]
+        parts.append(self._pairs(left.delta, right.delta, schema))
         return ZSet.sum(schema, parts)
 
     def _pairs(self, left: Batch, right: Batch, schema: pa.Schema) -> ZSet:
