@@ -144,13 +144,16 @@ def join_doubles(owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: 
     is_special = index < 0
     np.add.at(specials, (-1 - index[is_special], owner[is_special]), limb[is_special])
     owner, index, limb = owner[~is_special], index[~is_special], limb[~is_special]
-    sums = np.zeros(count) if not len(index) else _dense_sums(owner, index, limb, count)
+    sums = np.zeros(count) if not len(index) else dense_sums(owner, index, limb, count)
     nan, positive, negative = specials > 0
     sums = np.where(positive, np.inf, np.where(negative, -np.inf, sums))
     return np.where(nan | (positive & negative), np.nan, sums)
 
 
-def _dense_sums(owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: int) -> np.ndarray:
+def dense_sums(
+    owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: int, bias: int = _BIAS
+) -> np.ndarray:
+    """float64[count]: for each owner the nearest double of Σ limb · 2^(32 index − bias)."""
     lowest = int(index.min()) - 3  # room below, so that the top three limbs always exist
     width = int(index.max()) - lowest + 3
     dense = np.zeros((width, count), dtype=np.int64)
@@ -168,7 +171,7 @@ def _dense_sums(owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: i
     word = (first << (lead + np.uint64(32))) | (second << lead) | (third >> (np.uint64(32) - lead))
     lost = (third << lead) & np.uint64(0xFFFFFFFF)
     word |= (sticky | (lost != 0)).astype(np.uint64)
-    exponent = (top + lowest - 1) * 32 - lead.astype(np.int64) - _BIAS
+    exponent = (top + lowest - 1) * 32 - lead.astype(np.int64) - bias
     with np.errstate(over="ignore"):
         sums = np.ldexp(word.astype(np.float64), exponent)
     return np.asarray(np.where(negative, -sums, sums))

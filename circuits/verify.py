@@ -8,7 +8,7 @@ from __future__ import annotations
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Expression, columns_of
 from circuits.operators.aggregate import Aggregate
-from circuits.operators.combine import Combine, CombineDoubles
+from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
@@ -90,5 +90,5 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
             placement = child.placement
             assert placement is not None and all(i < operator.keys for i in placement), f"{where}: placement"
             assert placement == inputs[0].placement, f"{where}: inputs lie differently"
-    elif isinstance(operator, Combine | CombineDoubles):
+    elif isinstance(operator, Combine | CombineParts):
         assert operator.keys <= len(inputs[0].schema), f"{where}: too many keys"

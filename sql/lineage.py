@@ -5,7 +5,7 @@ from __future__ import annotations
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import Call, Column, Expression
 from circuits.operators.aggregate import Aggregate
-from circuits.operators.combine import Combine, CombineDoubles
+from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.join import Join
 from circuits.operators.linear import Map, Source
 
@@ -22,7 +22,7 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
     if isinstance(operator, Join):
         side, column = operator.columns[column]
         return origin(circuit, at.inputs[side], column)
-    if isinstance(operator, Combine | CombineDoubles | Aggregate) and column >= operator.keys:
+    if isinstance(operator, Combine | CombineParts | Aggregate) and column >= operator.keys:
         return None
     if len(at.inputs) != 1 and not isinstance(operator, Aggregate):
         return None

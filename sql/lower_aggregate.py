@@ -2,26 +2,29 @@
 
 count, sum, avg         accumulators, added up before rows move          (linear)
 sum, avg of DOUBLE      the limbs of exact sums                          (linear)
+statistics, bits        parts that add up                                (linear)
 min, max                an accumulator over append-only input, else values ordered within the group
 DISTINCT                the same over the distinct arguments of each group
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.types as pt
 
+from circuits.aggregates.members import Finish, Split
 from circuits.expressions.nodes import Call, Column, Expression, Literal
 from circuits.operators.aggregate import Aggregate, Result
-from circuits.operators.combine import Accumulator, Combine, CombineDoubles
+from circuits.operators.combine import Accumulator, Combine, CombineParts, Doubles
 from circuits.operators.distinct import Distinct
 from circuits.operators.linear import Filter
 from circuits.operators.streams import Integrate
 from circuits.ordering import has_order_bits
 from sql import plan as p
+from sql.finishes import finish_of, required
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -75,11 +78,16 @@ class _Grouping:
     def _arguments(self, call: p.AggregateCall) -> tuple[int, ...]:
         """The columns of the call's arguments; where its FILTER isn't true, an argument is NULL."""
         arguments = call.arguments
+        if finish_of(call) is not None:
+            return self._columns((*arguments, *((call.filter,) if call.filter is not None else ())))
         if call.filter is not None:
             arguments = arguments or (Literal(True, pa.bool_()),)
             arguments = tuple(_if(call.filter, argument) for argument in arguments)
         if len(arguments) > 1 and not call.distinct:  # count(a, b): rows without any NULL
             arguments = (_all_valid(arguments),)
+        return self._columns(arguments)
+
+    def _columns(self, arguments: tuple[Expression, ...]) -> tuple[int, ...]:
         for argument in arguments:
             if argument not in self.arguments:
                 self.arguments.append(argument)
@@ -88,6 +96,8 @@ class _Grouping:
     def _is_searched(self, call: p.AggregateCall) -> bool:
         if call.function in ("min", "max"):
             return not self._extreme_accumulates(call)
+        if finish_of(call) is not None:
+            return True
         return call.function in ("sum", "avg") and pt.is_floating(call.arguments[0].type)
 
     def _extreme_accumulates(self, call: p.AggregateCall) -> bool:
@@ -95,15 +105,18 @@ class _Grouping:
 
     def _result(self, call: p.AggregateCall, at: tuple[int, ...]) -> Result:
         text = f"{call.function}({', '.join(map(str, call.arguments)) or '*'})"
+        finish = finish_of(call)
+        if finish is not None:
+            return Result(call.function, call.type, self._rows(call, at, finish), finish=finish, text=text)
         if not at:
             return Result("weight", call.type, text=text)
         if call.function in ("min", "max") and not self._extreme_accumulates(call):
             return Result(call.function, call.type, self._ordered(at[0]), ordered=True, text=text)
+        argument = self._argument(at[0])
         if call.distinct and call.function not in ("min", "max"):
             index, part, at = self._distinct(at)
         else:
             index, part = 0, self.base
-        argument = self._argument(at[0])
         count = None
         if index == 0 and argument.nullable:
             count = self.keys + part.accumulator("count", at[0])
@@ -118,7 +131,8 @@ class _Grouping:
             kinds = _limb_kinds(argument.type)
         parts = tuple(self.keys + part.accumulator(kind, at[0]) for kind in kinds)
         scale = call.type.scale - argument.type.scale if pt.is_decimal(argument.type) else 0
-        return Result(call.function, call.type, index, count, parts, scale, text=text)
+        lenient = call.option("evalMode") == "TRY"
+        return Result(call.function, call.type, index, count, parts, scale, text=text, lenient=lenient)
 
     def _argument(self, at: int) -> Expression:
         return self.arguments[at - self.keys]
@@ -149,10 +163,40 @@ class _Grouping:
 
     def _limbs(self, node: int, at: int) -> int:
         columns = (*self._key_columns(), Column(at, self.builder.nodes[node].schema.field(at).type))
-        values = self.lowering.map(node, columns, _schema(columns))
+        return self._parts(self.lowering.map(node, columns, _schema(columns)), Doubles())
+
+    def _parts(self, node: int, split: Split) -> int:
+        """The trace of the parts of (keys, values…); its position among the other inputs."""
         keys = tuple(range(self.keys))
-        limbs = self.builder.placed(self.builder.add(CombineDoubles(self.keys), values), keys)
-        return self._other(Integrate(keys, sums=(self.keys + 1,)), limbs)
+        parts = self.builder.placed(self.builder.add(CombineParts(self.keys, split), node), keys)
+        return self._other(Integrate(keys, sums=(self.keys + len(split.index),)), parts)
+
+    def _rows(self, call: p.AggregateCall, at: tuple[int, ...], finish: Finish) -> int:
+        """The trace of what `finish` reads; its position among the other inputs.
+
+        A FILTER takes rows away: NULL in their place might be a value.
+        """
+        columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in at))
+        node = self.lowering.map(self.input, columns, _schema(columns))
+        if call.filter is not None:
+            node = self.builder.add(Filter(Column(len(columns) - 1, pa.bool_())), node)
+            columns = columns[:-1]
+            kept = tuple(Column(i, column.type, column.nullable) for i, column in enumerate(columns))
+            node = self.lowering.map(node, kept, _schema(kept))
+        nullable = [i for i in required(call) if self._argument(at[i]).nullable]
+        node = self._without_nulls(node, tuple(self.keys + i for i in nullable))
+        if call.distinct:
+            node = self._distinct_rows(node)
+        if finish.split is not None:
+            return self._parts(node, finish.split)
+        keys = tuple(range(self.keys))
+        return self._other(Integrate(keys), self.builder.placed(node, keys))
+
+    def _distinct_rows(self, node: int) -> int:
+        keys = tuple(range(self.keys))
+        node = self.builder.placed(node, keys)
+        rows = self.builder.add(Integrate(self.builder.placement(node)), node)
+        return self.builder.add(Distinct(), rows)
 
     def _distinct(self, at: tuple[int, ...]) -> tuple[int, _Accumulated, tuple[int, ...]]:
         """(input, its accumulators, argument columns) for the distinct arguments of each group."""
@@ -161,10 +205,7 @@ class _Grouping:
             node = self.lowering.map(self.input, columns, _schema(columns))
             nullable = tuple(self.keys + i for i, a in enumerate(at) if self._argument(a).nullable)
             node = self._without_nulls(node, nullable)
-            keys = tuple(range(self.keys))
-            node = self.builder.placed(node, keys)
-            rows = self.builder.add(Integrate(self.builder.placement(node)), node)
-            self.distinct[at] = _Accumulated(self.builder.add(Distinct(), rows))
+            self.distinct[at] = _Accumulated(self._distinct_rows(node))
         index = 1 + list(self.distinct).index(at)
         return index, self.distinct[at], tuple(range(self.keys, self.keys + len(at)))
 
@@ -188,17 +229,7 @@ class _Grouping:
         """Positions among the other inputs become positions among all inputs."""
         at = result.input if result.input >= 0 else accumulated - 1 - result.input
         limbs = None if result.limbs is None else accumulated - 1 - result.limbs
-        return Result(
-            result.function,
-            result.type,
-            at,
-            result.count,
-            result.parts,
-            result.scale,
-            result.ordered,
-            limbs,
-            result.text,
-        )
+        return replace(result, input=at, limbs=limbs)
 
 
 def _limb_kinds(kind: pa.DataType) -> tuple[str, ...]:

@@ -77,7 +77,10 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """function: 'count', 'sum', 'avg', 'min', 'max'; no argument: count(*)."""
+    """function: 'count', 'sum', 'avg', 'min', 'max' or a key of `sql.finishes`; no argument: count(*).
+
+    options: what is not an expression, as sorted (name, value) pairs.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
@@ -85,6 +88,10 @@ class AggregateCall:
     nullable: bool
     filter: Expression | None = None
     distinct: bool = False
+    options: tuple[tuple[str, object], ...] = ()
+
+    def option(self, name: str, default: object = None) -> object:
+        return dict(self.options).get(name, default)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
 from circuits.operator import Operator
 from circuits.operators.aggregate import Aggregate
-from circuits.operators.combine import Combine, CombineDoubles
+from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import Frozen, OnTime
@@ -129,7 +129,7 @@ def _join(operator: Operator, inputs: list[Bounds]) -> Bounds:
 
 def _combine(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """Group keys are columns of the input; accumulators mix rows of any age."""
-    assert isinstance(operator, Combine | CombineDoubles)
+    assert isinstance(operator, Combine | CombineParts)
     return {i: bound for i, bound in inputs[0].items() if i < operator.keys}
 
 
@@ -153,7 +153,7 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Upsert: _same,
     Join: _join,
     Combine: _combine,
-    CombineDoubles: _combine,
+    CombineParts: _combine,
     Aggregate: _aggregate,
 }
 

@@ -378,6 +378,8 @@ class _Select:
         return drawn
 
     def plain_aggregate(self, columns: Sequence[Column]) -> Expr:
+        if chance(self.choices, 4):
+            return self.rarer_aggregate(columns)
         function = self.choices.choice(["count(*)", "count", "sum", "min", "max", "avg"])
         ordered = [c for c in columns if c.type in _ORDERED]
         numbers = [c for c in columns if c.type in _NUMBERS and c.summable and c.bound * 1000 < _LIMIT]
@@ -402,6 +404,27 @@ class _Select:
                 return Expr(f"count(DISTINCT {self.choices.choice(exact).name})", "BIGINT", 1000)
             return Expr(f"count({self.choices.choice(columns).name})", "BIGINT", 1000)
         return Expr("count(*)", "BIGINT", 1000)
+
+    def rarer_aggregate(self, columns: Sequence[Column]) -> Expr:
+        integers = [c for c in columns if c.type in _INTEGERS and c.exact and c.bound <= 1000]
+        booleans = self.of(columns, "BOOLEAN")
+        options = [Expr(f"count_if({self.condition(columns)})", "BIGINT", 1000)]
+        if booleans:
+            name = self.choices.choice(booleans).name
+            options += [Expr(f"bool_and({name})", "BOOLEAN"), Expr(f"bool_or({name})", "BOOLEAN")]
+        if integers:
+            c, other = self.choices.choice(integers), self.choices.choice(integers)
+            function = self.choices.choice(["var_pop", "var_samp", "stddev_pop", "stddev_samp"])
+            distinct = self.choices.choice(["", "DISTINCT "])
+            spread, together = c.bound**2, c.bound * other.bound
+            options += [
+                Expr(f"{self.choices.choice(['bit_and', 'bit_or', 'bit_xor'])}({c.name})", c.type, 2048),
+                Expr(f"{function}({distinct}{c.name})", "DOUBLE", spread, exact=False, summable=False),
+                Expr(f"covar_pop({c.name}, {other.name})", "DOUBLE", together, exact=False, summable=False),
+                Expr(f"sum(DISTINCT {c.name})", "BIGINT", c.bound * 1000),
+                Expr(f"avg(DISTINCT {c.name})", "DOUBLE", c.bound * 1000, exact=False),
+            ]
+        return self.choices.choice(options)
 
     # --- expressions
 

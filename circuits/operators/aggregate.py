@@ -2,9 +2,9 @@
 
     aggregate^Δ(d)[g] = −row(z⁻¹(I)[g]) + row(I[g])      for the groups g that the deltas touch
 
-I: the integrals of what the results are made of: accumulators (`Combine`), the limbs of double sums
-(`CombineDoubles`), values ordered within groups (`extremes`). A group exists while its weight is positive;
-the global group (no keys) always does.
+I: the integrals of what the results are made of: accumulators (`Combine`), parts that add up
+(`CombineParts`), values ordered within groups (`extremes`), or all values (`Finish`). A group exists while
+its weight is positive; the global group (no keys) always does.
 
 DBSP, PVLDB 16(7), §7.  State: those integrals.  Cost: O(g log |I|) for g touched groups.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from circuits.aggregates.members import Finish, Members
 from circuits.arrow import concat, fixed_values, take
 from circuits.batch import Layout
 from circuits.equality import equal_rows
@@ -38,7 +39,8 @@ class Result:
     function: 'weight' (count(*)), 'count', 'sum', 'avg', 'min', 'max'. input: which integral holds its
     accumulators, or its ordered values ('min', 'max' with `ordered`). count: the accumulator that counts
     the argument's values, None for the group's weight; without values the result is NULL. parts: the
-    accumulators of the value. limbs: the integral with the limbs of a double's sum.
+    accumulators of the value. limbs: the integral with the limbs of a double's sum. lenient: NULL where the
+    result is out of range, instead of an error. finish: any other function, of the rows of `input`.
     """
 
     function: str
@@ -50,6 +52,8 @@ class Result:
     ordered: bool = False
     limbs: int | None = None
     text: str = ""
+    lenient: bool = False
+    finish: Finish | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,7 @@ class _Side:
     ) -> None:
         self._aggregate, self._groups, self._integrals, self._earlier = aggregate, groups, integrals, earlier
         self._accumulators: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
+        self._listed: dict[int, Members] = {}
 
     def exists(self) -> np.ndarray:
         """bool[groups]: whether the group has rows; the global group always exists."""
@@ -172,6 +177,8 @@ class _Side:
     def _result(self, result: Result, there: np.ndarray) -> pa.Array:
         if result.ordered:
             return self._extreme(result)
+        if result.finish is not None:
+            return result.finish.result(self._members(result.input), result.type)
         weights, sums = self._of(result.input)
         counts = weights if result.count is None else sums[result.count]
         if result.function in ("weight", "count"):
@@ -180,7 +187,7 @@ class _Side:
         if result.function in ("min", "max"):
             return from_order_bits(sums[result.parts[0]], valid, result.type)
         if result.limbs is not None:
-            total = self._double_sum(self._integrals[result.limbs])
+            total = self._double_sum(result.limbs)
             if result.function == "avg":
                 total = total / np.where(valid, counts, 1)
             return pa.array(total, mask=~valid)
@@ -202,20 +209,31 @@ class _Side:
             self._reached(integral), self._groups.columns, highs, greatest=result.function == "max"
         )
 
-    def _double_sum(self, integral: Integral) -> np.ndarray:
-        groups, keys = self._groups, len(self._groups.columns)
-        reached = self._reached(integral)
-        highs = groups.sort_keys(integral.layout, whole=False)
-        owners, indices, limbs = [], [], []
-        for owner, batch, there in reached.find(groups.columns, highs, tuple(range(keys)), whole_key=False):
-            owners.append(owner)
-            indices.append(fixed_values(batch.rows.column(keys))[there])
-            limbs.append(fixed_values(batch.rows.column(keys + 1))[there])
-        if not owners:
-            return np.zeros(groups.count)
-        return join_doubles(
-            np.concatenate(owners), np.concatenate(indices), np.concatenate(limbs), groups.count
+    def _double_sum(self, index: int) -> np.ndarray:
+        members = self._members(index)
+        indices, limbs = (fixed_values(column) for column in members.columns)
+        return join_doubles(members.owner, indices, limbs, members.count)
+
+    def _members(self, index: int) -> Members:
+        """All rows of the groups in the integral `index`."""
+        if index not in self._listed:
+            self._listed[index] = self._list(index)
+        return self._listed[index]
+
+    def _list(self, index: int) -> Members:
+        integral, groups, keys = self._integrals[index], self._groups, len(self._groups.columns)
+        schema = pa.schema(
+            [integral.layout.schema.field(i) for i in range(keys, len(integral.layout.schema))]
         )
+        found: list[Members] = []
+        if self._earlier is not None:
+            found.append(self._earlier._members(index))
+            integral = Integral(integral.layout, (integral.delta,), integral.delta)
+        highs = groups.sort_keys(integral.layout, whole=False)
+        for owner, batch, there in integral.find(groups.columns, highs, tuple(range(keys)), whole_key=False):
+            rows = take(batch.rows.select(list(range(keys, len(batch.rows.schema)))), there)
+            found.append(Members(owner, rows.columns, batch.weights[there], groups.count))
+        return Members.sum(schema, found, groups.count)
 
 
 def _zeros(layout: Layout, count: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
@@ -231,19 +249,25 @@ def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> pa.Array:
         total, fits = to_decimal(limbs, result.type, valid)
     else:
         values, fits = to_int64(limbs)
-        total = pa.array(values, mask=~valid)
-    if not (fits | ~valid).all():
+        total = pa.array(values, mask=~(valid & fits)).cast(result.type)
+    if not result.lenient and not (fits | ~valid).all():
         raise _overflow(result)
     return total
 
 
 def _average(result: Result, limbs: np.ndarray, counts: np.ndarray, valid: np.ndarray) -> pa.Array:
-    if not pa.types.is_decimal(result.type):
+    if pa.types.is_floating(result.type):
         return pa.array(to_double(limbs) / counts, mask=~valid)
-    average, fits = to_decimal(divide_half_up(limbs, result.scale, counts), result.type, valid)
-    if not (fits | ~valid).all():
+    if pa.types.is_duration(result.type):
+        # Spark divides a sum that must fit
+        _, fits = to_int64(limbs)
+        average, _ = to_int64(divide_half_up(limbs, 0, counts)[:2])
+        mean = pa.array(average, mask=~(valid & fits)).cast(result.type)
+    else:
+        mean, fits = to_decimal(divide_half_up(limbs, result.scale, counts), result.type, valid)
+    if not result.lenient and not (fits | ~valid).all():
         raise _overflow(result)
-    return average
+    return mean
 
 
 def _overflow(result: Result) -> EvaluationError:

@@ -9,10 +9,12 @@ row a group, not a row a row.  State: none.  Cost: O(|d| log |d|).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from circuits.aggregates.members import Split
 from circuits.arrow import fixed_values, take, validity
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
@@ -82,19 +84,29 @@ class Combine(Operator):
 
 
 @dataclass(frozen=True)
-class CombineDoubles(Operator):
-    """The doubles of the column after the keys, as limbs: rows (key, limb index, limb).
+class Doubles(Split):
+    """A double ↦ its limbs, up to three, so that a group's state is as wide as the range of its values."""
 
-    A double spans up to three limbs, each a row of its own, so that a group's state is as wide as the
-    range of its values and no wider.
-    """
+    index: ClassVar[tuple[str, ...]] = ("index",)
+
+    def split(self, columns: list[pa.Array]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+        (column,) = columns
+        values = np.where(validity(column), fixed_values(column), 0.0).astype(np.float64)
+        at, index, limb = split_doubles(values)
+        return at, [index], limb
+
+
+@dataclass(frozen=True)
+class CombineParts(Operator):
+    """The columns after the keys, as parts that add up: rows (key, index columns of the split, amount)."""
 
     keys: int
+    split: Split
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         keys = [inputs[0].field(i) for i in range(self.keys)]
-        limbs = [pa.field("index", pa.int64(), nullable=False), pa.field("limb", pa.int64(), nullable=False)]
-        return pa.schema([*keys, *limbs])
+        parts = [pa.field(name, pa.int64(), nullable=False) for name in (*self.split.index, "amount")]
+        return pa.schema([*keys, *parts])
 
     def placement(self, *inputs: Placement) -> Placement:
         return keep_keys(inputs[0], self.keys)
@@ -102,18 +114,15 @@ class CombineDoubles(Operator):
     def step(self, context: Context, *inputs: Value) -> ZSet:
         delta = delta_of(inputs[0])
         schema = self.schema(delta.schema)
-        column = delta.rows.column(self.keys)
-        at, index, limb = split_doubles(
-            np.where(validity(column), fixed_values(column), 0.0).astype(np.float64)
-        )
+        at, index, amount = self.split.split(delta.rows.columns[self.keys :])
         weights = delta.weights[at]
         keys = take(delta.rows.select(list(range(self.keys))), at).columns if self.keys else []
-        columns = [*keys, pa.array(index), pa.array(limb * weights)]
-        limbs = ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
-        if not len(limbs):
-            return limbs
-        order, starts, groups = _grouped(limbs, self.keys + 1, context.seed)
-        sums = _reduce("limb0", fixed_values(limbs.rows.column(self.keys + 1))[order], starts)
+        columns = [*keys, *map(pa.array, index), pa.array(amount * weights)]
+        parts = ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
+        if not len(parts):
+            return parts
+        order, starts, groups = _grouped(parts, len(schema) - 1, context.seed)
+        sums = np.add.reduceat(fixed_values(parts.rows.column(len(schema) - 1))[order], starts)
         combined = pa.RecordBatch.from_arrays([*groups, pa.array(sums)], schema=schema)
         return ZSet(combined, np.add.reduceat(weights[order], starts))
 

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pyarrow as pa
-
-from circuits.expressions.nodes import Column, Expression, Literal
+from circuits.expressions.nodes import Call, Column, Expression
+from sql.catalyst.aggregate_calls import aggregate_call, pivoted
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
-from sql.spelling import type_name
-
-_FUNCTIONS = {"Count": "count", "Sum": "sum", "Average": "avg", "Min": "min", "Max": "max"}
 
 
 class _Group:
@@ -54,8 +50,17 @@ class _Group:
         key = self.keys[index]
         return Column(index, key.type, key.nullable)
 
-    def _call(self, node: Node) -> Column:
-        call = aggregate_call(self.query, node, self.position)
+    def _call(self, node: Node) -> Expression:
+        if node["k"][0]["c"] == "PivotFirst":
+            return self._pivot(node["k"][0])
+        return self._column(node, aggregate_call(self.query, node, self.position))
+
+    def _pivot(self, function: Node) -> Call:
+        """The array of one aggregate a pivot value."""
+        columns = tuple(self._column(function, call) for call in pivoted(self.query, function, self.position))
+        return Call("create_array", columns, self.query.value_type(function), nullable=False)
+
+    def _column(self, node: Node, call: AggregateCall) -> Column:
         if call not in self.calls:
             self.calls.append(call)
             self.names.append(self.query.spelled(node["k"][0]) or call.function)
@@ -75,51 +80,3 @@ def aggregate(query: Query, node: Node, input_: Plan, position: Mapping[int, int
     else:
         grouped = ONE_ROW
     return Project(grouped, results, schema)
-
-
-def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> AggregateCall:
-    """node: an AggregateExpression."""
-    function = node["k"][0]
-    name = _FUNCTIONS.get(function["c"])
-    if function["c"] == "PivotFirst":
-        raise query.refuse(function, "PIVOT")
-    if name is None:
-        raise query.error(function, f"aggregate function '{function['pretty']}' is not supported yet")
-    distinct = node["o"]["isDistinct"]
-    arguments = tuple(expression(query, child, position) for child in function["k"])
-    if name in ("sum", "avg"):
-        _check_sum(query, function, arguments[0])
-    if name in ("min", "max"):
-        _check_ordered(query, function, arguments[0])
-        distinct = False
-    if name == "count":
-        if not distinct:
-            arguments = tuple(a for a in arguments if a.nullable)
-        if any(isinstance(a, Literal) and a.value is None for a in arguments):
-            raise query.refuse(function, "count(NULL)")
-    if distinct:
-        arguments = tuple(normalized(query, function, a) for a in arguments)
-    filter_ = node["k"][1] if len(node["k"]) > 1 else None
-    condition = expression(query, filter_, position) if filter_ else None
-    return AggregateCall(name, arguments, query.value_type(function), function["n"], condition, distinct)
-
-
-def _type_name(argument: Expression) -> str:
-    return "a column of NULLs" if pa.types.is_null(argument.type) else type_name(argument.type)
-
-
-def _check_sum(query: Query, node: Node, argument: Expression) -> None:
-    mode = node["o"].get("evalContext", node["o"]).get("evalMode", "ANSI")
-    if mode != "ANSI":
-        raise query.error(node, f"aggregate function '{node['pretty']}' is not supported yet")
-    if not (
-        pa.types.is_integer(argument.type)
-        or pa.types.is_floating(argument.type)
-        or pa.types.is_decimal(argument.type)
-    ):
-        raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")
-
-
-def _check_ordered(query: Query, node: Node, argument: Expression) -> None:
-    if pa.types.is_nested(argument.type) or pa.types.is_null(argument.type):
-        raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")

@@ -95,10 +95,9 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
             calls.append(p.AggregateCall("count", (), pa.int64(), False, condition))
             continue
         name = "count" if function == "distinct" else function
+        distinct = function == "distinct" or (function in ("sum", "avg") and draw(st.booleans()))
         calls.append(
-            p.AggregateCall(
-                name, (Column(at, kind),), result_type(name, kind), True, condition, function == "distinct"
-            )
+            p.AggregateCall(name, (Column(at, kind),), result_type(name, kind), True, condition, distinct)
         )
     types = [*keys, *arguments]
     # a FILTER reads any column, of its own type

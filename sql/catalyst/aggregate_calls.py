@@ -1,0 +1,130 @@
+"""Catalyst's aggregate functions as ours: name, arguments, options, and what of them is not covered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Expression, Literal
+from sql.catalyst.expressions import expression, normalized
+from sql.catalyst.literals import literal_value
+from sql.catalyst.query import Node, Query
+from sql.plan import AggregateCall
+from sql.spelling import type_name
+
+_FUNCTIONS = {
+    "Count": "count",
+    "Sum": "sum",
+    "Average": "avg",
+    "Min": "min",
+    "Max": "max",
+    "BitAndAgg": "bit_and",
+    "BitOrAgg": "bit_or",
+    "BitXorAgg": "bit_xor",
+    "VariancePop": "var_pop",
+    "VarianceSamp": "var_samp",
+    "StddevPop": "stddev_pop",
+    "StddevSamp": "stddev_samp",
+    "RegrReplacement": "regr_sxx",
+    "Skewness": "skewness",
+    "Kurtosis": "kurtosis",
+    "CovPopulation": "covar_pop",
+    "CovSample": "covar_samp",
+    "Corr": "corr",
+    "RegrR2": "regr_r2",
+    "RegrSXY": "regr_sxy",
+    "RegrSlope": "regr_slope",
+    "RegrIntercept": "regr_intercept",
+}
+# one copy of a value says as much as many
+_INDIFFERENT = {"min", "max", "bit_and", "bit_or"}
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An aggregate function being read, and where its arguments are."""
+
+    query: Query
+    node: Node
+    position: Mapping[int, int]
+
+    def argument(self, index: int) -> Expression:
+        return expression(self.query, self.node["k"][index], self.position)
+
+    @property
+    def arguments(self) -> tuple[Expression, ...]:
+        return tuple(self.argument(i) for i in range(len(self.node["k"])))
+
+
+def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> AggregateCall:
+    """node: an AggregateExpression."""
+    function = node["k"][0]
+    read = _Read(query, function, position)
+    name = _FUNCTIONS.get(function["c"])
+    if name is None:
+        raise query.error(function, f"aggregate function '{function['pretty']}' is not supported yet")
+    distinct = node["o"]["isDistinct"] and name not in _INDIFFERENT
+    arguments = read.arguments
+    options: tuple[tuple[str, object], ...] = ()
+    if name in ("sum", "avg"):
+        options = _mode(read, arguments[0])
+    if name in ("min", "max"):
+        _check_ordered(query, function, arguments[0])
+    if name == "count":
+        if not distinct:
+            arguments = tuple(a for a in arguments if a.nullable)
+        if any(isinstance(a, Literal) and a.value is None for a in arguments):
+            raise query.refuse(function, "count(NULL)")
+    if distinct:
+        arguments = tuple(normalized(query, function, a) for a in arguments)
+    filter_ = node["k"][1] if len(node["k"]) > 1 else None
+    condition = expression(query, filter_, position) if filter_ else None
+    return AggregateCall(
+        name, arguments, query.value_type(function), function["n"], condition, distinct, options
+    )
+
+
+def pivoted(query: Query, node: Node, position: Mapping[int, int]) -> list[AggregateCall]:
+    """node: a PivotFirst, over rows that were grouped by the pivot column too. One call a pivot value.
+
+    A group has one row a pivot value at most, so its greatest is the only one.
+    """
+    column, value = (expression(query, child, position) for child in node["k"])
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        raise query.refuse(node, f"PIVOT by {type_name(column.type)}", "PIVOT")
+    calls = []
+    for one in node["o"]["pivotColumnValues"]:
+        literal = Literal(literal_value(one, column.type), column.type)
+        condition = Call("equal_null_safe", (column, literal), pa.bool_(), nullable=False)
+        calls.append(AggregateCall("max", (value,), value.type, True, condition))
+    return calls
+
+
+def _type_name(argument: Expression) -> str:
+    return "a column of NULLs" if pa.types.is_null(argument.type) else type_name(argument.type)
+
+
+def _mode(read: _Read, argument: Expression) -> tuple[tuple[str, object], ...]:
+    """The options of a sum: what happens where it is out of range."""
+    query, node = read.query, read.node
+    mode = node["o"].get("evalContext", node["o"]).get("evalMode", "ANSI")
+    if mode not in ("ANSI", "TRY"):
+        raise query.error(node, f"aggregate function '{node['pretty']}' is not supported yet")
+    months = str(query.spark_type(node["k"][0])).startswith(("interval year", "interval month"))
+    kind = argument.type
+    if months or not (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_duration(kind)
+    ):
+        over = "intervals of months" if months else _type_name(argument)
+        raise query.refuse(node, f"{node['pretty']} over {over}")
+    return (("evalMode", "TRY"),) if mode == "TRY" else ()
+
+
+def _check_ordered(query: Query, node: Node, argument: Expression) -> None:
+    if pa.types.is_nested(argument.type) or pa.types.is_null(argument.type):
+        raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")
