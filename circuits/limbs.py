@@ -140,24 +140,62 @@ def split_doubles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 def join_doubles(owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: int) -> np.ndarray:
     """float64[count]: for each owner the nearest double of its limbs' exact sum (0.0 without limbs)."""
-    specials = np.zeros((3, count), dtype=np.int64)
-    is_special = index < 0
-    np.add.at(specials, (-1 - index[is_special], owner[is_special]), limb[is_special])
-    owner, index, limb = owner[~is_special], index[~is_special], limb[~is_special]
+    specials, (owner, index, limb) = _specials(owner, index, limb, count)
     sums = np.zeros(count) if not len(index) else dense_sums(owner, index, limb, count)
-    nan, positive, negative = specials > 0
-    sums = np.where(positive, np.inf, np.where(negative, -np.inf, sums))
-    return np.where(nan | (positive & negative), np.nan, sums)
+    return _with_specials(sums, specials)
+
+
+def sum_ranges(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """float64[m]: for each range the nearest double of the exact sum of values[start:stop].
+
+    Cost: O(n + m) for each limb that the values span.
+    """
+    count = len(values) + 1
+    at, index, limb = split_doubles(values)
+    specials, (owner, index, limb) = _specials(at + 1, index, limb, count)
+    specials = np.cumsum(specials, axis=1)
+    sums = np.zeros(len(start))
+    if len(index):
+        dense, lowest = _dense(owner, index, limb, count)
+        np.cumsum(dense, axis=1, out=dense)
+        sums = _rounded(dense[:, stop] - dense[:, start], lowest, _BIAS)
+    return _with_specials(sums, specials[:, stop] - specials[:, start])
 
 
 def dense_sums(
     owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: int, bias: int = _BIAS
 ) -> np.ndarray:
     """float64[count]: for each owner the nearest double of Σ limb · 2^(32 index − bias)."""
+    return _rounded(*_dense(owner, index, limb, count), bias)
+
+
+def _specials(
+    owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: int
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(how many NaN, ∞ and −∞ each owner has, int64[3, count]; the other limbs)."""
+    specials = np.zeros((3, count), dtype=np.int64)
+    is_special = index < 0
+    np.add.at(specials, (-1 - index[is_special], owner[is_special]), limb[is_special])
+    return specials, (owner[~is_special], index[~is_special], limb[~is_special])
+
+
+def _with_specials(sums: np.ndarray, specials: np.ndarray) -> np.ndarray:
+    nan, positive, negative = specials > 0
+    sums = np.where(positive, np.inf, np.where(negative, -np.inf, sums))
+    return np.where(nan | (positive & negative), np.nan, sums)
+
+
+def _dense(owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: int) -> tuple[np.ndarray, int]:
+    """(limbs int64[L, count], the index of the lowest) of each owner; there is at least one limb."""
     lowest = int(index.min()) - 3  # room below, so that the top three limbs always exist
-    width = int(index.max()) - lowest + 3
-    dense = np.zeros((width, count), dtype=np.int64)
+    dense = np.zeros((int(index.max()) - lowest + 3, count), dtype=np.int64)
     np.add.at(dense, (index - lowest, owner), limb)
+    return dense, lowest
+
+
+def _rounded(dense: np.ndarray, lowest: int, bias: int) -> np.ndarray:
+    """float64[n]: the nearest doubles of limbs as `_dense` has them."""
+    width, count = dense.shape
     negative, size = magnitude(dense)
     words = size.astype(np.uint64)
     top = width - 1 - np.argmax(words[::-1] != 0, axis=0)

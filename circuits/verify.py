@@ -14,8 +14,10 @@ from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
+from circuits.operators.window import Window
+from circuits.windows.functions import FUNCTIONS
 
-_READS_TRACE = (Join, Distinct, Aggregate, NonNegative, Current)
+_READS_TRACE = (Join, Distinct, Aggregate, NonNegative, Current, Window)
 
 
 def verify(circuit: Circuit) -> None:
@@ -63,6 +65,19 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
             assert column < len((left if side == LEFT else right).schema), f"{where}: no column {column}"
         if operator.residual is not None:
             _verify_expression(operator.residual, node, where)
+    elif isinstance(operator, Window):
+        _verify_window(operator, inputs[0], where)
+
+
+def _verify_window(operator: Window, child: Node, where: str) -> None:
+    for call in operator.functions:
+        assert call.function in FUNCTIONS, f"{where}: no function {call.function}"
+        read = (*call.arguments, *(by.column for by in call.order))
+        assert all(0 <= i < len(child.schema) for i in read), f"{where}: no column"
+        for edge in (call.frame.lower, call.frame.upper):
+            if isinstance(edge, Expression):
+                assert not call.frame.rows and len(call.order) == 1, f"{where}: a RANGE bound needs one order"
+                _verify_expression(edge, child, where)
 
 
 def _verify_projection(expressions: tuple[Expression, ...], node: Node, child: Node, where: str) -> None:
@@ -90,5 +105,8 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
             placement = child.placement
             assert placement is not None and all(i < operator.keys for i in placement), f"{where}: placement"
             assert placement == inputs[0].placement, f"{where}: inputs lie differently"
+    elif isinstance(operator, Window):
+        placement = inputs[0].placement
+        assert placement is not None and set(placement) <= set(operator.partition), f"{where}: placement"
     elif isinstance(operator, Combine | CombineParts):
         assert operator.keys <= len(inputs[0].schema), f"{where}: too many keys"

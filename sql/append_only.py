@@ -2,13 +2,14 @@
 
 append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(a) ∧ append_only(b)
 append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
+append_only(window(a)) = false: a row that comes in between changes what is computed for others
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.plan import Aggregate, Join, Plan, Scan, Union, Values
+from sql.plan import Aggregate, Join, Plan, Scan, Union, Values, Window
 
 
 def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
@@ -18,7 +19,7 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return relations[plan.relation]
         case Values():
             return True
-        case Aggregate():
+        case Aggregate() | Window():
             return False
         case Join():
             return append_only(plan.left, relations) and append_only(plan.right, relations)

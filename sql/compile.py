@@ -210,7 +210,7 @@ class _Compiler:
         dumped = self.catalyst.query(text.text)
         if "error" in dumped:
             raise spark_error(self.source, text, dumped["error"], self._columns(), self.names)
-        query = Query(self.source, text, dumped["types"])
+        query = Query(self.source, text, dumped["types"], self.catalyst.timezone)
         for node in dumped["forbidden"]:
             raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
         names = columns or dumped["names"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sql.keys import Key, view_keys
-from sql.plan import Aggregate, Distinct, Join, Plan, Scan
+from sql.plan import Aggregate, Distinct, Join, Plan, Scan, Window
 from sql.program import Program, View
 from sql.spelling import spell_columns, spell_node
 from sql.verify import inputs
@@ -44,6 +44,8 @@ def cost(plan: Plan) -> str:
             return "lookup of changed keys, two traces"
         case Aggregate():
             return "touched groups"
+        case Window():
+            return "touched partitions"
         case Distinct():
             return "lookup of changed rows, one trace"
         case Scan():

@@ -2,6 +2,7 @@
 
     key(table) = its primary key        key(σ a) = key(a)       key(π a) = key(a), where π keeps all of it
     key(a ⋈ b) = key(a) ∪ key(b)        key(γ[k] a) = k         key(distinct a) = all columns
+    key(ω a) = key(a)
 
 None: no columns do, rows are told apart by all their columns and counted.
 """
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 
 from circuits.expressions.nodes import Column, Expression
 from circuits.operators.late import LATE_ROWS
-from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan
+from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Window
 from sql.program import Program
 
 Key = tuple[int, ...] | None
@@ -34,7 +35,7 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
     match plan:
         case Scan():
             return relations[plan.relation]
-        case Filter():
+        case Filter() | Window():
             return stream_key(plan.input, relations)
         case Project():
             return _projected(plan.expressions, stream_key(plan.input, relations))

@@ -26,6 +26,7 @@ from sql import plan as p
 from sql.append_only import append_only
 from sql.late_rows import views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
+from sql.lower_window import lower_window
 from sql.program import Table, View
 from sql.progress import with_retentions
 
@@ -165,6 +166,8 @@ class Lowering:
                 return self._join(plan, columns_of_schema(plan.schema))[0]
             case p.Aggregate():
                 return lower_aggregate(self, plan)
+            case p.Window():
+                return lower_window(self, plan)
             case p.Generate():
                 raise AssertionError(f"the front end lets no generator through: {plan.generator}")
 

@@ -7,11 +7,12 @@ hash-consing is dictionary lookup.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from circuits.expressions.nodes import Expression
+from circuits.windows.calls import WHOLE, Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,4 +141,52 @@ class Generate:
     schema: Schema
 
 
-Plan = Scan | Values | Project | Filter | Join | Aggregate | Distinct | Union | Expand | Generate
+@dataclass(frozen=True, slots=True)
+class SortOrder:
+    """One item of an ORDER BY list."""
+
+    expression: Expression
+    descending: bool = False
+    nulls_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """function: a name in `circuits.windows.functions`; the other fields as in `WindowFunction` there.
+
+    order, arguments and the bounds of a RANGE frame: over the columns of the input.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: pa.DataType
+    nullable: bool
+    order: tuple[SortOrder, ...] = ()
+    frame: Frame = WHOLE
+    number: int = 0
+    ignore_nulls: bool = False
+    text: str = field(default="", compare=False)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything it reads."""
+        edges = (edge for edge in (self.frame.lower, self.frame.upper) if isinstance(edge, Expression))
+        return (*self.arguments, *(order.expression for order in self.order), *edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """schema: the input's columns, then one column per call. No partition: all rows are one."""
+
+    input: Plan
+    partition: tuple[Expression, ...]
+    calls: tuple[WindowCall, ...]
+    schema: Schema
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything the partitions and the functions read."""
+        return (*self.partition, *(expression for call in self.calls for expression in call.expressions))
+
+
+Plan = Scan | Values | Project | Filter | Join | Aggregate | Distinct | Union | Expand | Generate | Window

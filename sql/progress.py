@@ -28,6 +28,7 @@ from circuits.operators.late import Frozen, OnTime
 from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Union
 from circuits.operators.streams import Exchange, Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
+from circuits.operators.window import Window
 from circuits.retain import Limit, Retention
 from sql.monotone import Bound, Bounds, bound_of
 
@@ -139,6 +140,12 @@ def _aggregate(operator: Operator, inputs: list[Bounds]) -> Bounds:
     return {i: bound for i, bound in _union(inputs).items() if i < operator.keys}
 
 
+def _window(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """A delta puts out rows of the partitions it has rows of: of any age, but with its partition's keys."""
+    assert isinstance(operator, Window)
+    return {i: bound for i, bound in inputs[0].items() if i in operator.partition}
+
+
 TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Map: _map,
     FlatMap: _flat_map,
@@ -155,10 +162,14 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Combine: _combine,
     CombineParts: _combine,
     Aggregate: _aggregate,
+    Window: _window,
 }
 
 
 # -- retention ---------------------------------------------------------------------------------------------
+
+
+_READERS = (Join, Distinct, Aggregate, NonNegative, Frozen, Window)
 
 
 def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention | None:
@@ -171,7 +182,7 @@ def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention 
         readers.append(_upsert_limits(node.operator, bounds[node.inputs[0]]))
     for reader in circuit.nodes:
         for position, i in enumerate(reader.inputs):
-            if i == trace and isinstance(reader.operator, Join | Distinct | Aggregate | NonNegative | Frozen):
+            if i == trace and isinstance(reader.operator, _READERS):
                 readers.append(_limits(reader, position, [bounds[j] for j in reader.inputs]))
     if not readers or not all(readers):
         return None
@@ -185,6 +196,9 @@ def _limits(reader: Node, position: int, inputs: list[Bounds]) -> tuple[Limit, .
     if isinstance(operator, Aggregate):
         # any input may touch a group, and then all are looked up
         return _column_limits(_union(inputs), range(operator.keys))
+    if isinstance(operator, Window):
+        # a partition is listed when a new row has its keys
+        return _column_limits(inputs[0], operator.partition)
     return _column_limits(inputs[position], inputs[position])
 
 

@@ -23,6 +23,8 @@ from sql.plan import (
     Schema,
     Union,
     Values,
+    Window,
+    WindowCall,
 )
 from sql.types import UnsupportedType, ddl
 
@@ -125,6 +127,16 @@ def spell_node(plan: Plan) -> str:
             return f"expand every row to {len(plan.projections)} of ({', '.join(_names(plan.schema))})"
         case Generate():
             return "generate " + spell(plan.generator, plan.input.schema)
+        case Window():
+            keys = ", ".join(spell(key, plan.input.schema) for key in plan.partition) or "nothing"
+            calls = ", ".join(_spell_over(call, plan.input.schema) for call in plan.calls)
+            return f"windows by {keys}: {calls}"
+
+
+def _spell_over(call: WindowCall, schema: Schema) -> str:
+    arguments = ", ".join(spell(a, schema) for a in call.arguments)
+    order = ", ".join(spell(o.expression, schema) + (" DESC" if o.descending else "") for o in call.order)
+    return f"{call.function}({arguments})" + (f" ordered by {order}" if order else "")
 
 
 def _spell_join(plan: Join) -> str:

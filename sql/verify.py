@@ -11,6 +11,7 @@ from sql.plan import (
     Aggregate,
     AggregateCall,
     Expand,
+    Field,
     Filter,
     Generate,
     Join,
@@ -19,6 +20,8 @@ from sql.plan import (
     Schema,
     Union,
     Values,
+    Window,
+    WindowCall,
 )
 
 
@@ -41,9 +44,10 @@ def verify(plan: Plan) -> None:
         case Values():
             for row in plan.rows:
                 _check_types(plan, row, plan.schema)
-        case Project():
-            _check_columns(plan, plan.expressions, plan.input.schema)
-            _check_types(plan, plan.expressions, plan.schema)
+        case Project() | Expand():
+            for row in (plan.expressions,) if isinstance(plan, Project) else plan.projections:
+                _check_columns(plan, row, plan.input.schema)
+                _check_types(plan, row, plan.schema)
         case Filter():
             _check_columns(plan, (plan.condition,), plan.input.schema)
             assert plan.condition.type in (pa.bool_(), pa.null()), _named(plan, "a condition is boolean")
@@ -54,12 +58,11 @@ def verify(plan: Plan) -> None:
         case Union():
             for input_ in plan.inputs:
                 _check_schema(plan, [f.type for f in input_.schema], plan.schema)
-        case Expand():
-            for row in plan.projections:
-                _check_columns(plan, row, plan.input.schema)
-                _check_types(plan, row, plan.schema)
         case Generate():
             _check_columns(plan, (plan.generator,), plan.input.schema)
+        case Window():
+            _check_columns(plan, plan.expressions, plan.input.schema)
+            _check_types(plan, (*plan.input.schema, *plan.calls), plan.schema)
 
 
 def _verify_join(plan: Join) -> None:
@@ -85,7 +88,9 @@ def _verify_aggregate(plan: Aggregate) -> None:
         _check_columns(plan, parts, plan.input.schema)
 
 
-def _check_types(plan: Plan, values: Iterable[Expression | AggregateCall], schema: Schema) -> None:
+def _check_types(
+    plan: Plan, values: Iterable[Expression | AggregateCall | WindowCall | Field], schema: Schema
+) -> None:
     _check_schema(plan, [value.type for value in values], schema)
 
 

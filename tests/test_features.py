@@ -10,7 +10,7 @@ import pytest
 from tests import laws
 from tests.laws import WAYS, Case
 from tests.oracle import DuckDB, Spark
-from tests.programs import Program, View, table
+from tests.programs import Program, Table, View, table
 from tests.strategies import seeded_run
 
 pytestmark = pytest.mark.spark
@@ -126,8 +126,13 @@ def program_of(name: str) -> Program:
         View(view, query, query if name in FEATURES else None)
         for view, query in zip("vwxyz", queries, strict=False)
     ]
-    words = {word for query in queries for word in re.findall(r"\w+", query)}
-    return Program(tuple(t for t in TABLES if t.name in words) or (EVENTS,), tuple(views))
+    return Program(tables_in(" ".join(queries)), tuple(views))
+
+
+def tables_in(text: str) -> tuple[Table, ...]:
+    """The tables whose names occur in a query."""
+    words = set(re.findall(r"\w+", text))
+    return tuple(t for t in TABLES if t.name in words) or (EVENTS,)
 
 
 @pytest.fixture(scope="module")

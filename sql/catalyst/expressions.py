@@ -35,7 +35,6 @@ _REFUSED = {
     "OuterReference": "a correlated subquery of this shape",
     "PythonUDF": "Python functions",
     "ScalaUDF": "functions registered in a Spark session",
-    "WindowExpression": "window functions (OVER)",
     "LambdaFunction": "lambda functions",
     "NamedLambdaVariable": "lambda functions",
     "GroupingSets": "GROUPING SETS here",

@@ -12,10 +12,10 @@ from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import ONE_ROW, Relation
 from sql.catalyst.session import RELATION
+from sql.catalyst.windows import window
 from sql.plan import Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
 
 _REFUSED = {
-    "Window": "OVER (window functions)",
     "GlobalLimit": "LIMIT",
     "LocalLimit": "LIMIT",
     "Tail": "LIMIT",
@@ -143,6 +143,16 @@ def _join(query: Query, node: Node) -> Relation:
     return join(query, node, plan(query, node["k"][0]), plan(query, node["k"][1]))
 
 
+def _window(query: Query, node: Node) -> Relation:
+    child = plan(query, node["k"][0])
+    computed = tuple(
+        Field(alias["name"], query.value_type(alias), alias["n"]) for alias in node["o"]["windowExpressions"]
+    )
+    ids = (*child.ids, *(alias["id"] for alias in node["o"]["windowExpressions"]))
+    schema = (*child.plan.schema, *computed)
+    return Relation(window(query, node, child.plan, child.position, schema), ids)
+
+
 _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "LogicalRDD": _scan,
     "LocalRelation": _values,
@@ -154,5 +164,6 @@ _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "Expand": _expand,
     "Generate": _generate,
     "Aggregate": _aggregate,
+    "Window": _window,
     "Join": _join,
 }

@@ -18,11 +18,12 @@ Node = dict[str, Any]
 
 @dataclass(frozen=True)
 class Query:
-    """types: the dump's table of types, as parsed `DataType.json()`."""
+    """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's."""
 
     source: Source
     slice: Slice
     types: list[Any]
+    timezone: str = "UTC"
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.slice.start + self._start(node), message)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sql.plan import Plan
 from sql.rules.merge_projects import merge_projects
+from sql.rules.merge_windows import merge_windows
 from sql.rules.names import names
 from sql.rules.prune import prune
 from sql.rules.simplify import simplify
@@ -23,6 +24,8 @@ RULES: tuple[Rule, ...] = (
     # a field of a struct that `struct_keys` made again is a column after these two
     merge_projects,
     simplify,
+    # before pruning, which puts a Project between two windows
+    merge_windows,
     # after merging: what a merged Project doesn't read need not be kept below it
     prune,
     # pruning puts Projects under joins and aggregates, often over one that is there

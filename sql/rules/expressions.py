@@ -6,7 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from circuits.expressions.nodes import Call, Expression
-from sql.plan import Aggregate, Expand, Filter, Generate, Join, Plan, Project, Scan, Union, Values
+from sql.plan import (
+    Aggregate,
+    Expand,
+    Filter,
+    Generate,
+    Join,
+    Plan,
+    Project,
+    Scan,
+    Union,
+    Values,
+    Window,
+    WindowCall,
+)
 from sql.plan import Distinct as DistinctNode
 
 Change = Callable[[Expression], Expression]
@@ -51,3 +64,18 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
             return replace(plan, projections=tuple(tuple(map(change, row)) for row in plan.projections))
         case Generate():
             return replace(plan, generator=change(plan.generator))
+        case Window():
+            partition = tuple(map(change, plan.partition))
+            return replace(plan, partition=partition, calls=tuple(changed(c, change) for c in plan.calls))
+
+
+def changed(call: WindowCall, change: Change) -> WindowCall:
+    """`change` on every expression of the window function."""
+    frame = call.frame
+    lower, upper = (change(e) if isinstance(e, Expression) else e for e in (frame.lower, frame.upper))
+    return replace(
+        call,
+        arguments=tuple(map(change, call.arguments)),
+        order=tuple(replace(order, expression=change(order.expression)) for order in call.order),
+        frame=replace(frame, lower=lower, upper=upper),
+    )

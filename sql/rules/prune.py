@@ -3,6 +3,7 @@
     need(π[e…](a)) = columns of the kept e      need(σ[c](a)) = need ∪ columns(c)
     need(a ⋈ b)    = need ∪ keys ∪ residual     need(γ[k; f](a)) = keys ∪ arguments of the kept f
     need(distinct(a)) = all                     need(a ∪ b) = need, in each
+    need(ω[p; f](a)) = need ∪ p ∪ columns of the kept f
 
 A Project is put where a narrower input changes what is stored or moved: under joins, aggregates and
 DISTINCT. Linear operators read straight through.
@@ -29,7 +30,9 @@ from sql.plan import (
     Schema,
     Union,
     Values,
+    Window,
 )
+from sql.rules.expressions import changed
 
 Position = dict[int, int]  # old column → new column
 
@@ -83,6 +86,8 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
             return _expand(plan, needed)
         case Generate():
             return _generate(plan, needed)
+        case Window():
+            return _window(plan, needed)
 
 
 def _kept(needed: set[int]) -> tuple[list[int], Position]:
@@ -180,3 +185,22 @@ def _generate(plan: Generate, needed: set[int]) -> tuple[Plan, Position]:
     position = moved | {width + i: len(below.schema) + i for i in range(len(made))}
     schema = (*below.schema, *made)
     return Generate(below, remap(plan.generator, moved), plan.outer, schema), position
+
+
+def _window(plan: Window, needed: set[int]) -> tuple[Plan, Position]:
+    """Without any function that is read it is its input."""
+    width = len(plan.input.schema)
+    kept = [i for i in range(len(plan.calls)) if width + i in needed]
+    if not kept:
+        return _prune(plan.input, needed)
+    calls = [plan.calls[i] for i in kept]
+    read = _reads([*plan.partition, *(e for call in calls for e in call.expressions)])
+    below, moved = _narrow(plan.input, {i for i in needed if i < width} | read)
+    position = moved | {width + i: len(below.schema) + at for at, i in enumerate(kept)}
+    pruned = Window(
+        below,
+        tuple(remap(key, moved) for key in plan.partition),
+        tuple(changed(call, lambda e: remap(e, moved)) for call in calls),
+        (*below.schema, *(plan.schema[width + i] for i in kept)),
+    )
+    return pruned, position

@@ -1,0 +1,1 @@
+"""Window functions, vectorised over all partitions at once."""

@@ -1,0 +1,68 @@
+"""Lowering of OVER: the input by partition, with its keys, orders and arguments as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from circuits.expressions.nodes import Column, Expression
+from circuits.operators.streams import Integrate
+from circuits.operators.window import Window
+from circuits.sorting import SortKey
+from circuits.windows.calls import WindowFunction
+from sql import plan as p
+
+if TYPE_CHECKING:
+    from sql.lower import Lowering
+
+
+class Columns:
+    """A plan's columns, and further ones for what is computed from them."""
+
+    def __init__(self, schema: p.Schema) -> None:
+        self.expressions: list[Expression] = [
+            Column(i, field.type, field.nullable) for i, field in enumerate(schema)
+        ]
+        self.fields = list(schema)
+
+    def at(self, expression: Expression) -> int:
+        """Where the expression's value is."""
+        if expression not in self.expressions:
+            self.fields.append(p.Field(f"e{len(self.fields)}", expression.type, expression.nullable))
+            self.expressions.append(expression)
+        return self.expressions.index(expression)
+
+    def order(self, order: tuple[p.SortOrder, ...]) -> tuple[SortKey, ...]:
+        return tuple(SortKey(self.at(by.expression), by.descending, by.nulls_last) for by in order)
+
+    def node(self, lowering: Lowering, plan: p.Plan) -> int:
+        """The plan's node with all of these columns."""
+        return lowering.map(lowering.plan(plan), tuple(self.expressions), tuple(self.fields))
+
+
+def lower_window(lowering: Lowering, plan: p.Window) -> int:
+    """The node whose stream is the change of the rows and their functions."""
+    columns = Columns(plan.input.schema)
+    partition = tuple(columns.at(key) for key in plan.partition)
+    functions = tuple(_function(columns, call) for call in plan.calls)
+    node = columns.node(lowering, plan.input)
+    placed = lowering.builder.placed(node, partition)
+    trace = lowering.builder.add(Integrate(partition), placed)
+    computed = lowering.builder.add(Window(partition, functions), trace)
+    width, extended = len(plan.input.schema), len(columns.fields)
+    kept = [*range(width), *range(extended, extended + len(functions))]
+    expressions = tuple(Column(i, f.type, f.nullable) for i, f in zip(kept, plan.schema, strict=True))
+    return lowering.map(computed, expressions, plan.schema)
+
+
+def _function(columns: Columns, call: p.WindowCall) -> WindowFunction:
+    # a RANGE frame's bounds read columns of the input, which stay where they are
+    return WindowFunction(
+        call.function,
+        call.type,
+        columns.order(call.order),
+        tuple(columns.at(argument) for argument in call.arguments),
+        call.frame,
+        call.number,
+        call.ignore_nulls,
+        call.text,
+    )

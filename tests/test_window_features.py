@@ -1,0 +1,107 @@
+"""Window functions by name, each through all laws over seeded runs.
+
+Where an order leaves rows tied, only what ties can't change is compared: either the order lists all the
+columns that are read, or the function doesn't tell tied rows apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import laws
+from tests.laws import WAYS, Case
+from tests.oracle import DuckDB, Spark
+from tests.programs import Program, View
+from tests.strategies import seeded_run
+from tests.test_features import tables_in
+
+pytestmark = pytest.mark.spark
+
+# fmt: off
+# ruff: noqa: E501  a query a line
+FEATURES = {
+    "row_number": "SELECT k, i, row_number() OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS n FROM e",
+    "ranks": "SELECT k, i, rank() OVER w AS r, dense_rank() OVER w AS d, percent_rank() OVER w AS p, cume_dist() OVER w AS c FROM e WINDOW w AS (PARTITION BY k ORDER BY i DESC NULLS LAST)",
+    "ranks by many columns": "SELECT k, s, dt, rank() OVER (PARTITION BY b ORDER BY s DESC NULLS FIRST, dt NULLS LAST) AS r FROM e",
+    "ntile": "SELECT k, i, ntile(3) OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS t, ntile(2) OVER (ORDER BY k NULLS FIRST, i NULLS FIRST) AS u FROM e",
+    "lag and lead": "SELECT k, i, s, lag(s) OVER w AS a, lead(s, 2) OVER w AS b, lag(s, 2, 'none') OVER w AS c, lead(s, 1, s) OVER w AS d, lead(i, 0) OVER w AS f FROM e WINDOW w AS (PARTITION BY k ORDER BY i NULLS FIRST, s NULLS FIRST)",
+    "first, last and nth value": "SELECT k, i, first_value(i) OVER w AS a, last_value(i) OVER w AS b, nth_value(i, 2) OVER w AS c FROM e WINDOW w AS (PARTITION BY k ORDER BY i DESC NULLS FIRST)",
+    "no order": "SELECT k, i, sum(i) OVER (PARTITION BY k) AS s, count(*) OVER (PARTITION BY k) AS n, max(s) OVER (PARTITION BY k) AS m FROM e",
+    "no partition": "SELECT k, i, sum(i) OVER () AS s, rank() OVER (ORDER BY i NULLS FIRST) AS r FROM e",
+    "running sums": "SELECT k, i, sum(i) OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS s, avg(i) OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS a, count(s) OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS n FROM e",
+    "rows": "SELECT k, i, sum(i) OVER w AS s, min(i) OVER w AS lo, max(i) OVER w AS hi, count(*) OVER w AS n FROM e WINDOW w AS (PARTITION BY k ORDER BY i NULLS FIRST ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
+    "rows that follow": "SELECT k, i, sum(i) OVER (PARTITION BY k ORDER BY i NULLS FIRST ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS s, min(i) OVER (PARTITION BY k ORDER BY i NULLS FIRST ROWS BETWEEN 3 PRECEDING AND 2 PRECEDING) AS m FROM e",
+    "range of numbers": "SELECT k, i, sum(k) OVER (PARTITION BY b ORDER BY i NULLS FIRST RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s, count(*) OVER (PARTITION BY b ORDER BY i DESC NULLS LAST RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS n FROM e",
+    "range of times": "SELECT k, ts, count(*) OVER (PARTITION BY k ORDER BY ts NULLS FIRST RANGE BETWEEN INTERVAL 10 MINUTE PRECEDING AND CURRENT ROW) AS n, max(i) OVER (PARTITION BY k ORDER BY ts DESC NULLS LAST RANGE BETWEEN INTERVAL 1 MONTH PRECEDING AND INTERVAL 1 MONTH FOLLOWING) AS m FROM e",
+    "range of unbounded and current": "SELECT k, i, sum(i) OVER (PARTITION BY k ORDER BY i NULLS FIRST RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s, count(*) OVER (PARTITION BY k ORDER BY i NULLS FIRST RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS n FROM e",
+    "extremes of every type": "SELECT k, min(b) OVER w AS b, max(dt) OVER w AS dt, max(ts) OVER w AS ts, min(m) OVER w AS m, max(s) OVER w AS s FROM e WINDOW w AS (PARTITION BY k ORDER BY i NULLS FIRST)",
+    "sums of doubles": "SELECT k, sum(d) OVER (PARTITION BY k ORDER BY d ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS s, avg(d) OVER (PARTITION BY k) AS a FROM e WHERE d > 0",
+    "sums of decimals": "SELECT k, m, sum(m) OVER (PARTITION BY k ORDER BY m NULLS FIRST) AS s FROM e",
+    "expressions": "SELECT k, upper(s) AS u, i - lag(i) OVER (PARTITION BY upper(s), k % 2 ORDER BY i NULLS FIRST, k NULLS FIRST) AS d FROM e",
+    "partition by doubles": "SELECT k, count(*) OVER (PARTITION BY d) AS n FROM e",
+    "several partitions": "SELECT k, s, i, count(*) OVER (PARTITION BY k) AS a, count(*) OVER (PARTITION BY s) AS b, sum(i) OVER (PARTITION BY k, s) AS c FROM e",
+    "windows over aggregates": "SELECT k, sum(i) AS t, rank() OVER (ORDER BY sum(i) DESC NULLS LAST) AS r, sum(sum(i)) OVER () AS a FROM e GROUP BY k",
+    "windows over joins": "SELECT e.k, e.i, c.j, row_number() OVER (PARTITION BY e.k ORDER BY e.i NULLS FIRST, c.j NULLS FIRST) AS n FROM e JOIN c ON e.k = c.k",
+    "windows over windows": "SELECT k, r, count(*) OVER (PARTITION BY r) AS n FROM (SELECT k, rank() OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS r FROM e) q",
+    "aggregates over windows": "SELECT r, count(*) AS n FROM (SELECT rank() OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS r FROM e) q GROUP BY r",
+    "windows of keyed tables": "SELECT k, j, sum(j) OVER (PARTITION BY s ORDER BY k) AS t FROM c",
+    "windows of append-only tables": "SELECT k, i, sum(i) OVER (PARTITION BY k ORDER BY i NULLS FIRST ROWS UNBOUNDED PRECEDING) AS t FROM a",
+}
+
+# what DuckDB spells or computes otherwise
+SPARK_ONLY = {
+    "IGNORE NULLS": "SELECT k, i, lag(i) IGNORE NULLS OVER w AS a, lead(i, 2, 9) IGNORE NULLS OVER w AS b, first_value(i) IGNORE NULLS OVER w AS c, last_value(i) IGNORE NULLS OVER w AS d, nth_value(i, 2) IGNORE NULLS OVER w AS f, lag(i, 0) IGNORE NULLS OVER w AS g FROM e WINDOW w AS (PARTITION BY b ORDER BY k NULLS FIRST, i NULLS LAST)",
+    "default order of NULLs": "SELECT k, i, row_number() OVER (PARTITION BY k ORDER BY i) AS a, row_number() OVER (PARTITION BY k ORDER BY i DESC) AS b FROM e",
+    "order by doubles": "SELECT k, rank() OVER (PARTITION BY k ORDER BY d) AS r, rank() OVER (PARTITION BY k ORDER BY d DESC) AS q, dense_rank() OVER (ORDER BY CAST(d AS FLOAT)) AS g FROM e",
+    "range of doubles": "SELECT k, count(*) OVER (PARTITION BY k ORDER BY d RANGE BETWEEN 1.5 PRECEDING AND 2 FOLLOWING) AS n, count(*) OVER (ORDER BY CAST(d AS FLOAT) DESC RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS m FROM e",
+    "range of decimals": "SELECT k, count(*) OVER (PARTITION BY k ORDER BY m RANGE BETWEEN 1.5 PRECEDING AND 2 FOLLOWING) AS n, sum(m) OVER (ORDER BY m DESC RANGE BETWEEN 3 PRECEDING AND CURRENT ROW) AS t FROM e",
+    "range of dates": "SELECT k, count(*) OVER (PARTITION BY k ORDER BY dt RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS n, count(*) OVER (ORDER BY dt RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) AS d, count(*) OVER (ORDER BY dt DESC RANGE BETWEEN INTERVAL 1 MONTH PRECEDING AND CURRENT ROW) AS m FROM e",
+    "averages of decimals": "SELECT k, avg(m) OVER (PARTITION BY k ORDER BY m) AS a FROM e",
+    "order by nested values": "SELECT k, rank() OVER (PARTITION BY b ORDER BY array(i, k), struct(s, i) DESC) AS r FROM e",
+    "collected": "SELECT k, i, collect_list(i) OVER (PARTITION BY k ORDER BY i) AS l FROM e",
+    "count of several": "SELECT k, i, count(i, s) OVER (PARTITION BY k) AS n, bool_or(b) OVER (PARTITION BY k) AS o, count_if(b) OVER (PARTITION BY k) AS c FROM e",
+    "QUALIFY": "SELECT k, i FROM e QUALIFY rank() OVER (PARTITION BY k ORDER BY i) <= 2",
+    "QUALIFY with a named window": "SELECT k, i, sum(i) OVER w AS t FROM e QUALIFY row_number() OVER w > 1 AND max(i) OVER (PARTITION BY b) > 1 WINDOW w AS (PARTITION BY k ORDER BY i)",
+    "extremes of doubles": "SELECT k, max(d) OVER (PARTITION BY k) AS hi, min(d) OVER (PARTITION BY k ORDER BY i) AS lo FROM e",
+}
+# fmt: on
+ALL = {**FEATURES, **SPARK_ONLY}
+
+
+def program_of(name: str) -> Program:
+    query = ALL[name]
+    return Program(tables_in(query), (View("v", query, query if name in FEATURES else None),))
+
+
+@pytest.fixture(scope="module")
+def duckdb() -> DuckDB:
+    return DuckDB()
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, name: str) -> None:
+    program = program_of(name)
+    ways = list(WAYS.values())
+    for seed in range(3):
+        run = seeded_run(seed, program, steps=6, most=8)
+        way = ways[(seed + len(name)) % len(ways)]
+        laws.incremental_equals_batch(Case.of(program, spark), run, duckdb, way)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_incremental_equals_spark(spark: Any, name: str) -> None:
+    program = program_of(name)
+    run = seeded_run(len(name), program, steps=2, most=12)
+    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_other_laws(spark: Any, name: str) -> None:
+    program = program_of(name)
+    case = Case.of(program, spark)
+    run = seeded_run(7, program, steps=4, most=5)
+    laws.the_way_changes_no_byte(case, run, WAYS["everything at once"])
+    laws.retracting_all_leaves_nothing(case, run)
+    laws.empty_gives_empty(case, run)
