@@ -8,7 +8,7 @@ O(d log n) a batch. One trace serves all its readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,25 +36,8 @@ class Integral:
     def find(
         self, columns: list[pa.Array], keys: np.ndarray, identity: tuple[int, ...], whole_key: bool
     ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
-        """The rows of `before` whose `identity` columns equal row i of `columns`, batch by batch.
-
-        keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
-        Yields (positions into columns, batch, positions into the batch).
-        """
-        greatest = keys if whole_key else keys | LOW
-        least = keys if whole_key else keys & HIGH
-        for stretch in stretches(self.before):
-            start, stop = stretch.ranges(least, greatest)
-            if (start == stop).all():
-                continue
-            wanted, there = expand_ranges(start, stop)
-            batch = stretch.batches[0]
-            if len(stretch.batches) > 1:
-                batch, there = stretch.take(there), np.arange(len(there))
-            same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
-            if not same.all():
-                wanted, there = wanted[same], there[same]
-            yield wanted, batch, there
+        """`find_in` all of `before`."""
+        return find_in(self.before, columns, keys, identity, whole_key)
 
     def near(self, keys: np.ndarray) -> Iterator[Batch]:
         """The batches of `before`, in which each of the keys has all rows of its placement hash.
@@ -74,6 +57,34 @@ class Integral:
                 yield stretch.take(there)
 
 
+def find_in(
+    batches: Sequence[Batch],
+    columns: list[pa.Array],
+    keys: np.ndarray,
+    identity: tuple[int, ...],
+    whole_key: bool,
+) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
+    """The rows whose `identity` columns equal row i of `columns`, batch by batch.
+
+    keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
+    Yields (positions into columns, batch, positions into the batch).
+    """
+    greatest = keys if whole_key else keys | LOW
+    least = keys if whole_key else keys & HIGH
+    for stretch in stretches(batches):
+        start, stop = stretch.ranges(least, greatest)
+        if (start == stop).all():
+            continue
+        wanted, there = expand_ranges(start, stop)
+        batch = stretch.batches[0]
+        if len(stretch.batches) > 1:
+            batch, there = stretch.take(there), np.arange(len(there))
+        same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
+        if not same.all():
+            wanted, there = wanted[same], there[same]
+        yield wanted, batch, there
+
+
 def ranges_by_placement(keys: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """Per key, the half-open range of the batch's rows with the same high half."""
     return Stretch([batch]).ranges(keys & HIGH, keys | LOW)
@@ -88,3 +99,18 @@ def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.n
         return owner, start
     ends = np.cumsum(counts)
     return owner, np.arange(total) + np.repeat(start - (ends - counts), counts)
+
+
+def expand_in_blocks(
+    start: np.ndarray, stop: np.ndarray, most: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """`expand_ranges` of a few ranges at a time, at most about `most` pairs unless one range has more."""
+    ends = np.cumsum(stop - start)
+    if not len(ends) or not ends[-1]:
+        return
+    first, done = 0, 0
+    while done < ends[-1]:
+        last = max(first + 1, int(np.searchsorted(ends, done + most, "right")))
+        owner, there = expand_ranges(start[first:last], stop[first:last])
+        yield owner + first, there
+        first, done = last, int(ends[last - 1])

@@ -12,12 +12,13 @@ from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
+from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
 from circuits.operators.window import Window
 from circuits.windows.functions import FUNCTIONS
 
-_READS_TRACE = (Join, Distinct, Aggregate, NonNegative, Current, Window)
+_READS_TRACE = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Current, Window)
 
 
 def verify(circuit: Circuit) -> None:
@@ -57,14 +58,8 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
     elif isinstance(operator, Union):
         for child in inputs:
             assert child.schema.types == node.schema.types, f"{where}: input types differ"
-    elif isinstance(operator, Join):
-        left, right = inputs
-        for a, b in zip(operator.left_key, operator.right_key, strict=True):
-            assert left.schema.field(a).type == right.schema.field(b).type, f"{where}: key types differ"
-        for side, column in operator.columns:
-            assert column < len((left if side == LEFT else right).schema), f"{where}: no column {column}"
-        if operator.residual is not None:
-            _verify_expression(operator.residual, node, where)
+    elif isinstance(operator, Join | SemiJoin):
+        _verify_join(operator, node, inputs, where)
     elif isinstance(operator, Window):
         _verify_window(operator, inputs[0], where)
 
@@ -78,6 +73,22 @@ def _verify_window(operator: Window, child: Node, where: str) -> None:
             if isinstance(edge, Expression):
                 assert not call.frame.rows and len(call.order) == 1, f"{where}: a RANGE bound needs one order"
                 _verify_expression(edge, child, where)
+
+
+def _verify_join(operator: Join | SemiJoin, node: Node, inputs: list[Node], where: str) -> None:
+    left, right = inputs
+    if isinstance(operator, SemiJoin):
+        keys = operator.left_on, operator.right_on
+    else:
+        keys = operator.left_key, operator.right_key
+    for a, b in zip(*keys, strict=True):
+        assert left.schema.field(a).type == right.schema.field(b).type, f"{where}: key types differ"
+    if isinstance(operator, SemiJoin):
+        return
+    for side, column in operator.columns:
+        assert column < len((left if side == LEFT else right).schema), f"{where}: no column {column}"
+    if operator.residual is not None:
+        _verify_expression(operator.residual, node, where)
 
 
 def _verify_projection(expressions: tuple[Expression, ...], node: Node, child: Node, where: str) -> None:
@@ -100,6 +111,13 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
         left, right = inputs
         assert left.placement == operator.left_key, f"{where}: left rows lie by {left.placement}"
         assert right.placement == operator.right_key, f"{where}: right rows lie by {right.placement}"
+    elif isinstance(operator, SemiJoin):
+        left, right = inputs
+        compared = set(zip(operator.left_on, operator.right_on, strict=True))
+        assert left.placement is not None and right.placement is not None, f"{where}: rows lie anywhere"
+        assert len(left.placement) == len(right.placement), f"{where}: sides lie by other columns"
+        places = set(zip(left.placement, right.placement, strict=True))
+        assert places <= compared, f"{where}: rows lie by columns that aren't compared"
     elif isinstance(operator, Aggregate):
         for child in inputs:
             placement = child.placement

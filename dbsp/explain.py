@@ -19,6 +19,7 @@ from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine
 from circuits.operators.join import Join
 from circuits.operators.linear import Source
+from circuits.operators.semijoin import SemiJoin
 from circuits.waterline import Lateness
 from dbsp.drawing import svg
 from dbsp.outputs import output_view
@@ -105,9 +106,15 @@ def detail(program: Program, node: Node) -> str:
         return _columns(arrow_schema(program.tables[operator.table]))
     if isinstance(operator, Join):
         sides = (inputs[0], operator.left_key), (inputs[1], operator.right_key)
-        on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+        on = "on " + " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+        if not operator.left_key:
+            on = "every pair"
         residual = operator.residual
-        return f"on {on}" + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
+        return on + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
+    if isinstance(operator, SemiJoin):
+        sides = (inputs[0], operator.left_on), (inputs[1], operator.right_on)
+        on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+        return f"{'without' if operator.anti else 'with'} an equal on {on}"
     if isinstance(operator, Combine):
         parts = (f"{a.kind}({inputs[0][a.column]})" for a in operator.accumulators)
         return f"by ({', '.join(inputs[0][: operator.keys])}) {' '.join(parts)}".rstrip()

@@ -1,6 +1,8 @@
 """Which plans never retract a row.
 
 append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(a) ∧ append_only(b)
+append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
+append_only(a ▷ b) = false, and so of outer and existence joins: a row's first match retracts it
 append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
 append_only(window(a)) = false: a row that comes in between changes what is computed for others
 """
@@ -22,7 +24,8 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
         case Aggregate() | Window():
             return False
         case Join():
-            return append_only(plan.left, relations) and append_only(plan.right, relations)
+            grows = plan.kind in ("inner", "semi")
+            return grows and append_only(plan.left, relations) and append_only(plan.right, relations)
         case Union():
             return all(append_only(input_, relations) for input_ in plan.inputs)
         case _:

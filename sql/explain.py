@@ -40,6 +40,8 @@ def _tree(plan: Plan, indent: str) -> list[str]:
 def cost(plan: Plan) -> str:
     """What one step costs, by the size of the change."""
     match plan:
+        case Join() if not plan.left_keys:
+            return "changed rows by all rows of the other side, two traces"
         case Join():
             return "lookup of changed keys, two traces"
         case Aggregate():

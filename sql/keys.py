@@ -1,7 +1,8 @@
 """Stream keys: the columns that tell a view's rows apart (SEMANTICS S7), bottom up.
 
     key(table) = its primary key        key(σ a) = key(a)       key(π a) = key(a), where π keeps all of it
-    key(a ⋈ b) = key(a) ∪ key(b)        key(γ[k] a) = k         key(distinct a) = all columns
+    key(a ⋈ b) = key(a) ∪ key(b), or key(a) alone where b has at most one match
+    key(a ⋉ b) = key(a ▷ b) = key(a)    key(γ[k] a) = k         key(distinct a) = all columns
     key(ω a) = key(a)
 
 None: no columns do, rows are told apart by all their columns and counted.
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from circuits.expressions.nodes import Column, Expression
 from circuits.operators.late import LATE_ROWS
 from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Window
-from sql.program import Program
+from sql.program import Program, Table
 
 Key = tuple[int, ...] | None
 
@@ -23,11 +24,15 @@ def view_keys(program: Program) -> dict[str, Key]:
     """Per table and view, the positions of its key's columns."""
     keys: dict[str, Key] = {LATE_ROWS: None}  # it is scanned, though no table and no view defines it
     for table in program.tables.values():
-        names = [field.name for field in table.schema]
-        keys[table.name] = tuple(map(names.index, table.primary_key)) or None
+        keys[table.name] = table_key(table)
     for view in program.views.values():
         keys[view.name] = stream_key(view.plan, keys)
     return keys
+
+
+def table_key(table: Table) -> Key:
+    names = [field.name for field in table.schema]
+    return tuple(map(names.index, table.primary_key)) or None
 
 
 def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
@@ -40,11 +45,7 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
         case Project():
             return _projected(plan.expressions, stream_key(plan.input, relations))
         case Join():
-            left, right = stream_key(plan.left, relations), stream_key(plan.right, relations)
-            if left is None or right is None:
-                return None
-            width = len(plan.left.schema)
-            return (*left, *(width + column for column in right))
+            return _joined(plan, relations)
         case Aggregate():
             return tuple(range(len(plan.keys)))
         case Distinct():
@@ -52,6 +53,32 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
             return tuple(range(len(plan.schema))) if inner is None else inner
         case _:
             return None
+
+
+def _joined(plan: Join, relations: Mapping[str, Key]) -> Key:
+    left, right = stream_key(plan.left, relations), stream_key(plan.right, relations)
+    if left is None or plan.kind in ("semi", "anti", "existence"):
+        return left
+    if right is None:
+        return None
+    width = len(plan.left.schema)
+    if plan.kind == "full":
+        # a left row beside NULLs and a right row beside NULLs differ where a key can't be NULL
+        required = all(
+            any(not side.schema[column].nullable for column in key)
+            for side, key in ((plan.left, left), (plan.right, right))
+        )
+        return (*left, *(width + column for column in right)) if required else None
+    if is_unique(plan.right_keys, right):
+        return left
+    if plan.kind == "inner" and is_unique(plan.left_keys, left):
+        return tuple(width + column for column in right)
+    return (*left, *(width + column for column in right))
+
+
+def is_unique(keys: tuple[Expression, ...], key: Key) -> bool:
+    """Whether at most one row has given values of the join keys: the stream key is among them."""
+    return key is not None and {key.index for key in keys if isinstance(key, Column)} >= set(key)
 
 
 def _projected(expressions: tuple[Expression, ...], key: Key) -> Key:

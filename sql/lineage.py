@@ -8,6 +8,7 @@ from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.join import Join
 from circuits.operators.linear import Map, Source
+from circuits.operators.semijoin import SemiJoin
 
 
 def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
@@ -22,6 +23,8 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
     if isinstance(operator, Join):
         side, column = operator.columns[column]
         return origin(circuit, at.inputs[side], column)
+    if isinstance(operator, SemiJoin):
+        return origin(circuit, at.inputs[0], column)
     if isinstance(operator, Combine | CombineParts | Aggregate) and column >= operator.keys:
         return None
     if len(at.inputs) != 1 and not isinstance(operator, Aggregate):

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from circuits.circuit import Circuit, CircuitBuilder
-from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
+from circuits.expressions.nodes import Column, Expression, columns_of, remap
 from circuits.operators.distinct import Distinct
 from circuits.operators.event_times import EventTimes, LastEventTimes
-from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
 from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
 from circuits.operators.streams import Integrate
@@ -24,9 +23,12 @@ from circuits.verify import verify
 from circuits.waterline import Lateness
 from sql import plan as p
 from sql.append_only import append_only
+from sql.keys import Key, stream_key, table_key
 from sql.late_rows import views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
+from sql.lower_join import lower_join
 from sql.lower_window import lower_window
+from sql.plan import arrow_schema, columns_of_schema
 from sql.program import Table, View
 from sql.progress import with_retentions
 
@@ -57,6 +59,7 @@ class Lowering:
         self.builder = CircuitBuilder(seed)
         self._relations: dict[str, int] = {}
         self._append_only: dict[str, bool] = {}
+        self._keys: dict[str, Key] = {LATE_ROWS: None}
         self._nodes: dict[p.Plan, int] = {}
         self._late: list[int] = []
 
@@ -87,6 +90,7 @@ class Lowering:
         self.builder.sources[table.name] = source
         self._relations[table.name] = node
         self._append_only[table.name] = table.append_only and not table.primary_key
+        self._keys[table.name] = table_key(table)
 
     def _lateness(self, of: Table | View) -> tuple[Lateness, ...]:
         """The relation's waterlines, which become the circuit's."""
@@ -129,12 +133,16 @@ class Lowering:
         node = self._on_time(node, view, self._lateness(view))
         self._relations[view.name] = node
         self._append_only[view.name] = view.append_only
+        self._keys[view.name] = self.stream_key(view.plan)
         if view.kind != "local":
             trace = None if view.append_only else self.integrated_rows(node)
             self.builder.output(view.name, node, trace)
 
     def append_only(self, plan: p.Plan) -> bool:
         return append_only(plan, self._append_only)
+
+    def stream_key(self, plan: p.Plan) -> Key:
+        return stream_key(plan, self._keys)
 
     def plan(self, plan: p.Plan) -> int:
         """The node whose stream is the plan's change."""
@@ -150,7 +158,8 @@ class Lowering:
             case p.Values():
                 return add(Constant(_constant(plan)))
             case p.Project(input=p.Join() as join):
-                node, at = self._join(join, plan.expressions)
+                needed = {i for e in plan.expressions for i in columns_of(e)}
+                node, at = lower_join(self, join, needed)
                 return self.map(node, tuple(remap(e, at) for e in plan.expressions), plan.schema)
             case p.Project():
                 return self.map(self.plan(plan.input), plan.expressions, plan.schema)
@@ -163,7 +172,7 @@ class Lowering:
             case p.Distinct():
                 return add(Distinct(), self.integrated_rows(self.plan(plan.input)))
             case p.Join():
-                return self._join(plan, columns_of_schema(plan.schema))[0]
+                return lower_join(self, plan, set(range(len(plan.schema))))[0]
             case p.Aggregate():
                 return lower_aggregate(self, plan)
             case p.Window():
@@ -183,58 +192,6 @@ class Lowering:
         everything = tuple(range(len(self.builder.nodes[node].schema)))
         node = self.builder.placed(node, everything, within=True)
         return self.builder.add(Integrate(self.builder.placement(node)), node)
-
-    def _join(self, plan: p.Join, read: tuple[Expression, ...]) -> tuple[int, dict[int, int]]:
-        """(the join of the columns that `read` needs, where each of the plan's columns is in it)."""
-        assert plan.kind == "inner", plan.kind
-        left, left_key = self._keyed(plan.left, plan.left_keys, plan.null_safe)
-        right, right_key = self._keyed(plan.right, plan.right_keys, plan.null_safe)
-        columns = [(LEFT, i) for i in range(len(plan.left.schema))]
-        columns += [(RIGHT, i) for i in range(len(plan.right.schema))]
-        needed = {i for e in read for i in columns_of(e)}
-        if plan.residual is not None:
-            needed.update(columns_of(plan.residual))
-        at = {column: i for i, column in enumerate(sorted(needed or {0}))}
-        residual = None if plan.residual is None else remap(plan.residual, at)
-        operator = Join(left_key, right_key, tuple(columns[i] for i in at), residual)
-        return self.builder.add(operator, left, right), at
-
-    def _keyed(
-        self, side: p.Plan, keys: tuple[Expression, ...], null_safe: tuple[bool, ...]
-    ) -> tuple[int, tuple[int, ...]]:
-        """(trace by the keys, their columns); computed keys become further columns of the trace."""
-        node, schema = self.plan(side), side.schema
-        expressions: list[Expression] = list(columns_of_schema(schema))
-        fields = list(schema)
-        at = []
-        for key in keys:
-            if key in expressions:
-                at.append(expressions.index(key))
-            else:
-                at.append(len(expressions))
-                expressions.append(key)
-                fields.append(p.Field(f"key{len(at)}", key.type, key.nullable))
-        node = self.map(node, tuple(expressions), tuple(fields))
-        # a NULL key matches nothing, so it need not be remembered
-        for i, safe in zip(at, null_safe, strict=True):
-            if fields[i].nullable and not safe:
-                node = self.builder.add(Filter(is_not_null(Column(i, fields[i].type))), node)
-        columns = tuple(at)
-        return self.builder.add(Integrate(columns), self.builder.placed(node, columns)), columns
-
-
-def columns_of_schema(schema: p.Schema) -> tuple[Column, ...]:
-    """All columns, as they are."""
-    return tuple(Column(i, field.type, field.nullable) for i, field in enumerate(schema))
-
-
-def is_not_null(expression: Expression) -> Call:
-    return Call("is_not_null", (expression,), pa.bool_(), nullable=False)
-
-
-def arrow_schema(schema: p.Schema) -> pa.Schema:
-    """Nullability stays with the plan: an Arrow field is declared nullable, so that equal types are equal."""
-    return pa.schema([pa.field(field.name, field.type) for field in schema])
 
 
 def _constant(plan: p.Values) -> pa.RecordBatch:

@@ -7,11 +7,11 @@ hash-consing is dictionary lookup.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Expression
+from circuits.expressions.nodes import Column, Expression
 from circuits.windows.calls import WHOLE, Frame
 
 
@@ -23,6 +23,16 @@ class Field:
 
 
 Schema = tuple[Field, ...]
+
+
+def columns_of_schema(schema: Schema) -> tuple[Column, ...]:
+    """All columns, as they are."""
+    return tuple(Column(i, field.type, field.nullable) for i, field in enumerate(schema))
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """Nullability stays with the plan: an Arrow field is declared nullable, so that equal types are equal."""
+    return pa.schema([pa.field(field.name, field.type) for field in schema])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """kind: 'inner' (others are refused until they are maintained).
+    """kind: one of JOINS. schema: that of `join_schema`.
 
     left_keys[i] = right_keys[i] for every i (over the columns of their own side);
     null_safe[i]: NULL matches NULL (`<=>`). residual: over left columns then right columns, or None.
+    No keys and no residual: every pair matches.
     """
 
     left: Plan
@@ -74,6 +85,35 @@ class Join:
     null_safe: tuple[bool, ...]
     residual: Expression | None
     schema: Schema
+
+
+# what becomes of matching pairs, and of left and right rows without a match:
+JOINS = (
+    "inner",  # pairs
+    "left",  # pairs, and left rows beside NULLs
+    "full",  # pairs, and rows of both sides beside NULLs
+    "semi",  # left rows with a match
+    "anti",  # left rows without one
+    "existence",  # left rows, and whether they have one
+)
+
+
+def join_schema(kind: str, left: Schema, right: Schema) -> Schema:
+    """The columns of a join of that kind: of one side or both, nullable where a side may be missing."""
+    match kind:
+        case "semi" | "anti":
+            return left
+        case "existence":
+            return (*left, Field("exists", pa.bool_(), False))
+        case "left":
+            return (*left, *_nullable(right))
+        case "full":
+            return (*_nullable(left), *_nullable(right))
+    return (*left, *right)
+
+
+def _nullable(schema: Schema) -> Schema:
+    return tuple(replace(field, nullable=True) for field in schema)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import Frozen, OnTime
 from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Union
+from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Exchange, Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.operators.window import Window
@@ -128,6 +129,18 @@ def _join(operator: Operator, inputs: list[Bounds]) -> Bounds:
     return found
 
 
+def _semijoin(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """Output rows of a step are new left rows, or old ones that equal a new right row where compared.
+
+    A column of new left rows has its own bound; an old left row is bounded only by what it is equal in. So
+    a compared column is bounded by the least of both sides' bounds, if both have one; no other column is.
+    """
+    assert isinstance(operator, SemiJoin)
+    left, right = inputs
+    on = zip(operator.left_on, operator.right_on, strict=True)
+    return {mine: _least(left[mine], right[other]) for mine, other in on if mine in left and other in right}
+
+
 def _combine(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """Group keys are columns of the input; accumulators mix rows of any age."""
     assert isinstance(operator, Combine | CombineParts)
@@ -159,6 +172,7 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     # the retraction of a key's old row isn't below a waterline either: such a key is frozen
     Upsert: _same,
     Join: _join,
+    SemiJoin: _semijoin,
     Combine: _combine,
     CombineParts: _combine,
     Aggregate: _aggregate,
@@ -169,7 +183,8 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
 # -- retention ---------------------------------------------------------------------------------------------
 
 
-_READERS = (Join, Distinct, Aggregate, NonNegative, Frozen, Window)
+# what looks rows of a trace up
+_READERS = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Frozen, Window)
 
 
 def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention | None:
@@ -193,6 +208,8 @@ def _limits(reader: Node, position: int, inputs: list[Bounds]) -> tuple[Limit, .
     operator = reader.operator
     if isinstance(operator, Join):
         return _join_limits(operator, position, inputs)
+    if isinstance(operator, SemiJoin):
+        return _semijoin_limits(operator, position, inputs)
     if isinstance(operator, Aggregate):
         # any input may touch a group, and then all are looked up
         return _column_limits(_union(inputs), range(operator.keys))
@@ -239,6 +256,20 @@ def _join_limits(operator: Join, position: int, inputs: list[Bounds]) -> tuple[L
         ):
             limits.append(Limit(remap(greater, at), bound))
     return tuple(limits)
+
+
+def _semijoin_limits(operator: SemiJoin, position: int, inputs: list[Bounds]) -> tuple[Limit, ...]:
+    """Left rows are looked up by new right rows; right rows by new rows of either side.
+
+    A new right row asks whether its key was there before, so right rows stay until both sides are past them.
+    """
+    left, right = inputs
+    on = zip(operator.left_on, operator.right_on, strict=True)
+    if position == 0:
+        known = [(mine, right[other]) for mine, other in on if other in right]
+    else:
+        known = [(o, _least(left[m], right[o])) for m, o in on if m in left and o in right]
+    return tuple(Limit(Column(i, bound[0].type), bound) for i, bound in known)
 
 
 def _residual_bound(operator: Join, side: int, column: int, sides: tuple[Bounds, Bounds]) -> Bound | None:

@@ -146,7 +146,8 @@ def _spell_join(plan: Join) -> str:
         for a, b, safe in zip(plan.left_keys, plan.right_keys, plan.null_safe, strict=True)
     ]
     residual = [spell(plan.residual, (*left, *right))] if plan.residual is not None else []
-    return f"{plan.kind} join on " + " AND ".join([*keys, *residual])
+    condition = " AND ".join([*keys, *residual])
+    return f"{plan.kind} join on {condition}" if condition else f"{plan.kind} join of every pair"
 
 
 def _qualified(left: Schema, right: Schema) -> tuple[Schema, Schema]:

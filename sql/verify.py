@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression
 from sql.plan import (
+    JOINS,
     Aggregate,
     AggregateCall,
     Expand,
@@ -22,6 +23,7 @@ from sql.plan import (
     Values,
     Window,
     WindowCall,
+    join_schema,
 )
 
 
@@ -76,7 +78,9 @@ def _verify_join(plan: Join) -> None:
     _check_columns(plan, plan.right_keys, plan.right.schema)
     if plan.residual is not None:
         _check_columns(plan, (plan.residual,), both)
-    _check_schema(plan, [f.type for f in both], plan.schema)
+    assert plan.kind in JOINS, _named(plan, f"no kind of join: {plan.kind}")
+    expected = join_schema(plan.kind, plan.left.schema, plan.right.schema)
+    assert plan.schema == expected, _named(plan, f"schema {plan.schema} instead of {expected}")
 
 
 def _verify_aggregate(plan: Aggregate) -> None:

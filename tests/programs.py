@@ -307,9 +307,28 @@ class _Select:
         text, columns = self.listed(
             [self.expression(left.columns) for _ in range(self.choices.integer(1, 3))]
         )
-        wanted = f"SELECT {b.name} FROM {right.name}{self.where(right.columns)}"
-        query = f"SELECT {text} FROM {left.name} WHERE {a.name} IN ({wanted})"
+        query = f"SELECT {text} FROM {left.name} WHERE {self.membership(left, right, a, b)}"
         return query, columns, left.fanout, query
+
+    def membership(self, left: Relation, right: Relation, a: Column, b: Column) -> str:
+        """Whether column a of a left row is among columns b of the right."""
+        wanted = f"SELECT {b.name} FROM {right.name}{self.where(right.columns)}"
+        outer = tuple(replace(c, name=f"{left.name}.{c.name}") for c in left.columns)
+        inner = tuple(replace(c, name=f"r.{c.name}") for c in right.columns)
+        tests = [f"r.{b.name} = {left.name}.{a.name}"]
+        if left.name != right.name and chance(self.choices, 3):
+            tests.append(self.condition(outer + inner))
+        exists = f"EXISTS (SELECT 1 FROM {right.name} r WHERE {' AND '.join(tests)})"
+        return self.choices.choice(
+            [
+                f"{a.name} IN ({wanted})",
+                f"{a.name} NOT IN ({wanted})",
+                exists,
+                f"NOT {exists}",
+                f"{self.condition(left.columns)} OR {a.name} IN ({wanted})",
+                f"{self.condition(left.columns)} OR NOT {exists}",
+            ]
+        )
 
     def join(self) -> tuple[str, tuple[Column, ...], int, str]:
         left, right = self.relation(3), self.relation(3)
@@ -331,12 +350,13 @@ class _Select:
             operator = "IS NOT DISTINCT FROM" if chance(self.choices, 6) else "="
             tests.append(f"{a.name} {operator} {b.name}")
         columns = sides[0] + sides[1]
+        kind = self.choices.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
         if chance(self.choices, 3):
             tests.append(self.condition(columns))
         expressions = [self.expression(columns) for _ in range(self.choices.integer(1, 4))]
         text, named = self.listed(expressions)
         query = (
-            f"SELECT {text} FROM {left.name} l JOIN {right.name} r ON {' AND '.join(dict.fromkeys(tests))}"
+            f"SELECT {text} FROM {left.name} l {kind} {right.name} r ON {' AND '.join(dict.fromkeys(tests))}"
             f"{self.where(columns)}"
         )
         return query, named, left.fanout * right.fanout * 3, query

@@ -1,9 +1,9 @@
-"""Inner equi-join, bilinear: (a + b) ⋈ c = a ⋈ c + b ⋈ c.
+"""Inner join, bilinear: (a + b) ⋈ c = a ⋈ c + b ⋈ c.
 
     (a ⋈ b)^Δ = da ⋈ z⁻¹(I(b)) + I(a) ⋈ db        (a ⋈ b)[x, y] = a[x] · b[y]  where key(x) = key(y)
 
 DBSP, PVLDB 16(7), Theorem 3.4.  State: the traces of both inputs, which other operators may share.
-Cost: O(|d| log |I|) plus the rows put out.
+Cost: O(|d| log |I|) plus the pairs of equal keys; without keys, every row of the other side.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ from circuits.equality import equal_rows
 from circuits.expressions.nodes import Expression
 from circuits.operator import Context, Operator, Placement, Value
 from circuits.operators.linear import where_true
-from circuits.trace import Integral, expand_ranges, ranges_by_placement
+from circuits.trace import Integral, expand_in_blocks, ranges_by_placement
 from circuits.zset import ZSet
 
 LEFT, RIGHT = 0, 1
+# looked at together, before a residual leaves few of them: memory stays bounded
+PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Join(Operator):
     """Inputs: two Integrate nodes, placed by `left_key` and `right_key`.
 
+    No keys: all rows lie in one place, and every pair is looked at.
     columns: the output, as (side, column). residual: a condition over the output's columns.
     """
 
@@ -64,10 +67,14 @@ class Join(Operator):
         """left ⋈ right for two batches sorted by key: the shorter is looked up in the longer."""
         if not len(left) or not len(right):
             return ZSet.empty(schema)
-        if len(left) <= len(right):
-            i, j = expand_ranges(*ranges_by_placement(left.keys, right))
-        else:
-            j, i = expand_ranges(*ranges_by_placement(right.keys, left))
+        short, long = (left, right) if len(left) <= len(right) else (right, left)
+        parts = []
+        for i, j in expand_in_blocks(*ranges_by_placement(short.keys, long), PAIRS):
+            parts.append(self._equal(left, right, *((i, j) if short is left else (j, i)), schema))
+        return ZSet.sum(schema, parts)
+
+    def _equal(self, left: Batch, right: Batch, i: np.ndarray, j: np.ndarray, schema: pa.Schema) -> ZSet:
+        """The pairs of left row i[n] and right row j[n] whose keys are equal, and not only their hashes."""
         same = equal_rows(
             [left.rows.column(k) for k in self.left_key], i, [right.rows.column(k) for k in self.right_key], j
         )

@@ -1,29 +1,26 @@
-"""Joins: the equality keys are taken out of the condition, what remains is the residual.
-
-left ⋉ right ON keys  =  left ⋈ distinct(π_keys(right)) ON keys      (a semi-join without residual)
-"""
+"""Joins: the equality keys are taken out of the condition, what remains is the residual."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
-from circuits.expressions.nodes import Call, Column, Expression
+from circuits.expressions.nodes import Expression
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
-from sql.plan import Distinct, Field, Join, Plan, Project
+from sql.lower_join import conjunction
+from sql.plan import Join, Project, columns_of_schema, join_schema
 
-_REFUSED = {
-    "LeftOuter": "LEFT JOIN",
-    "RightOuter": "RIGHT JOIN",
-    "FullOuter": "FULL JOIN",
-    "LeftAnti": "ANTI JOIN (NOT IN, NOT EXISTS)",
-    "ExistenceJoin": "EXISTS or IN (SELECT ...) inside an expression",
-    "LeftSingle": "a correlated scalar subquery",
-    "Cross": "CROSS JOIN",
+_KINDS = {
+    "Inner": "inner",
+    "Cross": "inner",
+    "LeftOuter": "left",
+    "RightOuter": "left",  # with its sides exchanged
+    "FullOuter": "full",
+    "LeftSemi": "semi",
+    "LeftAnti": "anti",
+    "ExistenceJoin": "existence",
 }
 
 
@@ -38,53 +35,43 @@ class _Condition:
 
 
 def join(query: Query, node: Node, left: Relation, right: Relation) -> Relation:
-    """Raises ProgramError for kinds and conditions that are not maintained yet."""
+    """Raises ProgramError for kinds that are not maintained yet."""
     type_ = node["o"]["joinType"]
-    kind = type_ if isinstance(type_, str) else type_["class"]
-    if kind in _REFUSED and not (kind == "Cross" and node["o"]["condition"]):
-        raise query.refuse(node, _REFUSED[kind])
-    if kind not in ("Inner", "Cross", "LeftSemi"):
-        raise query.refuse(node, f"join of kind {kind}")
+    spark_kind = type_ if isinstance(type_, str) else type_["class"]
+    kind = _KINDS.get(spark_kind)
+    if kind is None:
+        raise query.refuse(node, f"join of kind {spark_kind}")
+    if spark_kind == "RightOuter":
+        return _exchanged(_joined(query, node, kind, right, left), len(left.ids))
+    joined = _joined(query, node, kind, left, right)
+    if kind == "existence":
+        return Relation(joined.plan, (*left.ids, type_["exists"]["id"]))
+    return joined
+
+
+def _joined(query: Query, node: Node, kind: str, left: Relation, right: Relation) -> Relation:
     condition = _split(query, node, left.position, right.position)
-    if not condition.left:
-        what = "a join without an equality between its sides"
-        raise query.error(node, f"not supported yet: {what}; add one to its ON or WHERE condition")
-    if kind == "LeftSemi":
-        return Relation(_semi(query, node, left.plan, right.plan, condition), left.ids)
     ids = (*left.ids, *right.ids)
     both = {id_: index for index, id_ in enumerate(ids)}
     joined = Join(
         left.plan,
         right.plan,
-        "inner",
+        kind,
         tuple(condition.left),
         tuple(condition.right),
         tuple(condition.null_safe),
-        _conjunction([expression(query, part, both) for part in condition.residual]),
-        (*left.plan.schema, *right.plan.schema),
+        conjunction([expression(query, part, both) for part in condition.residual]),
+        join_schema(kind, left.plan.schema, right.plan.schema),
     )
-    return Relation(joined, ids)
+    return Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
 
 
-def _semi(query: Query, node: Node, left: Plan, right: Plan, condition: _Condition) -> Plan:
-    if condition.residual:
-        raise query.refuse(node, "IN or EXISTS (SELECT ...) correlated by more than equalities")
-    keys = tuple(condition.right)
-    schema = tuple(Field(str(key), key.type, key.nullable) for key in keys)
-    distinct = Distinct(Project(right, keys, schema))
-    columns = tuple(Column(i, key.type, key.nullable) for i, key in enumerate(keys))
-    joined = Join(
-        left,
-        distinct,
-        "inner",
-        tuple(condition.left),
-        columns,
-        tuple(condition.null_safe),
-        None,
-        (*left.schema, *schema),
-    )
-    kept = tuple(Column(i, field.type, field.nullable) for i, field in enumerate(left.schema))
-    return Project(joined, kept, left.schema)
+def _exchanged(joined: Relation, width: int) -> Relation:
+    """The last `width` columns first."""
+    columns, schema, ids = columns_of_schema(joined.plan.schema), joined.plan.schema, joined.ids
+    at = len(ids) - width
+    plan = Project(joined.plan, columns[at:] + columns[:at], schema[at:] + schema[:at])
+    return Relation(plan, ids[at:] + ids[:at])
 
 
 def _split(
@@ -122,10 +109,3 @@ def _ids(node: Node) -> set[int]:
 def _reads_only(node: Node, position: Mapping[int, int]) -> bool:
     ids = _ids(node)
     return bool(ids) and ids <= position.keys()
-
-
-def _conjunction(parts: list[Expression]) -> Expression | None:
-    whole: Expression | None = None
-    for part in parts:
-        whole = part if whole is None else Call("and", (whole, part), pa.bool_(), True)
-    return whole

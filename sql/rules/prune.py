@@ -31,6 +31,7 @@ from sql.plan import (
     Union,
     Values,
     Window,
+    join_schema,
 )
 from sql.rules.expressions import changed
 
@@ -115,10 +116,13 @@ def _project(plan: Project, needed: set[int]) -> tuple[Plan, Position]:
 
 def _join(plan: Join, needed: set[int]) -> tuple[Plan, Position]:
     width = len(plan.left.schema)
-    read = needed | (_reads([plan.residual]) if plan.residual is not None else set())
-    left, left_position = _narrow(plan.left, {i for i in read if i < width} | _reads(plan.left_keys))
+    residual = set() if plan.residual is None else _reads([plan.residual])
+    pairs = needed | residual
+    if plan.kind in ("semi", "anti", "existence"):
+        pairs = {i for i in needed if i < width} | residual
+    left, left_position = _narrow(plan.left, {i for i in pairs if i < width} | _reads(plan.left_keys))
     right, right_position = _narrow(
-        plan.right, {i - width for i in read if i >= width} | _reads(plan.right_keys)
+        plan.right, {i - width for i in pairs if i >= width} | _reads(plan.right_keys)
     )
     position = left_position | {old + width: new + len(left.schema) for old, new in right_position.items()}
     joined = Join(
@@ -129,9 +133,9 @@ def _join(plan: Join, needed: set[int]) -> tuple[Plan, Position]:
         tuple(remap(key, right_position) for key in plan.right_keys),
         plan.null_safe,
         None if plan.residual is None else remap(plan.residual, position),
-        (*left.schema, *right.schema),
+        join_schema(plan.kind, left.schema, right.schema),
     )
-    return joined, position
+    return joined, position | ({width: len(left.schema)} if plan.kind == "existence" else {})
 
 
 def _aggregate(plan: Aggregate, needed: set[int]) -> tuple[Plan, Position]:

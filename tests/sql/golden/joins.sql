@@ -22,3 +22,12 @@ SELECT o.id FROM orders o WHERE o.price > (SELECT avg(price) FROM orders i WHERE
 CREATE VIEW self AS
 WITH big AS (SELECT id, customer FROM orders WHERE price > 10)
 SELECT x.id AS one, y.id AS other FROM big x JOIN big y ON x.customer = y.customer;
+
+-- pairs, and rows of either side beside NULLs; conditions of one side only are met before
+CREATE VIEW outer_joins AS
+SELECT o.id, c.name, e.price FROM orders o LEFT JOIN customer c ON o.customer = c.id AND o.price > 10
+FULL JOIN orders e ON e.id = o.id AND e.price > c.score;
+
+-- whether there is a match is a value
+CREATE VIEW existence AS
+SELECT id FROM orders WHERE price > 10 OR customer NOT IN (SELECT id FROM customer);
