@@ -60,7 +60,16 @@ class Context:
 
 
 class Operator:
-    """Stateless operators define `step`; stateful ones define `layout` and `integrate`."""
+    """Stateless operators define `step`; stateful ones define `layout` and `integrate`.
+
+    cost: what a delta of d rows costs, for people. 'linear': O(d); 'lookup': O(d log n) in a trace of n rows,
+    plus the rows put out; 'touched groups': what is kept of each group in the delta, a row of accumulators
+    or all its values; 'touched partitions': all rows of each partition in the delta.
+    """
+
+    @property
+    def cost(self) -> str:
+        return "linear"
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         """The schema of the output."""

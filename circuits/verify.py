@@ -33,6 +33,7 @@ def verify(circuit: Circuit) -> None:
         if isinstance(node.operator, _READS_TRACE):
             readable = all(isinstance(n.operator, Integrate | Upsert) for n in inputs)
             assert readable, f"{where}: inputs must be traces"
+            assert node.operator.cost != "linear", f"{where}: say what reading the trace costs"
         _verify_types(node, inputs, where)
         _verify_placement(node, inputs, where)
     assert not circuit.logs.keys() & circuit.layouts.keys(), "a node keeps a trace or a log, not both"

@@ -1,7 +1,8 @@
 """`dbsp explain`: every view's plan, and the circuit that keeps it.
 
 The circuit has one line per operator, inputs before what reads them; a level begins where rows move to the
-partition of their key. What an operator keeps between steps is said after it.
+partition of their key. In brackets: what a delta costs where that isn't linear (`Operator.cost`). What an
+operator keeps between steps is said after it.
 """
 
 from __future__ import annotations
@@ -41,12 +42,13 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class Box:
-    """An operator for people. inputs: node numbers. keeps: its state, '' if none."""
+    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a delta."""
 
     number: int
     title: str
     detail: str
     keeps: str
+    cost: str
     level: int
     inputs: tuple[int, ...]
     views: tuple[str, ...]
@@ -70,7 +72,16 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
         node = circuit.nodes[i]
         views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
         title = type(node.operator).__name__ + (f" {node.name}" if node.name else "")
-        yield Box(i, title, detail(program, node), keeps(circuit, i), node.level, node.inputs, views)
+        yield Box(
+            i,
+            title,
+            detail(program, node),
+            keeps(circuit, i),
+            node.operator.cost,
+            node.level,
+            node.inputs,
+            views,
+        )
 
 
 def _needed(circuit: Circuit, view: str | None) -> set[int]:
@@ -156,7 +167,10 @@ def _text(program: Program, shown: list[Box]) -> str:
     lines = []
     for box in shown:
         inputs = f"  <- {', '.join(map(str, box.inputs))}" if box.inputs else ""
-        lines.append(f"{box.number:4d}  level {box.level}  {f'{box.title}  {box.detail}'.rstrip()}{inputs}")
+        cost = "" if box.cost == "linear" else f"  [{box.cost}]"
+        lines.append(
+            f"{box.number:4d}  level {box.level}  {f'{box.title}  {box.detail}'.rstrip()}{inputs}{cost}"
+        )
         if box.keeps:
             lines.append(f"{'':15}{box.keeps}")
         for view in box.views:

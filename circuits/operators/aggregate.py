@@ -67,6 +67,10 @@ class Aggregate(Operator):
     results: tuple[Result, ...]
     output: pa.Schema
 
+    @property
+    def cost(self) -> str:
+        return "touched groups"
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return self.output
 

@@ -20,6 +20,10 @@ from circuits.zset import ZSet
 class Distinct(Operator):
     """Input: an Integrate node over whole rows."""
 
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
         assert isinstance(integral, Integral)

@@ -40,6 +40,10 @@ class Join(Operator):
     columns: tuple[tuple[int, int], ...]
     residual: Expression | None = None
 
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         fields = [inputs[side].field(i) for side, i in self.columns]
         return pa.schema([field.with_name(f"c{at}") for at, field in enumerate(fields)])

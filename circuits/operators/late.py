@@ -103,6 +103,10 @@ class Frozen(Operator):
     key: tuple[int, ...]
     lateness: tuple[Lateness, ...]
 
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return LATE_SCHEMA
 

@@ -88,6 +88,10 @@ class Current(Operator):
     A definition for circuits that are not incremental.  Cost: O(|I(d)|).
     """
 
+    @property
+    def cost(self) -> str:
+        return "everything"
+
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
         assert isinstance(integral, Integral)

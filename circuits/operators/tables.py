@@ -33,6 +33,10 @@ class NonNegative(Operator):
 
     table: str
 
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
         assert isinstance(integral, Integral)
@@ -77,6 +81,10 @@ class Upsert(Operator):
 
     key: tuple[int, ...]
     lateness: tuple[Lateness, ...] = ()
+
+    @property
+    def cost(self) -> str:
+        return "lookup"
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return pa.schema([inputs[0].field(i) for i in range(len(inputs[0]) - 1)])

@@ -35,6 +35,10 @@ class Window(Operator):
     partition: tuple[int, ...]
     functions: tuple[WindowFunction, ...]
 
+    @property
+    def cost(self) -> str:
+        return "touched partitions"
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
         return pa.schema([*inputs[0], *computed])
