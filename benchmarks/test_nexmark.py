@@ -41,7 +41,7 @@ def test_dbsp(benchmark, opened, query, size):
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", structured_streaming.RUNS)
 def test_structured_streaming(benchmark, spark, tmp_path, query, size):
     write(Generator(), size * (STEPS[size] + WARM_UP), size, tmp_path)
     seconds = benchmark.pedantic(structured_streaming.run, args=(spark, query, tmp_path, tmp_path), rounds=1)

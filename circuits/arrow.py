@@ -8,6 +8,25 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 _WIDTHS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+_NAMES = {
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+    pa.float32(): "FLOAT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.date32(): "DATE",
+    pa.timestamp("us", "UTC"): "TIMESTAMP",
+    pa.timestamp("us"): "TIMESTAMP_NTZ",
+}
+
+
+def type_name(type: pa.DataType) -> str:
+    """A type of numbers or times as people spell it, for messages."""
+    if pt.is_decimal128(type):
+        return f"DECIMAL({type.precision},{type.scale})"
+    return _NAMES.get(type, str(type))
 
 
 def validity(array: pa.Array) -> np.ndarray:

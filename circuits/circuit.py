@@ -96,6 +96,14 @@ class Circuit:
                 levels[i].add(node.level)
         return tuple(map(frozenset, levels))
 
+    def views_of(self, node: int) -> list[str]:
+        """The views that a node's rows reach, in the order of the program."""
+        reached = {node}
+        for i in range(node + 1, len(self.nodes)):
+            if reached.intersection(self.nodes[i].inputs):
+                reached.add(i)
+        return [output.view for output in self.outputs if output.node in reached]
+
     def output(self, view: str) -> Output:
         return next(output for output in self.outputs if output.view == view)
 

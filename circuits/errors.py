@@ -42,6 +42,11 @@ class EvaluationError(DataError):
         self.row = row
         self.expression: str | None = None
 
+    def within(self, place: str) -> EvaluationError:
+        """The same error, its message beginning with where it happened."""
+        self.args = (f"{place}: {self.args[0]}",)
+        return self
+
 
 class StateError(Error):
     """The state directory is unreadable, foreign, or does not match the program."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from circuits.batch import Batch
 from circuits.circuit import Circuit, Node
+from circuits.errors import EvaluationError
 from circuits.exchange import receive, received_nodes, send
 from circuits.operator import Context, Value, delta_of
 from circuits.operators.linear import SEQUENCE, Source
@@ -97,7 +98,7 @@ class _Run:
             began = time.perf_counter()
             for i, node in enumerate(self.circuit.nodes):
                 if node.level == level and i not in self.values:
-                    self.values[i] = self._evaluate(i, node)
+                    self.values[i] = self._located(i, node)
             self._write(level)
             self.result.seconds[level] = time.perf_counter() - began
         level = self.task.levels.stop
@@ -119,6 +120,17 @@ class _Run:
         for i in received_nodes(self.circuit, self.task.levels.start):
             before = self._before(i) if i in self.circuit.layouts else ()
             self.values[i] = receive(self.circuit, i, messages.get(i, []), before)
+
+    def _located(self, i: int, node: Node) -> Value:
+        """The node's value; an expression that fails says in which views."""
+        try:
+            return self._evaluate(i, node)
+        except EvaluationError as error:
+            views = self.circuit.views_of(i)
+            if not views:
+                raise
+            place = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+            raise error.within(place) from None
 
     def _evaluate(self, i: int, node: Node) -> Value:
         operator = node.operator

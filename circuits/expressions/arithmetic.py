@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
+from circuits.arrow import type_name
 from circuits.expressions import decimals
 from circuits.expressions.decimals import decimal_result, unscaled
 from circuits.expressions.modes import ANSI, LEGACY, checked, mode
@@ -34,7 +35,7 @@ def _only_fixed(call: Call) -> str | None:
 
 
 def _overflow(call: Call) -> str:
-    return f"{call.type} overflow. Use try_{call.function} to get NULL instead."
+    return f"{type_name(call.type)} overflow. Use try_{call.function} to get NULL instead."
 
 
 def _at(numbers: Vector, row: int) -> int:
@@ -287,7 +288,7 @@ def _signed(call: Call, value: Value, operate: Callable[[Numbers], Numbers]) -> 
             if pt.is_duration(call.type)
             else "ARITHMETIC_OVERFLOW"
         )
-        require(good, condition, lambda row: f"{call.type} overflow.", x)
+        require(good, condition, lambda row: f"{type_name(call.type)} overflow.", x)
     with np.errstate(all="ignore"):
         return result(call, operate(x.values), x)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from circuits.arrow import validity
+from circuits.arrow import type_name, validity
 from circuits.expressions import decimals
 from circuits.expressions.decimals import decimal_result, unscaled
 from circuits.expressions.modes import LEGACY, checked, mode
@@ -29,9 +29,10 @@ def cast_result(
 
     def message(row: int) -> str:
         shown = source[row].cast(pa.string()).as_py() if not pt.is_nested(source.type) else str(source[row])
+        name = type_name(call.type)
         if condition == "CAST_INVALID_INPUT":
-            return f"'{shown}' can't be cast to {call.type}. Correct the value, or use try_cast to get NULL."
-        return f"{shown} is out of the range of {call.type}. Use try_cast to get NULL."
+            return f"'{shown}' can't be cast to {name}. Correct the value, or use try_cast to get NULL."
+        return f"{shown} is out of the range of {name}. Use try_cast to get NULL."
 
     valid = checked(call, good, condition, message, x)
     if pt.is_decimal(call.type):

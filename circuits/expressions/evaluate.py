@@ -51,14 +51,13 @@ def _shown(value: pa.Scalar) -> str:
 
 
 def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:
-    """The same error, naming the innermost failing expression and an example row."""
+    """The same error, after the innermost failing expression and an example row."""
     if error.expression is not None:
         return error
     example = ""
     if error.row is not None and error.row < rows.num_rows:
         read = sorted(set(columns_of(call)))
         values = [f"{rows.schema.names[i]}={_shown(rows.column(i)[error.row])}" for i in read]
-        example = " for the row " + ", ".join(values) if values else ""
-    located = EvaluationError(error.condition, f"{error.args[0].split('] ', 1)[1]} in {call}{example}")
-    located.expression = str(call)
-    return located
+        example = " where " + ", ".join(values) if values else ""
+    error.expression = str(call)
+    return error.within(f"{call}{example}")

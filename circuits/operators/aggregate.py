@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.aggregates.members import Finish, Members
-from circuits.arrow import concat, fixed_values, take
+from circuits.arrow import concat, fixed_values, take, type_name
 from circuits.batch import Layout
 from circuits.equality import equal_rows
 from circuits.errors import EvaluationError
@@ -200,11 +200,24 @@ class _Side:
         else:
             limbs = np.stack([sums[part] for part in result.parts])
         divisor = np.where(valid, counts, 1)
-        return (
+        total, fits = (
             _average(result, limbs, divisor, valid)
             if result.function == "avg"
             else _sum(result, limbs, valid)
         )
+        if not result.lenient and not (fits | ~valid).all():
+            raise self._overflow(result, int(np.argmin(fits | ~valid)))
+        return total
+
+    def _overflow(self, result: Result, group: int) -> EvaluationError:
+        names = self._aggregate.output.names
+        keys = [
+            f"{name}={column[group].as_py()!r}"
+            for name, column in zip(names, self._groups.columns, strict=False)
+        ]
+        where = " where " + ", ".join(keys) if keys else ""
+        error = EvaluationError("ARITHMETIC_OVERFLOW", f"{type_name(result.type)} overflow.")
+        return error.within(f"{result.text or result.function}{where}")
 
     def _extreme(self, result: Result) -> pa.Array:
         integral = self._integrals[result.input]
@@ -248,32 +261,23 @@ def _zeros(layout: Layout, count: int) -> tuple[np.ndarray, dict[int, np.ndarray
     return np.zeros(count, dtype=np.int64), {i: np.full(count, v, dtype=np.int64) for i, v in start.items()}
 
 
-def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> pa.Array:
+def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    """(the sums, which of them fit their type)"""
     if pa.types.is_decimal(result.type):
-        total, fits = to_decimal(limbs, result.type, valid)
-    else:
-        values, fits = to_int64(limbs)
-        total = pa.array(values, mask=~(valid & fits)).cast(result.type)
-    if not result.lenient and not (fits | ~valid).all():
-        raise _overflow(result)
-    return total
+        return to_decimal(limbs, result.type, valid)
+    values, fits = to_int64(limbs)
+    return pa.array(values, mask=~(valid & fits)).cast(result.type), fits
 
 
-def _average(result: Result, limbs: np.ndarray, counts: np.ndarray, valid: np.ndarray) -> pa.Array:
+def _average(
+    result: Result, limbs: np.ndarray, counts: np.ndarray, valid: np.ndarray
+) -> tuple[pa.Array, np.ndarray]:
+    """(the averages, which of them fit their type)"""
     if pa.types.is_floating(result.type):
-        return pa.array(to_double(limbs) / counts, mask=~valid)
+        return pa.array(to_double(limbs) / counts, mask=~valid), np.ones(len(counts), np.bool_)
     if pa.types.is_duration(result.type):
         # Spark divides a sum that must fit
         _, fits = to_int64(limbs)
         average, _ = to_int64(divide_half_up(limbs, 0, counts)[:2])
-        mean = pa.array(average, mask=~(valid & fits)).cast(result.type)
-    else:
-        mean, fits = to_decimal(divide_half_up(limbs, result.scale, counts), result.type, valid)
-    if not result.lenient and not (fits | ~valid).all():
-        raise _overflow(result)
-    return mean
-
-
-def _overflow(result: Result) -> EvaluationError:
-    name = result.text or result.function
-    return EvaluationError("ARITHMETIC_OVERFLOW", f"{name} is out of range of {result.type}")
+        return pa.array(average, mask=~(valid & fits)).cast(result.type), fits
+    return to_decimal(divide_half_up(limbs, result.scale, counts), result.type, valid)
