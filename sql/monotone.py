@@ -56,7 +56,7 @@ def bound_of(expression: Expression, bounds: Bounds) -> Bound | None:
     """The bound of an expression over columns with `bounds`, or None."""
     if isinstance(expression, Column):
         return bounds.get(expression.index)
-    if isinstance(expression, Literal):
+    if not isinstance(expression, Call):
         return None
     floored = _floored(expression)
     if floored is not None:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Column, Expression, Literal
+from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from sql.plan import (
     Aggregate,
     AggregateCall,
@@ -51,10 +51,15 @@ def spell(expression: Expression, schema: Schema) -> str:
         return schema[expression.index].name
     if isinstance(expression, Literal):
         return _literal(expression)
+    if isinstance(expression, Variable):
+        return str(expression)
     arguments = [_operand(a, schema) for a in expression.arguments]
     if expression.function in _INFIX and len(arguments) == 2:
         return f" {_INFIX[expression.function]} ".join(arguments)
     plain = [spell(a, schema) for a in expression.arguments]
+    if expression.function == "lambda_function":
+        parameters = plain[1] if len(plain) == 2 else f"({', '.join(plain[1:])})"
+        return f"{parameters} -> {plain[0]}"
     if expression.function == "cast":
         return f"CAST({plain[0]} AS {type_name(expression.type)})"
     if expression.function == "get_struct_field":

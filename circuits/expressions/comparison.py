@@ -174,7 +174,7 @@ def _true(answer: Value) -> np.ndarray:
 
 def _in_constants(value: Value, candidates: tuple[Expression, ...]) -> Value:
     members, has_null = _member_set(candidates, value.type)
-    found = pc.is_in(_normalized(value), value_set=members)
+    found = pc.is_in(normalized(value), value_set=members)
     # not found is NULL if a NULL is in the list, or the value is NULL
     unknown = pc.is_null(value)
     if has_null:
@@ -186,10 +186,10 @@ def _in_constants(value: Value, candidates: tuple[Expression, ...]) -> Value:
 def _member_set(candidates: tuple[Expression, ...], kind: pa.DataType) -> tuple[pa.Array, bool]:
     values = [candidate.value for candidate in candidates if isinstance(candidate, Literal)]
     present = [value for value in values if value is not None]
-    return _normalized(pa.array(present, kind)), len(present) < len(values)
+    return normalized(pa.array(present, kind)), len(present) < len(values)
 
 
-def _normalized(value: Value) -> Value:
+def normalized(value: Value) -> Value:
     """Of equal numbers one: −0.0 becomes 0.0, and NaN the NaN; also inside structs and arrays."""
     if is_nested(value.type):
         return _normalized_inside(value)
@@ -204,19 +204,19 @@ def _normalized_inside(value: Value) -> Value:
         return _normalized_inside(pa.repeat(value, 1))[0]
     mask = pc.is_null(value) if value.null_count else None
     if pt.is_struct(value.type):
-        fields = [_normalized(field) for field in child_arrays(value)]
+        fields = [normalized(field) for field in child_arrays(value)]
         return pa.StructArray.from_arrays(fields, fields=list(value.type), mask=mask)
     offsets = value.offsets
     if mask is not None and value.offset:  # Arrow takes a mask only beside offsets that start at 0
         value = value.take(int64_array(np.arange(len(value))))
         offsets = value.offsets
-    return pa.ListArray.from_arrays(offsets, _normalized(value.values), type=value.type, mask=mask)
+    return pa.ListArray.from_arrays(offsets, normalized(value.values), type=value.type, mask=mask)
 
 
 @kernel("normalize_na_n_and_zero")
 def normalize_nan_and_zero(call: Call, value: Value) -> Value:
     """What keys of GROUP BY and joins go through."""
-    return _normalized(value)
+    return normalized(value)
 
 
 @kernel("known_floating_point_normalized")

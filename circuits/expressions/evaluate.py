@@ -30,6 +30,7 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
         return rows.column(expression.index)
     if isinstance(expression, Literal):
         return pa.scalar(expression.value, expression.type)
+    assert isinstance(expression, Call), f"a lambda's parameter outside of its lambda: {expression}"
     if not rows.num_rows:  # constants fail only where there is a row to compute them for
         return pa.array([], expression.type)
     function = find(expression.function)

@@ -176,7 +176,7 @@ def _register_integral(name: str, function: Callable[[Numbers], Numbers], round_
             return x
         numbers = vector(x)
         whole = function(numbers.values)
-        fits = (whole >= -(2.0**63)) & (whole < 2.0**63)
+        fits = ((whole >= -(2.0**63)) & (whole < 2.0**63)) | np.isnan(whole)
         if call.option("failOnError"):
             require(fits, "ARITHMETIC_OVERFLOW", lambda row: f"{name} overflows BIGINT", numbers)
         return result(call, _narrowed(whole), numbers)

@@ -1,6 +1,6 @@
 """Typed scalar expressions over the columns of one batch.
 
-An expression is a tree of three node kinds. Types are Arrow's; columns are positions, so that equal
+An expression is a tree of four node kinds. Types are Arrow's; columns are positions, so that equal
 expressions are equal values and a circuit can be hash-consed, hashed and pickled.
 """
 
@@ -51,6 +51,23 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A parameter of a lambda: `Call("lambda_function", (body, *parameters))`, as in `x -> x + 1`.
+
+    index: how many parameters the lambdas around it have, plus its place among its own lambda's; so equal
+    lambdas are equal values, whatever their parameters are called.
+    """
+
+    index: int
+    type: pa.DataType
+    nullable: bool = True
+    name: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.name or f"${self.index}"
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """`function(arguments)`; `function` is a name in `circuits.expressions.registry`.
 
@@ -72,7 +89,7 @@ class Call:
         return self.text or f"{self.function}({', '.join(map(str, self.arguments))})"
 
 
-Expression = Column | Literal | Call
+Expression = Column | Literal | Variable | Call
 
 
 def columns_of(expression: Expression) -> Iterator[int]:

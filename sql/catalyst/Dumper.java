@@ -254,6 +254,11 @@ public class Dumper {
     if (e instanceof Literal) {
       out.append(",\"v\":");
       literal(((Literal) e).value(), e.dataType());
+      if (e.dataType() instanceof ObjectType && ((Literal) e).value() instanceof scala.Product) {
+        out.append(",\"o\":{");
+        evaluator((scala.Product) ((Literal) e).value());
+        out.append('}');
+      }
     } else if (!(e instanceof PlanExpression) && !(e instanceof AttributeReference)) {
       out.append(",\"pretty\":"); string(e.prettyName());
       out.append(",\"k\":[");
@@ -282,6 +287,18 @@ public class Dumper {
       if (v == null || v instanceof scala.None$ || v instanceof Expression || v instanceof DataType) continue;
       if (v instanceof ExprId || v instanceof Metadata || v instanceof Origin) continue;
       if (v instanceof scala.collection.Iterable && holdsTrees((scala.collection.Iterable) v)) continue;
+      if (!first) out.append(',');
+      first = false;
+      string(product.productElementName(i)); out.append(':'); value(v, 0);
+    }
+  }
+
+  /** What an Invoke calls a method of: its parameters, types left out. */
+  private void evaluator(scala.Product product) {
+    boolean first = true;
+    for (int i = 0; i < product.productArity(); i++) {
+      Object v = product.productElement(i);
+      if (v instanceof DataType) continue;
       if (!first) out.append(',');
       first = false;
       string(product.productElementName(i)); out.append(':'); value(v, 0);

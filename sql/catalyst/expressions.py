@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Column, Expression, Literal
+from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from circuits.expressions.registry import find, snake_case
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
@@ -24,6 +24,7 @@ _TRANSPARENT = {
     "KnownNullable",
     "KnownNotNull",
     "KnownFloatingPointNormalized",
+    "KnownNotContainsNull",
     "TempResolvedColumn",
 }
 # Parameters that say nothing our types and kernels don't.
@@ -35,8 +36,6 @@ _REFUSED = {
     "OuterReference": "a correlated subquery of this shape",
     "PythonUDF": "Python functions",
     "ScalaUDF": "functions registered in a Spark session",
-    "LambdaFunction": "lambda functions",
-    "NamedLambdaVariable": "lambda functions",
     "GroupingSets": "GROUPING SETS here",
 }
 
@@ -68,7 +67,36 @@ def expression(
         return expression(query, node["k"][0], position, special)
     if name in _REFUSED:
         raise query.refuse(node, _REFUSED[name])
+    if name == "LambdaFunction":
+        return _lambda(query, node, position, special)
     return _call(query, node, position, special)
+
+
+class _Scope:
+    """Where a lambda's parameters have a meaning. variables: by Catalyst's id, this lambda's and those of the
+    lambdas around it."""
+
+    def __init__(self, around: Special, query: Query, parameters: list[Node]) -> None:
+        self._around = around
+        outer = around._variables if isinstance(around, _Scope) else {}
+        own = (
+            (p["id"], Variable(len(outer) + n, query.value_type(p), p["n"], p["name"]))
+            for n, p in enumerate(parameters)
+        )
+        self._variables: dict[int, Variable] = outer | dict(own)
+
+    def __call__(self, node: Node) -> Expression | None:
+        if node["c"] == "NamedLambdaVariable":
+            return self._variables[node["id"]]
+        return self._around(node)
+
+
+def _lambda(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
+    """`Call("lambda_function", (body, *parameters))`, which only the function it is given to evaluates."""
+    body, *parameters = node["k"]
+    scope = _Scope(special, query, parameters)
+    parts = tuple(expression(query, part, position, scope) for part in (body, *parameters))
+    return Call("lambda_function", parts, parts[0].type, parts[0].nullable, text=query.spelled(node))
 
 
 def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
@@ -110,10 +138,12 @@ def _function(query: Query, node: Node) -> str:
 
 
 def _options(node: Node) -> tuple[tuple[str, object], ...]:
-    if node["c"] in ("StaticInvoke", "Invoke"):
-        return ()
     options: dict[str, object] = {}
-    _flatten(node["o"], options)
+    if node["c"] in ("StaticInvoke", "Invoke"):
+        # of what is invoked, not of how
+        _flatten(node["k"][0].get("o", {}) if node["c"] == "Invoke" else {}, options)
+    else:
+        _flatten(node["o"], options)
     # only the exceptional value says anything
     if options.get("allowDecimalPrecisionLoss") is True:
         del options["allowDecimalPrecisionLoss"]

@@ -52,7 +52,9 @@ class AgainstSpark:
         numbered = self.rows.append_column("__row", pa.array(range(self.rows.num_rows), pa.int64()))
         # with its types said: left to itself Spark reads TIMESTAMP_NTZ columns as TIMESTAMP
         types = ", ".join(f"`{field.name}` {ddl(field.type)}" for field in numbered.schema)
-        self.frame = self.spark.createDataFrame(pa.Table.from_batches([numbered]), schema=types)
+        # a copy, because Spark's reader can't take lists with an offset
+        copied = numbered.take(pa.array(range(numbered.num_rows)))
+        self.frame = self.spark.createDataFrame(pa.Table.from_batches([copied]), schema=types)
         self.catalyst = Catalyst(self.spark)
         fields = zip(self.rows.schema.names, self.rows.schema.types, strict=True)
         columns = [(name, self.catalyst.column_type(ddl(kind)), True) for name, kind in fields]
