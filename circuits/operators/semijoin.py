@@ -38,6 +38,10 @@ class SemiJoin(Operator):
     right_on: tuple[int, ...]
     anti: bool = False
 
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
     def step(self, context: Context, *inputs: Value) -> ZSet:
         left, right = inputs
         assert isinstance(left, Integral) and isinstance(right, Integral)
