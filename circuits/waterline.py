@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Context, Decimal
 
 import numpy as np
@@ -67,13 +66,24 @@ def shift(value: pa.Scalar, amount: Amount) -> pa.Scalar:
     """value + amount; the nearest value there is where that is out of range."""
     kind = value.type
     if pt.is_floating(kind):
-        return pa.scalar(value.as_py() + float(amount), kind)
+        return _rounded(value.as_py() + float(amount), amount, kind)
     if pt.is_decimal(kind):
         nines = Decimal(10**kind.precision - 1).scaleb(-kind.scale, EXACT)
         return pa.scalar(max(-nines, min(nines, EXACT.add(value.as_py(), Decimal(str(amount))))), kind)
     width = kind.bit_width
     least, most = -(1 << (width - 1)), (1 << (width - 1)) - 1
     return pa.scalar(max(least, min(most, _number(value) + int(amount))), kind)
+
+
+def _rounded(exact: float, amount: Amount, kind: pa.DataType) -> pa.Scalar:
+    """A FLOAT away from the value that was shifted: nobody is late, or too far ahead, by rounding alone."""
+    if not pt.is_float32(kind):
+        return pa.scalar(exact, kind)
+    nearest = np.float32(exact)
+    beyond = float(nearest) > exact if amount < 0 else float(nearest) < exact
+    return pa.scalar(
+        np.nextafter(nearest, np.float32(-np.inf if amount < 0 else np.inf)) if beyond else nearest, kind
+    )
 
 
 def later(a: pa.Scalar | None, b: pa.Scalar | None) -> pa.Scalar | None:
@@ -104,14 +114,6 @@ def from_json(
         if kind is not None:
             scalars[name] = pa.scalar(Decimal(value) if isinstance(value, str) else value, kind)
     return scalars
-
-
-def text(waterline: pa.Scalar) -> str:
-    """For people: an ISO time, or the number."""
-    value = waterline.as_py()
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat(" ")
-    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _number(value: pa.Scalar) -> int:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
+from circuits.json_text import encode
 from dbsp.changes import Changes, ViewChanges
-from dbsp.json_values import encode
 
 _BARE = re.compile(r'"([^\s"\\=,\[\]{}]+)"')
 _WORDS = {"true", "false", "null", "NULL"}

@@ -51,8 +51,8 @@ def bounds(program: Program) -> Iterator[Bound]:
 def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
     if not tables:
         return "constants"
-    views = [output.view for output in circuit.outputs if i in (output.trace, output.node)]
-    if views and (i in circuit.logs or not circuit.consumers[i]):
+    views = [output.view for output in circuit.outputs if output.kept == i]
+    if views:
         return f"what the view {views[0]} holds"
     retention = circuit.retentions.get(i)
     if retention is not None:
@@ -84,13 +84,16 @@ def _constant_domain(program: Program, i: int) -> str | None:
 def _hint(circuit: Circuit, tables: list[Table]) -> str:
     grows = f"grows with {', '.join(table.name for table in tables)}"
     annotated = {lateness.name for lateness in circuit.lateness}
-    times = [f"{t.name}.{f.name}" for t in tables for f in t.schema if pt.is_temporal(f.type)]
+    columns = [(f"{t.name}.{f.name}", f.type) for t in tables for f in t.schema]
+    times = [name for name, kind in columns if name in annotated or pt.is_temporal(kind)]
     missing = [name for name in times if name not in annotated]
     if missing:
         return f"{grows}; LATENESS on {' or '.join(missing)} bounds what is joined or grouped by that time"
     if times:
         return f"{grows}; join or group by {' or '.join(times)} to bound it"
-    return f"{grows}, which have no time to bound it by; retract old rows, or give the tables a PRIMARY KEY"
+    which = "which has" if len(tables) == 1 else "which have"
+    keyed = "it" if len(tables) == 1 else "them"
+    return f"{grows}, {which} no time to bound it by; retract old rows, or give {keyed} a PRIMARY KEY"
 
 
 def _tables(circuit: Circuit, i: int) -> set[str]:

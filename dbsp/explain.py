@@ -2,7 +2,8 @@
 
 The circuit has one line per operator, inputs before what reads them; a level begins where rows move to the
 partition of their key. In brackets: what a delta costs where that isn't linear (`Operator.cost`). What an
-operator keeps between steps is said after it.
+operator keeps between steps is said after it. Then comes each waterline's path, which the drawn forms show in
+the boxes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from circuits.operators.semijoin import SemiJoin
 from circuits.waterline import Lateness
 from dbsp.drawing import svg
 from dbsp.outputs import output_view
+from dbsp.paths import paths, proofs
 from dbsp.rows import arrow_schema
 from sql.explain import explain_view
 from sql.program import Program
@@ -42,7 +44,10 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class Box:
-    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a delta."""
+    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a delta.
+
+    proved: by waterlines.
+    """
 
     number: int
     title: str
@@ -52,6 +57,7 @@ class Box:
     level: int
     inputs: tuple[int, ...]
     views: tuple[str, ...]
+    proved: tuple[str, ...] = ()
 
 
 def explain_program(program: Program, view: str | None, form: str) -> str:
@@ -61,13 +67,18 @@ def explain_program(program: Program, view: str | None, form: str) -> str:
     if form != "text":
         return _FORMS[form](program, shown)
     views = [explain_view(program, view) for view in program.views if name in (None, view)]
-    return "\n".join([*views, f"circuit: {len(shown)} operators\n{_text(program, shown)}"])
+    return "\n".join(
+        [*views, f"circuit: {len(shown)} operators\n{_text(program, shown)}", *_paths(program, shown)]
+    )
 
 
 def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
     """The operators in topological order."""
     circuit = program.circuit
     shown = _needed(circuit, view)
+    proved: dict[int, list[str]] = {}
+    for proof in proofs(circuit):
+        proved.setdefault(proof.node, []).append(str(proof))
     for i in sorted(shown):
         node = circuit.nodes[i]
         views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
@@ -81,6 +92,7 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
             node.level,
             node.inputs,
             views,
+            tuple(proved.get(i, ())),
         )
 
 
@@ -178,6 +190,16 @@ def _text(program: Program, shown: list[Box]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def _paths(program: Program, shown: list[Box]) -> Iterator[str]:
+    titles = {box.number: f"{box.number} {box.title}" for box in shown}
+    for waterline, path in paths(program.circuit, list(titles)):
+        passed: dict[str, list[str]] = {}
+        for proof in path:
+            passed.setdefault(str(proof), []).append(titles[proof.node])
+        lines = (f"  {said}: {', '.join(nodes)}\n" for said, nodes in passed.items())
+        yield f"waterline {waterline}\n" + "".join(lines)
+
+
 def _mermaid(program: Program, shown: list[Box]) -> str:
     lines = ["flowchart TD"]
     for box in shown:
@@ -208,8 +230,8 @@ def _svg(program: Program, shown: list[Box]) -> str:
 
 
 def lines_of(box: Box) -> list[str]:
-    """A box's text: title, parameters, state; each short enough for a drawing."""
-    lines = [box.title, box.detail, box.keeps]
+    """A box's text: title, parameters, state, what waterlines prove; each short enough for a drawing."""
+    lines = [box.title, box.detail, box.keeps, *box.proved]
     return [line if len(line) <= 60 else line[:57] + "..." for line in lines if line]
 
 

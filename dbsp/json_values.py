@@ -1,17 +1,4 @@
-"""Values of columns as JSON, and back: what is written reads back to the same value of the same type.
-
-BOOLEAN, integers      true, 12
-FLOAT, DOUBLE          1.5, and "NaN", "Infinity", "-Infinity"
-DECIMAL                "12.50": a JSON number would lose digits in most readers (numbers are read too)
-STRING                 "text"
-BINARY                 base64 text
-DATE                   "2024-02-29"
-TIMESTAMP              "2024-02-29T10:00:00Z", with a fraction of six digits unless that is zero
-TIMESTAMP_NTZ          "2024-02-29T10:00:00"
-INTERVAL DAY..SECOND   a number of microseconds
-ARRAY, STRUCT          [1, 2], {"x": 1}
-MAP                    [["key", "value"], ...]
-"""
+"""JSON values read back: what `circuits.json_text` writes, as the same value of the same type."""
 
 from __future__ import annotations
 
@@ -21,80 +8,13 @@ import math
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
-from json.encoder import encode_basestring
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.types as pt
 
 from dbsp.casting import kind
 
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def encode(array: pa.Array) -> list[str]:
-    """The JSON text of each value."""
-    type_ = array.type
-    if pt.is_null(type_):
-        return ["null"] * len(array)
-    if pt.is_nested(type_):
-        texts = _encode_nested(array)
-    elif pt.is_timestamp(type_):
-        texts = [_timestamp(text) for text in array.cast(pa.string()).to_pylist()]
-    elif pt.is_date(type_):
-        texts = [f'"{text}"' for text in array.cast(pa.string()).to_pylist()]
-    elif pt.is_duration(type_):
-        texts = [str(count) for count in array.cast(pa.int64()).to_pylist()]
-    else:
-        one = _ENCODERS[kind(type_)]
-        texts = ["null" if value is None else one(value) for value in array.to_pylist()]
-    if array.null_count:
-        valid = array.is_valid().to_pylist()
-        texts = [text if there else "null" for text, there in zip(texts, valid, strict=True)]
-    return texts
-
-
-def _encode_nested(array: pa.Array) -> list[str]:
-    type_ = array.type
-    if pt.is_struct(type_):
-        names = [encode_basestring(field.name) for field in type_]
-        columns = [encode(array.field(i)) for i in range(type_.num_fields)]
-        if not columns:
-            return ["{}"] * len(array)
-        rows = zip(*columns, strict=True)
-        return ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in rows]
-    offsets = array.offsets.to_pylist()
-    if pt.is_map(type_):
-        pairs = zip(encode(array.keys), encode(array.items), strict=True)
-        items = [f"[{key}, {item}]" for key, item in pairs]
-    else:
-        items = encode(array.values)
-    return [f"[{', '.join(items[a:b])}]" for a, b in pairwise(offsets)]
-
-
-def _float(value: float) -> str:
-    if math.isfinite(value):
-        return repr(value)
-    return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
-
-
-def _timestamp(text: str | None) -> str:
-    """From Arrow's `2024-02-29 10:00:00.000000Z`."""
-    if text is None:
-        return "null"
-    moment, zone = (text[:-1], "Z") if text.endswith("Z") else (text, "")
-    return f'"{moment.removesuffix(".000000").replace(" ", "T")}{zone}"'
-
-
-_ENCODERS: dict[str, Callable[[Any], str]] = {
-    "boolean": lambda value: "true" if value else "false",
-    "integer": str,
-    "float": _float,
-    "decimal": lambda value: f'"{value:f}"',
-    "string": encode_basestring,
-    "binary": lambda value: f'"{base64.b64encode(value).decode()}"',
-}
 
 
 def decode(value: Any, type_: pa.DataType) -> Any:

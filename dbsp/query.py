@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from circuits.arrow import concat
 from circuits.errors import ProgramError, StateError
+from circuits.json_text import encode
 from dbsp.io.text_table import text_table
-from dbsp.json_values import encode
 from dbsp.outputs import contents_of, output_views, state_of
 from dbsp.store import Store
 from dbsp.view import Contents

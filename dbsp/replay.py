@@ -173,7 +173,13 @@ def _refuse_retractions(table: Table, changes: list[Change]) -> None:
     """What the step would refuse too, at its place in the file."""
     for change in changes:
         if change.weight < 0:
-            raise DataError(f"{change.where}: table '{table.name}' is append-only and can't retract a row")
+            row = ", ".join(map(repr, change.row))
+            if isinstance(change.row, dict):
+                row = ", ".join(f"{name}={value!r}" for name, value in change.row.items())
+            raise DataError(
+                f"{change.where}: table '{table.name}' is append-only and can't retract the row ({row}); "
+                "declare it without append_only to allow retractions"
+            )
 
 
 def _batch(table: Table, changes: list[Change], timezone: str) -> Any:

@@ -58,10 +58,10 @@ def bound_of(expression: Expression, bounds: Bounds) -> Bound | None:
         return bounds.get(expression.index)
     if not isinstance(expression, Call):
         return None
-    floored = _floored(expression)
-    if floored is not None:
-        inner = bound_of(floored, bounds)
-        return None if inner is None else tuple(_with_floored(expression, floored, b) for b in inner)
+    aligned = floored(expression)
+    if aligned is not None:
+        inner = bound_of(aligned, bounds)
+        return None if inner is None else tuple(_with_aligned(expression, aligned, b) for b in inner)
     at = _increasing_in(expression)
     if at is None:
         return None
@@ -83,13 +83,20 @@ def _increasing_in(call: Call) -> int | None:
         return None
     (at,) = variable
     name = call.function
+    if wraps_around(call):
+        return None
     if name in _ANYWHERE or (at == 0 and (name in _FIRST or _FORMS.get(name, _never)(call))):
         return at
     if name == "multiply" and _positive(call.arguments[1 - at]):
         return at
-    if name in ("trunc_timestamp", "date_trunc") and at == 1 and _is_fixed_zone(call):
+    if name in ("trunc_timestamp", "date_trunc") and at == 1 and is_fixed_zone(call):
         return at
     return None
+
+
+def wraps_around(call: Call) -> bool:
+    """Whether a result out of range becomes one at the other end: arithmetic without ANSI."""
+    return call.option("evalMode") == "LEGACY" and pt.is_integer(call.type)
 
 
 def _never(call: Call) -> bool:
@@ -110,7 +117,7 @@ def _casts_in_order(call: Call) -> bool:
     if _is_number(source) and _is_number(target):
         return call.option("evalMode") != "LEGACY"  # which wraps around
     if pt.is_timestamp(source) and (pt.is_date(target) or pt.is_timestamp(target)):
-        return (source.tz is None and not _has_zone(target)) or _is_fixed_zone(call)
+        return (source.tz is None and not _has_zone(target)) or is_fixed_zone(call)
     if pt.is_date(source) and pt.is_timestamp(target):
         return True
     return bool(pt.is_timestamp(source) and pt.is_integer(target) and target.bit_width == 64)
@@ -124,7 +131,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
 
 
-def _is_fixed_zone(call: Call) -> bool:
+def is_fixed_zone(call: Call) -> bool:
     """Whether the call's time zone never goes back."""
     zone = str(call.option("timeZoneId", "UTC"))
     return zone in _FIXED_ZONES or zone.rstrip("0123456789:") in _FIXED_ZONES
@@ -134,7 +141,7 @@ def _positive(expression: Expression) -> bool:
     return isinstance(expression, Literal) and _is_number(expression.type) and (expression.value or 0) > 0  # type: ignore[operator]
 
 
-def _floored(call: Call) -> Expression | None:
+def floored(call: Call) -> Expression | None:
     """x of `x − pmod(x, n)` or `x − pmod(x − c, n)`: x aligned to its window."""
     if call.function != "subtract" or not isinstance(remainder := call.arguments[1], Call):
         return None
@@ -149,7 +156,7 @@ def _floored(call: Call) -> Expression | None:
     return None
 
 
-def _with_floored(call: Call, value: Expression, bound: Expression) -> Expression:
+def _with_aligned(call: Call, value: Expression, bound: Expression) -> Expression:
     """The same call with x replaced everywhere."""
     return _replace(call, value, bound)
 

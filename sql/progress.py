@@ -31,6 +31,7 @@ from circuits.operators.streams import Exchange, Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.operators.window import Window
 from circuits.retain import Limit, Retention
+from sql.inverse import solved
 from sql.monotone import Bound, Bounds, bound_of
 
 
@@ -85,6 +86,18 @@ def _map(operator: Operator, inputs: list[Bounds]) -> Bounds:
     return _projected(operator.expressions, inputs[0])
 
 
+def _filter(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """Rows that pass satisfy the condition: `g(column) >= f(row)` bounds a column that has no bound yet."""
+    assert isinstance(operator, Filter)
+    found = dict(inputs[0])
+    for greater, lesser in comparisons(operator.condition):
+        bound = bound_of(lesser, inputs[0])
+        solution = None if bound is None else solved(greater, bound)
+        if solution is not None:
+            found.setdefault(*solution)
+    return found
+
+
 def _flat_map(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """Each output row comes from one of the projections: bounded by the least of theirs."""
     assert isinstance(operator, FlatMap)
@@ -109,8 +122,8 @@ def _join(operator: Operator, inputs: list[Bounds]) -> Bounds:
 
     A key is equal on both sides, so it is bounded by the least of both sides' bounds, if both have one.
     Another column of the left is bounded in pairs with a new left row by its own bound; in pairs of an old
-    left row with a new right row only if the residual says `column >= f(right)` with f(right) bounded.
-    Likewise the right.
+    left row with a new right row only if the residual says `g(column) >= f(right)` with f(right) bounded and
+    g solved for the column (`inverse.py`). Likewise the right.
     """
     assert isinstance(operator, Join)
     left, right = inputs
@@ -162,7 +175,7 @@ def _window(operator: Operator, inputs: list[Bounds]) -> Bounds:
 TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Map: _map,
     FlatMap: _flat_map,
-    Filter: _same,
+    Filter: _filter,
     Negate: _same,
     Exchange: _same,
     Integrate: _same,
@@ -277,10 +290,10 @@ def _residual_bound(operator: Join, side: int, column: int, sides: tuple[Bounds,
     other = sides[1 - side]
     others = {i: other[c] for i, (s, c) in enumerate(operator.columns) if s != side and c in other}
     for greater, lesser in comparisons(operator.residual):
-        if isinstance(greater, Column) and operator.columns[greater.index] == (side, column):
-            bound = bound_of(lesser, others)
-            if bound is not None:
-                return bound
+        bound = bound_of(lesser, others)
+        found = None if bound is None else solved(greater, bound)
+        if found is not None and operator.columns[found[0]] == (side, column):
+            return found[1]
     return None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
+from sql.monotone import floored
 from sql.plan import (
     Aggregate,
     AggregateCall,
@@ -53,7 +54,12 @@ def spell(expression: Expression, schema: Schema) -> str:
         return _literal(expression)
     if isinstance(expression, Variable):
         return str(expression)
+    aligned = _aligned(expression, schema)
+    if aligned:
+        return aligned
     arguments = [_operand(a, schema) for a in expression.arguments]
+    if expression.function in ("timestamp_add_interval", "time_add"):
+        return _shifted(arguments[0], expression.arguments[1], arguments[1])
     if expression.function in _INFIX and len(arguments) == 2:
         return f" {_INFIX[expression.function]} ".join(arguments)
     plain = [spell(a, schema) for a in expression.arguments]
@@ -74,9 +80,46 @@ def spell(expression: Expression, schema: Schema) -> str:
     return f"{expression.function}({', '.join(plain)})"
 
 
+def _aligned(expression: Call, schema: Schema) -> str:
+    """`floor(x to n)` for the start of x's window; '' for anything else. A time's window is in hours."""
+    is_time = expression.function == "precise_timestamp_conversion" and pa.types.is_timestamp(expression.type)
+    inner = expression.arguments[0] if is_time else expression
+    value = floored(inner) if isinstance(inner, Call) else None
+    if value is None:
+        return ""
+    assert isinstance(inner, Call)
+    remainder = inner.arguments[1]
+    assert isinstance(remainder, Call)
+    shifted, width = remainder.arguments
+    shift = shifted.arguments[1] if shifted != value and isinstance(shifted, Call) else None
+    if is_time and isinstance(value, Call):
+        value = value.arguments[0]
+    start = "" if shift is None else f" from {_length(shift, is_time)}"
+    return f"floor({spell(value, schema)} to {_length(width, is_time)}{start})"
+
+
+def _length(literal: Expression, is_time: bool) -> str:
+    assert isinstance(literal, Literal)
+    return str(timedelta(microseconds=literal.value)) if is_time else str(literal.value)  # type: ignore[arg-type]
+
+
+def _shifted(time: str, interval: Expression, spelled: str) -> str:
+    if (
+        isinstance(interval, Literal)
+        and isinstance(interval.value, timedelta)
+        and interval.value < timedelta(0)
+    ):
+        return f"{time} - {-interval.value}"
+    return f"{time} + {spelled}"
+
+
 def _operand(expression: Expression, schema: Schema) -> str:
     spelled = spell(expression, schema)
-    nested = isinstance(expression, Call) and expression.function in _INFIX
+    nested = isinstance(expression, Call) and expression.function in (
+        *_INFIX,
+        "timestamp_add_interval",
+        "time_add",
+    )
     return f"({spelled})" if nested else spelled
 
 

@@ -44,6 +44,11 @@ PROGRAMS = {
         "SELECT a.k, b.v FROM a JOIN b ON a.k = b.k "
         "AND b.ts BETWEEN a.ts - INTERVAL 60 SECONDS AND a.ts + INTERVAL 60 SECONDS"
     ),
+    "within a minute, then grouped": (
+        "SELECT window.start s, count(*) x FROM (SELECT a.ts FROM a JOIN b ON a.k = b.k "
+        "AND b.ts BETWEEN a.ts - INTERVAL 60 SECONDS AND a.ts + INTERVAL 60 SECONDS) "
+        "GROUP BY window(ts, '60 seconds')"
+    ),
     "joined, then grouped": (
         "SELECT s, max(n) x FROM (SELECT date_trunc('MINUTE', a.ts) s, a.k, count(*) n FROM a JOIN b "
         "ON a.ts = b.ts AND a.k = b.k GROUP BY date_trunc('MINUTE', a.ts), a.k) GROUP BY s"

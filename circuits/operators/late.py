@@ -8,20 +8,20 @@ Source: Feldera, "LATENESS in streaming programs".
 
 from __future__ import annotations
 
-import base64
-import json
 from dataclasses import dataclass
+from json.encoder import encode_basestring
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from circuits.arrow import take
 from circuits.hashing import hash_rows
+from circuits.json_text import encode
 from circuits.operator import Context, Operator, Value, delta_of
+from circuits.retain import waterline_row
 from circuits.trace import Integral
-from circuits.waterline import Lateness, text
+from circuits.waterline import Lateness
 from circuits.zset import ZSet
 
 LATE_ROWS = "late_rows"
@@ -58,7 +58,7 @@ class OnTime(Operator):
         gone = late | jumping
         if not gone.any():
             return delta
-        context.count_late(self.relation, int(np.count_nonzero(gone)))
+        context.count_late(self.relation, int(np.abs(delta.weights[gone]).sum()))
         return delta.take(np.flatnonzero(~gone))
 
 
@@ -119,8 +119,8 @@ class Frozen(Operator):
         frozen = np.flatnonzero(frozen_keys(self.key, self.lateness, changes.rows, table, context))
         if not len(frozen):
             return ZSet.empty(LATE_SCHEMA)
-        context.count_late(self.relation, len(frozen))
         refused = changes.take(frozen)
+        context.count_late(self.relation, int(np.abs(refused.weights).sum()))
         rows = refused.rows.select(list(range(refused.rows.num_columns - 1)))
         reasons = np.full(len(frozen), "frozen key")
         return late_rows(self.relation, self.lateness, ZSet(rows, refused.weights), reasons, context)
@@ -164,50 +164,24 @@ def late_rows(
     relation: str, lateness: tuple[Lateness, ...], late: ZSet, reasons: np.ndarray, context: Context
 ) -> ZSet:
     """The late rows as rows of `late_rows`; a weight of ±n gives n of them."""
-    waterlines = {
-        one.name.rpartition(".")[2]: text(context.waterlines[one.name])
-        for one in lateness
-        if one.name in context.waterlines
-    }
+    known = [one for one in lateness if one.name in context.waterlines]
+    now = waterline_row(known, context.waterlines).rename_columns(
+        [one.name.rpartition(".")[2] for one in known]
+    )
     columns = [
         pa.repeat(relation, len(late)),
         pa.repeat(context.step, len(late)),
         row_text(late.rows),
-        pa.repeat(json.dumps(waterlines), len(late)),
+        pa.repeat(row_text(now)[0], len(late)),
         pa.array(reasons.tolist(), pa.string()),
     ]
     return ZSet(pa.RecordBatch.from_arrays(columns, schema=LATE_SCHEMA), np.abs(late.weights))
 
 
 def row_text(rows: pa.RecordBatch) -> pa.Array:
-    """Each row as a JSON object, its values as text, numbers or null."""
+    """Each row as a JSON object. Late rows are few: their values are spelled one by one."""
     parts: list[pa.Array | str] = []
     for at, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
-        parts.append(f"{', ' if at else '{'}{json.dumps(name)}: ")
-        parts.append(_value_text(column))
+        parts.append(f"{', ' if at else '{'}{encode_basestring(name)}: ")
+        parts.append(pa.array(encode(column), pa.string()))
     return pc.binary_join_element_wise(*parts, "}", "")
-
-
-def _value_text(column: pa.Array) -> pa.Array:
-    kind = column.type
-    if pt.is_nested(kind) or pt.is_binary(kind):
-        # rare in late rows, and Arrow has no text for them
-        values = pa.array([json.dumps(value, default=_json) for value in column.to_pylist()], pa.string())
-    elif pt.is_floating(kind):
-        beyond = pa.array(["NaN", "Infinity", "-Infinity"])
-        which = pc.if_else(pc.is_nan(column), 0, pc.if_else(pc.greater(column, 0), 1, 2))
-        quoted = pc.binary_join_element_wise('"', beyond.take(which), '"', "")
-        values = pc.if_else(pc.is_finite(column), column.cast(pa.string()), quoted)
-    elif pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_decimal(kind):
-        values = column.cast(pa.string())
-    else:
-        plain = column.cast(pa.timestamp("us")) if pt.is_timestamp(kind) else column
-        escaped = plain.cast(pa.string())
-        for character, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-            escaped = pc.replace_substring(escaped, character, escape)
-        values = pc.binary_join_element_wise('"', escaped, '"', "")
-    return pc.fill_null(values, "null")
-
-
-def _json(value: object) -> str:
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)

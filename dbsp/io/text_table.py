@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.json_values import encode
+from circuits.json_text import encode
 
 
 def text_table(rows: pa.RecordBatch) -> Iterator[str]:

@@ -21,6 +21,9 @@ from circuits.waterline import Lateness, later, shift
         (pa.decimal128(38, 0), Decimal(10**38 - 2), 1, Decimal(10**38 - 1)),
         (pa.decimal128(38, 0), Decimal(10**38 - 1), -1, Decimal(10**38 - 2)),
         (pa.float64(), 1.5, -0.25, 1.25),
+        (pa.float32(), 16777216.0, -0.25, 16777215.0),
+        (pa.float32(), 16777216.0, 0.25, 16777218.0),
+        (pa.float32(), 2.0, -0.25, 1.75),
     ],
 )
 def test_a_shift_stays_within_the_type(kind: pa.DataType, value: Any, amount: Any, expected: Any) -> None:

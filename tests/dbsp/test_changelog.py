@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuits.json_text import encode
 from circuits.zset import ZSet
 from dbsp.changelog import json_lines, json_lines_of_view, text_lines
 from dbsp.changes import ViewChanges
-from dbsp.json_values import decode, encode
+from dbsp.json_values import decode
 from dbsp.literals import array_of
 from dbsp.sorting import sort_rows
 from tests.dbsp.build import pipeline

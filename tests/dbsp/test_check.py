@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column
 from dbsp.check import bounds
-from sql.plan import Aggregate, AggregateCall, Distinct, Field, Scan
+from sql.plan import Aggregate, AggregateCall, Distinct, Field, Scan, Union
 from tests.dbsp.build import CUSTOMER, VOTES, program, table, view
 
 COUNT = AggregateCall("count", (), pa.int64(), False)
@@ -33,7 +33,7 @@ def test_a_bag_grows_with_its_history():
     compiled = program([table("votes", VOTES, append_only=True)], [view("v", stories)])
     (trace, contents) = bounds(compiled)
     assert not trace.is_bounded
-    assert "unbounded: grows with votes, which have no time to bound it by; retract old rows" in str(trace)
+    assert "unbounded: grows with votes, which has no time to bound it by; retract old rows" in str(trace)
     assert contents.is_bounded
 
 
@@ -59,6 +59,20 @@ def test_groups_of_a_constant_domain_are_bounded_by_it():
         (groups, _) = bounds(program(tables, [view("v", counts)]))
         assert groups.is_bounded == bounded
         assert ("bounded by the constant domain of sale.region" in str(groups)) == bounded
+
+
+def test_several_tables_without_a_time_are_plural():
+    pairs = Union((Scan("votes", VOTES), Scan("other", VOTES)), VOTES)
+    tables = [table(name, VOTES, append_only=True) for name in ("votes", "other")]
+    (trace, _) = bounds(program(tables, [view("v", Distinct(pairs))]))
+    assert trace.hint.startswith("grows with other, votes, which have no time to bound it by;")
+    assert trace.hint.endswith("give them a PRIMARY KEY")
+
+
+def test_a_bag_that_is_a_view_holds_what_the_view_holds():
+    compiled = program([table("votes", VOTES)], [view("v", Scan("votes", VOTES))])
+    (only,) = bounds(compiled)
+    assert only.by == "what the view v holds"
 
 
 def test_a_global_count_is_one_row():

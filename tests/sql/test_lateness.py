@@ -140,6 +140,40 @@ def test_both_sides_of_a_join_need_a_bound(spark):
     assert len(compiled(text, spark).circuit.retentions) == 2
 
 
+@pytest.mark.parametrize(
+    ("condition", "is_bounded"),
+    [
+        ("a.ts + INTERVAL 1 HOUR >= b.ts", True),
+        ("a.ts - INTERVAL 1 HOUR > b.ts", True),
+        ("b.ts <= date_trunc('HOUR', a.ts)", True),
+        ("a.ts + INTERVAL 1 HOUR <= b.ts", False),
+        ("a.ts + INTERVAL 1 MONTH >= b.ts", False),
+        ("CAST(a.ts AS DATE) >= CAST(b.ts AS DATE)", False),
+        ("hour(a.ts) >= hour(b.ts)", False),
+        ("a.n + 1 >= b.n", False),
+    ],
+)
+def test_a_comparison_of_a_join_bounds_the_column_in_it(spark, condition, is_bounded):
+    text = f"""
+    CREATE TABLE a (k BIGINT, n INT, ts TIMESTAMP LATENESS INTERVAL 1 MINUTE) WITH (append_only = true);
+    CREATE TABLE b (k BIGINT, n INT, ts TIMESTAMP LATENESS INTERVAL 1 MINUTE) WITH (append_only = true);
+    CREATE LOCAL VIEW j AS SELECT a.ts FROM a JOIN b ON a.k = b.k AND {condition};
+    CREATE LOCAL VIEW g AS SELECT window.start AS s, count(*) AS n FROM j GROUP BY window(ts, '1 hour');
+    CREATE VIEW v AS SELECT sum(n) AS n FROM g;
+    """
+    assert (("window_time",) in retained(compiled(text, spark))) == is_bounded
+
+
+def test_a_filter_bounds_the_column_in_it(spark):
+    text = """
+    CREATE TABLE a (ts TIMESTAMP LATENESS INTERVAL 1 MINUTE, other TIMESTAMP) WITH (append_only = true);
+    CREATE LOCAL VIEW g AS
+    SELECT other, count(*) AS n FROM a WHERE other + INTERVAL 5 MINUTES > ts GROUP BY other;
+    CREATE VIEW v AS SELECT sum(n) AS n FROM g;
+    """
+    assert ("other",) in retained(compiled(text, spark))
+
+
 def test_a_keyed_table_is_kept_whole_so_that_frozen_keys_are_known(spark):
     text = """CREATE TABLE t (id BIGINT PRIMARY KEY, ts TIMESTAMP LATENESS INTERVAL 1 HOUR);
     CREATE VIEW v AS SELECT id FROM t;"""

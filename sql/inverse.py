@@ -1,0 +1,59 @@
+"""Solving a comparison: what a bound on an expression says of the column in it.
+
+    f(x) >= b  ⇒  x >= f⁻¹(b)        for f a shift: x + c, x − c, a time plus an interval, a date plus days
+    f(x) >= b  ⇒  x >= f(x) >= b     for f that never exceeds its argument: truncated times, starts of windows
+
+A shift is solved only where it is exact: not for floating point, whose sums are rounded, nor where numbers
+wrap around. Where f⁻¹(b) can't be computed there is no bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pyarrow.types as pt
+
+from circuits.expressions.nodes import Call, Column, Expression, Literal
+from sql.monotone import Bound, floored, is_fixed_zone, wraps_around
+
+_OPPOSITE = {"add": "subtract", "subtract": "add", "date_add": "date_sub", "date_sub": "date_add"}
+_SAME = {"known_not_null"}
+
+
+def solved(expression: Expression, bound: Bound) -> tuple[int, Bound] | None:
+    """(column, its bound) where `expression >= bound` gives one."""
+    while isinstance(expression, Call):
+        step = _undone(expression, bound)
+        if step is None:
+            return None
+        expression, bound = step
+    return (expression.index, bound) if isinstance(expression, Column) else None
+
+
+def _undone(call: Call, bound: Bound) -> tuple[Expression, Bound] | None:
+    """(argument, its bound) for the outermost call."""
+    value = floored(call)
+    if value is not None:
+        return value, bound
+    variable = [i for i, argument in enumerate(call.arguments) if not isinstance(argument, Literal)]
+    if len(variable) != 1:
+        return None
+    (at,) = variable
+    argument, name = call.arguments[at], call.function
+    if argument.type != call.type:
+        return None
+    if name in _SAME or (name in ("trunc_timestamp", "date_trunc") and at == 1 and is_fixed_zone(call)):
+        return argument, bound
+    if len(call.arguments) != 2 or (at == 1 and name != "add"):
+        return None
+    constant = call.arguments[1 - at]
+    assert isinstance(constant, Literal)
+    if name in ("timestamp_add_interval", "time_add") and isinstance(constant.value, timedelta):
+        back = Literal(-constant.value, constant.type)
+        return argument, tuple(replace(call, arguments=(b, back), nullable=True) for b in bound)
+    exact = pt.is_integer(call.type) and not wraps_around(call)
+    if name in _OPPOSITE and constant.value is not None and (exact or pt.is_date(call.type)):
+        opposite = replace(call, function=_OPPOSITE[name], nullable=True, text="")
+        return argument, tuple(replace(opposite, arguments=(b, constant)) for b in bound)
+    return None
