@@ -10,6 +10,7 @@ from circuits.expressions.nodes import Expression, columns_of
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
+from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
 from circuits.operators.semijoin import SemiJoin
@@ -53,6 +54,10 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
     elif isinstance(operator, FlatMap):
         for projection in operator.projections:
             _verify_projection(projection, node, inputs[0], where)
+    elif isinstance(operator, Generate):
+        _verify_expression(operator.elements, inputs[0], where)
+        kept = [inputs[0].schema.field(i).type for i in operator.kept]
+        assert kept == node.schema.types[: len(kept)], f"{where}: kept columns' types differ"
     elif isinstance(operator, Filter):
         _verify_expression(operator.condition, inputs[0], where)
         assert operator.condition.type == "bool", f"{where}: condition is not boolean"

@@ -3,7 +3,7 @@
     key(table) = its primary key        key(σ a) = key(a)       key(π a) = key(a), where π keeps all of it
     key(a ⋈ b) = key(a) ∪ key(b), or key(a) alone where b has at most one match
     key(a ⋉ b) = key(a ▷ b) = key(a)    key(γ[k] a) = k         key(distinct a) = all columns
-    key(ω a) = key(a)
+    key(ω a) = key(a)                   key(posexplode a) = key(a) ∪ position
 
 None: no columns do, rows are told apart by all their columns and counted.
 """
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from circuits.expressions.nodes import Column, Expression
 from circuits.operators.late import LATE_ROWS
-from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Window
+from sql.plan import Aggregate, Distinct, Filter, Generate, Join, Plan, Project, Scan, Window
 from sql.program import Program, Table
 
 Key = tuple[int, ...] | None
@@ -46,6 +46,11 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
             return _projected(plan.expressions, stream_key(plan.input, relations))
         case Join():
             return _joined(plan, relations)
+        case Generate() if plan.position:
+            inner = stream_key(plan.input, relations)
+            if inner is None or not set(inner) <= set(plan.kept):
+                return None
+            return (*(plan.kept.index(column) for column in inner), len(plan.kept))
         case Aggregate():
             return tuple(range(len(plan.keys)))
         case Distinct():

@@ -6,6 +6,7 @@ from circuits.circuit import Circuit
 from circuits.expressions.nodes import Call, Column, Expression
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
+from circuits.operators.generate import Generate
 from circuits.operators.join import Join
 from circuits.operators.linear import Map, Source
 from circuits.operators.semijoin import SemiJoin
@@ -25,6 +26,8 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
         return origin(circuit, at.inputs[side], column)
     if isinstance(operator, SemiJoin):
         return origin(circuit, at.inputs[0], column)
+    if isinstance(operator, Generate):
+        return origin(circuit, at.inputs[0], operator.kept[column]) if column < len(operator.kept) else None
     if isinstance(operator, Combine | CombineParts | Aggregate) and column >= operator.keys:
         return None
     if len(at.inputs) != 1 and not isinstance(operator, Aggregate):

@@ -15,6 +15,7 @@ from circuits.circuit import Circuit, CircuitBuilder
 from circuits.expressions.nodes import Column, Expression, columns_of, remap
 from circuits.operators.distinct import Distinct
 from circuits.operators.event_times import EventTimes, LastEventTimes
+from circuits.operators.generate import Generate
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
 from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
 from circuits.operators.streams import Integrate
@@ -178,7 +179,12 @@ class Lowering:
             case p.Window():
                 return lower_window(self, plan)
             case p.Generate():
-                raise AssertionError(f"the front end lets no generator through: {plan.generator}")
+                return self._generate(plan)
+
+    def _generate(self, plan: p.Generate) -> int:
+        schema = arrow_schema(plan.schema)
+        operator = Generate(plan.kept, plan.elements, schema, plan.outer, plan.position, plan.fields)
+        return self.builder.add(operator, self.plan(plan.input))
 
     def map(self, node: int, expressions: tuple[Expression, ...], schema: p.Schema) -> int:
         """A projection; the node itself where it would change nothing."""

@@ -173,12 +173,19 @@ class Expand:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """For each input row, the row followed by each output row of `generator` ('explode', ...)."""
+    """For each input row and element of a list or map, the `kept` columns, then the element.
+
+    outer: one row of NULLs where there is no element. position: a column before the element numbers it from
+    0. fields: elements that are structs are as many columns; a map's entries always are.
+    """
 
     input: Plan
-    generator: Expression
-    outer: bool
+    kept: tuple[int, ...]
+    elements: Expression
     schema: Schema
+    outer: bool = False
+    position: bool = False
+    fields: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from circuits.operator import Operator
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
+from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import Frozen, OnTime
 from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Union
@@ -104,6 +105,12 @@ def _flat_map(operator: Operator, inputs: list[Bounds]) -> Bounds:
     return _union([_projected(projection, inputs[0]) for projection in operator.projections])
 
 
+def _generate(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """Each output row has the kept columns of one input row; elements may be anything."""
+    assert isinstance(operator, Generate)
+    return {at: inputs[0][i] for at, i in enumerate(operator.kept) if i in inputs[0]}
+
+
 def _projected(expressions: tuple[Expression, ...], bounds: Bounds) -> Bounds:
     found = {i: bound_of(expression, bounds) for i, expression in enumerate(expressions)}
     return {i: bound for i, bound in found.items() if bound is not None}
@@ -175,6 +182,7 @@ def _window(operator: Operator, inputs: list[Bounds]) -> Bounds:
 TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Map: _map,
     FlatMap: _flat_map,
+    Generate: _generate,
     Filter: _filter,
     Negate: _same,
     Exchange: _same,

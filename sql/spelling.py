@@ -174,7 +174,8 @@ def spell_node(plan: Plan) -> str:
         case Expand():
             return f"expand every row to {len(plan.projections)} of ({', '.join(_names(plan.schema))})"
         case Generate():
-            return "generate " + spell(plan.generator, plan.input.schema)
+            outer = "outer " if plan.outer else ""
+            return f"{outer}generate from {spell(plan.elements, plan.input.schema)}"
         case Window():
             keys = ", ".join(spell(key, plan.input.schema) for key in plan.partition) or "nothing"
             calls = ", ".join(_spell_over(call, plan.input.schema) for call in plan.calls)

@@ -61,7 +61,9 @@ def verify(plan: Plan) -> None:
             for input_ in plan.inputs:
                 _check_schema(plan, [f.type for f in input_.schema], plan.schema)
         case Generate():
-            _check_columns(plan, (plan.generator,), plan.input.schema)
+            _check_columns(plan, (plan.elements,), plan.input.schema)
+            kept = [plan.input.schema[i].type for i in plan.kept]
+            assert [f.type for f in plan.schema[: len(kept)]] == kept, _named(plan, "kept columns come first")
         case Window():
             _check_columns(plan, plan.expressions, plan.input.schema)
             _check_types(plan, (*plan.input.schema, *plan.calls), plan.schema)

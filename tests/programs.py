@@ -194,6 +194,7 @@ class _Select:
 
     def view(self, name: str) -> tuple[View, Relation]:
         shapes = [self.project, self.group, self.join, self.distinct, self.union, self.semi, self.everything]
+        shapes.append(self.explode)
         if any(self.of(r.columns, "TIMESTAMP") for r in self.relations):
             shapes.append(self.window)
         query, columns, fanout, duckdb = self.choices.choice(shapes)()
@@ -360,6 +361,26 @@ class _Select:
             f"{self.where(columns)}"
         )
         return query, named, left.fanout * right.fanout * 3, query
+
+    def explode(self) -> tuple[str, tuple[Column, ...], int, str]:
+        """Of an array column, or of one made of two columns of a type."""
+        relation = self.relation(6)
+        arrays = self.of(relation.columns, "ARRAY<INT>")
+        one = self.choices.choice(relation.columns)
+        other = self.choices.choice(self.of(relation.columns, one.type))
+        spark, duckdb = f"array({one.name}, {other.name})", f"[{one.name}, {other.name}]"
+        made = replace(one, name="g", bound=max(one.bound, other.bound), exact=one.exact and other.exact)
+        made = replace(made, summable=one.summable and other.summable)
+        if arrays and self.choices.integer(0, 1):
+            spark = duckdb = self.choices.choice(arrays).name
+            made = Column("g", "INT")
+        columns = (*relation.columns, made)
+        more = [self.expression(columns) for _ in range(self.choices.integer(0, 2))]
+        text, named = self.listed([Expr("g", made.type, made.bound, made.exact, made.summable), *more])
+        where = self.where(columns)
+        query = f"SELECT {text} FROM (SELECT *, explode({spark}) AS g FROM {relation.name}) q{where}"
+        there = f"SELECT {text} FROM (SELECT *, unnest({duckdb}) AS g FROM {relation.name}) q{where}"
+        return query, named, relation.fanout * 2, there
 
     # --- parts of a query
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from circuits.expressions.nodes import Column, Expression, Literal
 from sql.catalyst.aggregates import aggregate
 from sql.catalyst.expressions import expression, normalized
+from sql.catalyst.generators import generate
 from sql.catalyst.joins import join
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
@@ -129,8 +130,7 @@ def _expand(query: Query, node: Node) -> Relation:
 
 
 def _generate(query: Query, node: Node) -> Relation:
-    generator = node["o"]["generator"]
-    raise query.refuse(generator, f"generator function {generator['pretty']}")
+    return generate(query, node, plan(query, node["k"][0]))
 
 
 def _aggregate(query: Query, node: Node) -> Relation:

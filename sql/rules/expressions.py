@@ -63,7 +63,7 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
         case Expand():
             return replace(plan, projections=tuple(tuple(map(change, row)) for row in plan.projections))
         case Generate():
-            return replace(plan, generator=change(plan.generator))
+            return replace(plan, elements=change(plan.elements))
         case Window():
             partition = tuple(map(change, plan.partition))
             return replace(plan, partition=partition, calls=tuple(changed(c, change) for c in plan.calls))

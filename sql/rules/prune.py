@@ -20,7 +20,6 @@ from sql.plan import (
     AggregateCall,
     Distinct,
     Expand,
-    Field,
     Filter,
     Generate,
     Join,
@@ -183,12 +182,20 @@ def _expand(plan: Expand, needed: set[int]) -> tuple[Plan, Position]:
 
 
 def _generate(plan: Generate, needed: set[int]) -> tuple[Plan, Position]:
-    width = len(plan.input.schema)
-    made: tuple[Field, ...] = plan.schema[width:]
-    below, moved = _narrow(plan.input, {i for i in needed if i < width} | _reads([plan.generator]))
-    position = moved | {width + i: len(below.schema) + i for i in range(len(made))}
-    schema = (*below.schema, *made)
-    return Generate(below, remap(plan.generator, moved), plan.outer, schema), position
+    """What was generated stays. The list isn't kept beside its elements, unless it is read."""
+    width = len(plan.kept)
+    kept = [i for i in range(width) if i in needed]
+    made = range(width, len(plan.schema))
+    # a relation needs a column, for its rows to be somewhere
+    below, moved = _prune(plan.input, {plan.kept[i] for i in kept} | _reads([plan.elements]) or {0})
+    pruned = replace(
+        plan,
+        input=below,
+        kept=tuple(moved[plan.kept[i]] for i in kept),
+        elements=remap(plan.elements, moved),
+        schema=tuple(plan.schema[i] for i in (*kept, *made)),
+    )
+    return pruned, {old: new for new, old in enumerate((*kept, *made))}
 
 
 def _window(plan: Window, needed: set[int]) -> tuple[Plan, Position]:

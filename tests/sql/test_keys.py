@@ -29,6 +29,8 @@ VIEWS = {
     "SELECT count(*) AS n FROM event": (),
     "SELECT DISTINCT kind, ts FROM event": ("kind", "ts"),
     "SELECT DISTINCT id, name FROM customer": ("id",),
+    "SELECT id, posexplode(array(name, 'x')) FROM customer": ("id", "pos"),
+    "SELECT id, explode(array(name, 'x')) FROM customer": None,
     "SELECT id FROM customer UNION ALL SELECT id FROM customer": None,
 }
 

@@ -106,6 +106,14 @@ def test_hopping_windows_are_collected_too(spark):
     assert len(retained(compiled(text, spark))) == 1
 
 
+def test_exploded_rows_keep_the_time_of_their_row(spark):
+    text = WINDOWS + (
+        "CREATE VIEW v AS SELECT ts, x, count(*) n FROM bid LATERAL VIEW explode(array(price, 1)) AS x "
+        "GROUP BY ts, x;"
+    )
+    assert len(retained(compiled(text, spark))) == 1
+
+
 @pytest.mark.parametrize("key", ["hour(ts)", "auction", "date_format(ts, 'HH:mm')", "minute(ts)"])
 def test_cyclic_and_other_keys_are_kept(spark, key):
     text = WINDOWS + f"CREATE VIEW v AS SELECT {key} AS k, count(*) n FROM bid GROUP BY {key};"

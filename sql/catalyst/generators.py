@@ -1,0 +1,49 @@
+"""Generators: explode and its kin go through the elements of a list, stack is one projection a row."""
+
+from __future__ import annotations
+
+from circuits.expressions.nodes import Column, Expression, Literal
+from sql.catalyst.expressions import expression
+from sql.catalyst.query import Node, Query
+from sql.catalyst.relation import Relation
+from sql.plan import Expand, Field, Generate, Schema
+
+_EXPLODING = ("Explode", "PosExplode", "Inline", "Unnest")
+
+
+def generate(query: Query, node: Node, child: Relation) -> Relation:
+    """node: a Generate over `child`."""
+    generator, outer = node["o"]["generator"], node["o"]["outer"]
+    attributes = node["o"]["generatorOutput"]
+    made = tuple(Field(a["name"], query.value_type(a), a["n"]) for a in attributes)
+    # the column of a relation without columns is none of Catalyst's
+    kept = tuple(i for i, id_ in enumerate(child.ids) if id_ >= 0)
+    schema = (*(child.plan.schema[i] for i in kept), *made)
+    ids = (*(child.ids[i] for i in kept), *(attribute["id"] for attribute in attributes))
+    name = generator["c"]
+    if name == "Stack":
+        return Relation(Expand(child.plan, _stacked(query, generator, child, kept, made), schema), ids)
+    if name not in _EXPLODING or len(generator["k"]) != 1:
+        raise query.refuse(generator, f"generator function {generator['pretty']}")
+    elements = expression(query, generator["k"][0], child.position)
+    if generator["o"].get("withOrdinality"):
+        raise query.refuse(generator, "WITH ORDINALITY", "ORDINALITY")
+    position = name == "PosExplode"
+    fields = len(made) - position > 1 or name == "Inline"
+    return Relation(Generate(child.plan, kept, elements, schema, outer, position, fields), ids)
+
+
+def _stacked(
+    query: Query, generator: Node, child: Relation, kept: tuple[int, ...], made: Schema
+) -> tuple[tuple[Expression, ...], ...]:
+    """stack(n, e₁, …): n projections of as many columns, filled up with NULLs."""
+    count, *values = (expression(query, inner, child.position) for inner in generator["k"])
+    assert isinstance(count, Literal) and isinstance(count.value, int)
+    fields = child.plan.schema
+    columns = tuple(Column(i, fields[i].type, fields[i].nullable) for i in kept)
+    rows = []
+    for row in range(count.value):
+        cells = values[row * len(made) : (row + 1) * len(made)]
+        missing = (Literal(None, field.type) for field in made[len(cells) :])
+        rows.append((*columns, *cells, *missing))
+    return tuple(rows)
