@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, empty, fixed_values, is_fixed, take
+from circuits.arrow import concat, empty, fixed_values, is_fixed, take, validity
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.ordering import order_code
@@ -35,7 +35,8 @@ class Layout:
     """How a trace stores its rows.
 
     placement: columns hashed into the high half. order: the column coded into the low half, or None for
-    the identity's hash. sums, minima, maxima: int64 accumulator columns; all others are the identity.
+    the identity's hash; a NULL's code is the least, or the greatest if `nulls_greatest`. sums, minima,
+    maxima: int64 accumulator columns; all others are the identity.
     """
 
     schema: pa.Schema
@@ -44,6 +45,7 @@ class Layout:
     sums: tuple[int, ...] = ()
     minima: tuple[int, ...] = ()
     maxima: tuple[int, ...] = ()
+    nulls_greatest: bool = False
 
     @cached_property
     def identity(self) -> tuple[int, ...]:
@@ -60,7 +62,11 @@ class Layout:
         """uint64[n]. Cost: one hash of the placement and one of the identity columns."""
         high = hash_rows([rows.column(i) for i in self.placement], rows.num_rows, seed)
         if self.order is not None:
-            return (high & HIGH) | order_code(rows.column(self.order)).astype(np.uint64)
+            ordered = rows.column(self.order)
+            code = order_code(ordered)
+            if ordered.null_count:
+                code = np.where(validity(ordered), code, np.uint32(LOW if self.nulls_greatest else 0))
+            return (high & HIGH) | code.astype(np.uint64)
         if self.placement == self.identity:
             return high
         low = hash_rows([rows.column(i) for i in self.identity], rows.num_rows, seed)
@@ -130,6 +136,10 @@ class Batch:
         rows = concat(layout.schema, [batch.rows for batch in batches])
         weights = np.concatenate([batch.weights for batch in batches])
         return _consolidate(layout, keys, rows, weights, presorted=True)
+
+    def take(self, positions: np.ndarray) -> Batch:
+        """The rows at ascending positions."""
+        return Batch(self.keys[positions], take(self.rows, positions), self.weights[positions])
 
     def between(self, low: int, high: int) -> Batch:
         """The rows with low <= key < high, as views."""

@@ -20,14 +20,17 @@ from circuits.hashing import byte_ranges
 def order_code(array: pa.Array) -> np.ndarray:
     """uint32[n] for an array without NULLs of any ordered type.
 
-    Numbers go through float32 (24 bits of mantissa, so small numbers are exact and times agree to
-    minutes); strings and bytes by their first four bytes. Other types share one code.
+    Numbers go through float32 (24 bits of mantissa, so small numbers are exact), timestamps by seconds of
+    2²⁰ µs from 1901 to 2038, strings and bytes by their first four bytes. Other types share one code.
     """
     kind = array.type
     if pt.is_string(kind) or pt.is_binary(kind):
         return _prefix_code(array)
     if pt.is_boolean(kind):
         return fixed_values(array).astype(np.uint32)
+    if pt.is_timestamp(kind) or pt.is_duration(kind):
+        seconds = np.clip(fixed_values(array) >> np.int64(20), -(1 << 31), (1 << 31) - 1)
+        return np.asarray((seconds + (1 << 31)).astype(np.uint32))
     if pt.is_decimal(kind):
         values = np.asarray(pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False))
     elif pt.is_floating(kind) or pt.is_integer(kind) or pt.is_temporal(kind):

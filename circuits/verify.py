@@ -16,10 +16,11 @@ from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
+from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
 from circuits.windows.functions import FUNCTIONS
 
-_READS_TRACE = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Current, Window)
+_READS_TRACE = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Current, Window, Top)
 
 
 def verify(circuit: Circuit) -> None:
@@ -32,7 +33,7 @@ def verify(circuit: Circuit) -> None:
         above = max((n.level for n in inputs), default=0)
         assert node.level == above + isinstance(node.operator, Exchange), f"{where}: wrong level"
         if isinstance(node.operator, _READS_TRACE):
-            readable = all(isinstance(n.operator, Integrate | Upsert) for n in inputs)
+            readable = all(isinstance(n.operator, Integrate | Upsert | TopOfAppends) for n in inputs)
             assert readable, f"{where}: inputs must be traces"
             assert node.operator.cost != "linear", f"{where}: say what reading the trace costs"
         _verify_types(node, inputs, where)
@@ -68,6 +69,9 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
         _verify_join(operator, node, inputs, where)
     elif isinstance(operator, Window):
         _verify_window(operator, inputs[0], where)
+    elif isinstance(operator, Top | TopOfAppends):
+        assert operator.order, f"{where}: nothing to order by"
+        assert all(0 <= by.column < len(inputs[0].schema) for by in operator.order), f"{where}: no column"
 
 
 def _verify_window(operator: Window, child: Node, where: str) -> None:
@@ -129,6 +133,8 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
             placement = child.placement
             assert placement is not None and all(i < operator.keys for i in placement), f"{where}: placement"
             assert placement == inputs[0].placement, f"{where}: inputs lie differently"
+    elif isinstance(operator, Top | TopOfAppends):
+        assert inputs[0].placement == operator.partition, f"{where}: rows lie by {inputs[0].placement}"
     elif isinstance(operator, Window):
         placement = inputs[0].placement
         assert placement is not None and set(placement) <= set(operator.partition), f"{where}: placement"

@@ -14,6 +14,7 @@ import pyarrow.types as pt
 
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
+from circuits.operators.top import TopOfAppends
 from dbsp.explain import keeps
 from dbsp.metrics import label
 from sql.lineage import origin
@@ -60,6 +61,9 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
             column for limit in retention.limits for bound in limit.bounds for column in columns_of(bound)
         }
         return "the waterline of " + " and ".join(circuit.lateness[column].name for column in sorted(columns))
+    operator = circuit.nodes[i].operator
+    if isinstance(operator, TopOfAppends) and not operator.partition:
+        return f"being the first {operator.size} rows"
     if i in circuit.layouts and not circuit.layouts[i].identity:
         return "being one row"
     if i in circuit.layouts and all(table.primary_key for table in tables):

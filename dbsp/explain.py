@@ -22,6 +22,9 @@ from circuits.operators.combine import Combine
 from circuits.operators.join import Join
 from circuits.operators.linear import Source
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.top import Top, TopOfAppends
+from circuits.operators.window import Window
+from circuits.sorting import SortKey
 from circuits.waterline import Lateness
 from dbsp.drawing import svg
 from dbsp.outputs import output_view
@@ -144,6 +147,12 @@ def detail(program: Program, node: Node) -> str:
     if isinstance(operator, Aggregate):
         results = ", ".join(result.text or result.function for result in operator.results)
         return f"by ({', '.join(inputs[0][: operator.keys])}) {results}".rstrip()
+    if isinstance(operator, Window):
+        calls = ", ".join(function.text or function.function for function in operator.functions)
+        return f"by ({', '.join(inputs[0][i] for i in operator.partition)}) {calls}"
+    if isinstance(operator, Top | TopOfAppends):
+        by = f"by ({', '.join(inputs[0][i] for i in operator.partition)})"
+        return f"{operator.size} {by} {operator.ranking} ordered by {_ordered(operator.order, inputs[0])}"
     assert is_dataclass(operator), operator
     return " ".join(_parameters(operator, inputs[0] if inputs else []))
 
@@ -157,6 +166,10 @@ def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
             yield f"{_COLUMNS[parameter.name]} ({', '.join(names[c] for c in value)})"
         else:
             yield _shown(value, names)
+
+
+def _ordered(order: tuple[SortKey, ...], names: list[str]) -> str:
+    return ", ".join(names[by.column] + (" DESC" if by.descending else "") for by in order)
 
 
 def _shown(value: object, names: list[str]) -> str:

@@ -4,14 +4,14 @@ append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(
 append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
 append_only(a ▷ b) = false, and so of outer and existence joins: a row's first match retracts it
 append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
-append_only(window(a)) = false: a row that comes in between changes what is computed for others
+append_only(window(a)) = append_only(top(a)) = false: a row in between changes others' ranks
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.plan import Aggregate, Join, Plan, Scan, Union, Values, Window
+from sql.plan import Aggregate, Join, Plan, Scan, Top, Union, Values, Window
 
 
 def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
@@ -21,7 +21,7 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return relations[plan.relation]
         case Values():
             return True
-        case Aggregate() | Window():
+        case Aggregate() | Window() | Top():
             return False
         case Join():
             grows = plan.kind in ("inner", "semi")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sql.keys import Key, view_keys
-from sql.plan import Aggregate, Distinct, Join, Plan, Scan, Window
+from sql.plan import Aggregate, Distinct, Join, Plan, Scan, Top, Window
 from sql.program import Program, View
 from sql.spelling import spell_columns, spell_node
 from sql.verify import inputs
@@ -48,6 +48,8 @@ def cost(plan: Plan) -> str:
             return "touched groups"
         case Window():
             return "touched partitions"
+        case Top():
+            return f"touched partitions, the first {plan.size} rows of each"
         case Distinct():
             return "lookup of changed rows, one trace"
         case Scan():

@@ -3,7 +3,8 @@
     key(table) = its primary key        key(σ a) = key(a)       key(π a) = key(a), where π keeps all of it
     key(a ⋈ b) = key(a) ∪ key(b), or key(a) alone where b has at most one match
     key(a ⋉ b) = key(a ▷ b) = key(a)    key(γ[k] a) = k         key(distinct a) = all columns
-    key(ω a) = key(a)                   key(posexplode a) = key(a) ∪ position
+    key(ω a) = key(top a) = key(a)      key(posexplode a) = key(a) ∪ position
+    key(top[p; row_number; 1] a) = p
 
 None: no columns do, rows are told apart by all their columns and counted.
 """
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 
 from circuits.expressions.nodes import Column, Expression
 from circuits.operators.late import LATE_ROWS
-from sql.plan import Aggregate, Distinct, Filter, Generate, Join, Plan, Project, Scan, Window
+from sql.plan import Aggregate, Distinct, Filter, Generate, Join, Plan, Project, Scan, Top, Window
 from sql.program import Program, Table
 
 Key = tuple[int, ...] | None
@@ -40,7 +41,9 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
     match plan:
         case Scan():
             return relations[plan.relation]
-        case Filter() | Window():
+        case Top(ranking="row_number", size=1) if all(isinstance(key, Column) for key in plan.partition):
+            return tuple(key.index for key in plan.partition if isinstance(key, Column))
+        case Filter() | Window() | Top():
             return stream_key(plan.input, relations)
         case Project():
             return _projected(plan.expressions, stream_key(plan.input, relations))

@@ -10,6 +10,8 @@ from circuits.operators.generate import Generate
 from circuits.operators.join import Join
 from circuits.operators.linear import Map, Source
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.top import Top
+from circuits.operators.window import Window
 
 
 def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
@@ -29,6 +31,8 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
     if isinstance(operator, Generate):
         return origin(circuit, at.inputs[0], operator.kept[column]) if column < len(operator.kept) else None
     if isinstance(operator, Combine | CombineParts | Aggregate) and column >= operator.keys:
+        return None
+    if isinstance(operator, Window | Top) and column >= len(circuit.nodes[at.inputs[0]].schema):
         return None
     if len(at.inputs) != 1 and not isinstance(operator, Aggregate):
         return None

@@ -28,7 +28,7 @@ from sql.keys import Key, stream_key, table_key
 from sql.late_rows import views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
 from sql.lower_join import lower_join
-from sql.lower_window import lower_window
+from sql.lower_window import lower_top, lower_window
 from sql.plan import arrow_schema, columns_of_schema
 from sql.program import Table, View
 from sql.progress import with_retentions
@@ -176,8 +176,8 @@ class Lowering:
                 return lower_join(self, plan, set(range(len(plan.schema))))[0]
             case p.Aggregate():
                 return lower_aggregate(self, plan)
-            case p.Window():
-                return lower_window(self, plan)
+            case p.Window() | p.Top():
+                return lower_window(self, plan) if isinstance(plan, p.Window) else lower_top(self, plan)
             case p.Generate():
                 return self._generate(plan)
 

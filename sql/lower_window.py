@@ -1,11 +1,14 @@
-"""Lowering of OVER: the input by partition, with its keys, orders and arguments as columns."""
+"""Lowering of OVER and of top-k: the input by partition, with keys, orders and arguments as columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from circuits.expressions.nodes import Column, Expression
 from circuits.operators.streams import Integrate
+from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
 from circuits.sorting import SortKey
 from circuits.windows.calls import WindowFunction
@@ -48,10 +51,36 @@ def lower_window(lowering: Lowering, plan: p.Window) -> int:
     placed = lowering.builder.placed(node, partition)
     trace = lowering.builder.add(Integrate(partition), placed)
     computed = lowering.builder.add(Window(partition, functions), trace)
+    return _without_computed(lowering, computed, columns, plan)
+
+
+def lower_top(lowering: Lowering, plan: p.Top) -> int:
+    """The node whose stream is the change of the first rows, and their rank if the plan has it."""
+    columns = Columns(plan.input.schema)
+    partition = tuple(columns.at(key) for key in plan.partition)
+    order = columns.order(plan.order)
+    placed = lowering.builder.placed(columns.node(lowering, plan.input), partition)
+    ranking = (plan.ranking, plan.size)
+    if lowering.append_only(plan.input):
+        top = lowering.builder.add(TopOfAppends(partition, order, *ranking), placed)
+        if plan.ranked:
+            rank = WindowFunction(plan.ranking, pa.int32(), order)
+            top = lowering.builder.add(Window(partition, (rank,)), top)
+    else:
+        first = order[0]
+        nulls_greatest = first.nulls_last != first.descending
+        by_order = Integrate(partition, order=first.column, nulls_greatest=nulls_greatest)
+        trace = lowering.builder.add(by_order, placed)
+        top = lowering.builder.add(Top(partition, order, *ranking, plan.ranked), trace)
+    return _without_computed(lowering, top, columns, plan)
+
+
+def _without_computed(lowering: Lowering, node: int, columns: Columns, plan: p.Window | p.Top) -> int:
+    """The plan's columns of a node that has further ones between the input's and what was computed."""
     width, extended = len(plan.input.schema), len(columns.fields)
-    kept = [*range(width), *range(extended, extended + len(functions))]
+    kept = [*range(width), *range(extended, extended + len(plan.schema) - width)]
     expressions = tuple(Column(i, f.type, f.nullable) for i, f in zip(kept, plan.schema, strict=True))
-    return lowering.map(computed, expressions, plan.schema)
+    return lowering.map(node, expressions, plan.schema)
 
 
 def _function(columns: Columns, call: p.WindowCall) -> WindowFunction:

@@ -236,4 +236,27 @@ class Window:
         return (*self.partition, *(expression for call in self.calls for expression in call.expressions))
 
 
-Plan = Scan | Values | Project | Filter | Join | Aggregate | Distinct | Union | Expand | Generate | Window
+@dataclass(frozen=True, slots=True)
+class Top:
+    """The rows of each partition whose rank is at most `size`.
+
+    ranking: 'row_number', 'rank' or 'dense_rank'. schema: the input's columns, then the rank if `ranked`.
+    """
+
+    input: Plan
+    partition: tuple[Expression, ...]
+    order: tuple[SortOrder, ...]
+    ranking: str
+    size: int
+    ranked: bool
+    schema: Schema
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything the partitions and the order read."""
+        return (*self.partition, *(by.expression for by in self.order))
+
+
+Plan = (
+    Scan | Values | Project | Filter | Join | Aggregate | Distinct | Union | Expand | Generate | Window | Top
+)

@@ -30,6 +30,7 @@ from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Un
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Exchange, Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
+from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
 from circuits.retain import Limit, Retention
 from sql.inverse import solved
@@ -41,7 +42,7 @@ def with_retentions(circuit: Circuit) -> Circuit:
     if not circuit.lateness:
         return circuit
     bounds = all_bounds(circuit)
-    traces = (i for i, n in enumerate(circuit.nodes) if isinstance(n.operator, Integrate | Upsert))
+    traces = (i for i, n in enumerate(circuit.nodes) if isinstance(n.operator, _TRACES))
     retentions = {i: retention for i in traces if (retention := _retention(circuit, bounds, i)) is not None}
     return replace(circuit, retentions=retentions)
 
@@ -175,7 +176,7 @@ def _aggregate(operator: Operator, inputs: list[Bounds]) -> Bounds:
 
 def _window(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """A delta puts out rows of the partitions it has rows of: of any age, but with its partition's keys."""
-    assert isinstance(operator, Window)
+    assert isinstance(operator, Window | Top | TopOfAppends)
     return {i: bound for i, bound in inputs[0].items() if i in operator.partition}
 
 
@@ -198,6 +199,8 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     CombineParts: _combine,
     Aggregate: _aggregate,
     Window: _window,
+    Top: _window,
+    TopOfAppends: _window,
 }
 
 
@@ -205,7 +208,8 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
 
 
 # what looks rows of a trace up
-_READERS = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Frozen, Window)
+_READERS = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Frozen, Window, Top)
+_TRACES = (Integrate, Upsert, TopOfAppends)
 
 
 def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention | None:
@@ -216,6 +220,9 @@ def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention 
     readers: list[tuple[Limit, ...]] = []
     if isinstance(node.operator, Upsert):
         readers.append(_upsert_limits(node.operator, bounds[node.inputs[0]]))
+    if isinstance(node.operator, TopOfAppends):
+        # a partition's rows are compared with new ones of the partition
+        readers.append(_column_limits(bounds[node.inputs[0]], node.operator.partition))
     for reader in circuit.nodes:
         for position, i in enumerate(reader.inputs):
             if i == trace and isinstance(reader.operator, _READERS):
@@ -234,7 +241,7 @@ def _limits(reader: Node, position: int, inputs: list[Bounds]) -> tuple[Limit, .
     if isinstance(operator, Aggregate):
         # any input may touch a group, and then all are looked up
         return _column_limits(_union(inputs), range(operator.keys))
-    if isinstance(operator, Window):
+    if isinstance(operator, Window | Top):
         # a partition is listed when a new row has its keys
         return _column_limits(inputs[0], operator.partition)
     return _column_limits(inputs[position], inputs[position])

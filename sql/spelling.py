@@ -22,6 +22,8 @@ from sql.plan import (
     Project,
     Scan,
     Schema,
+    SortOrder,
+    Top,
     Union,
     Values,
     Window,
@@ -176,6 +178,10 @@ def spell_node(plan: Plan) -> str:
         case Generate():
             outer = "outer " if plan.outer else ""
             return f"{outer}generate from {spell(plan.elements, plan.input.schema)}"
+        case Top():
+            keys = ", ".join(spell(key, plan.input.schema) for key in plan.partition) or "nothing"
+            order = _spell_order(plan.order, plan.input.schema)
+            return f"top {plan.size} by {keys}, {plan.ranking}() ordered by {order}"
         case Window():
             keys = ", ".join(spell(key, plan.input.schema) for key in plan.partition) or "nothing"
             calls = ", ".join(_spell_over(call, plan.input.schema) for call in plan.calls)
@@ -184,8 +190,12 @@ def spell_node(plan: Plan) -> str:
 
 def _spell_over(call: WindowCall, schema: Schema) -> str:
     arguments = ", ".join(spell(a, schema) for a in call.arguments)
-    order = ", ".join(spell(o.expression, schema) + (" DESC" if o.descending else "") for o in call.order)
+    order = _spell_order(call.order, schema)
     return f"{call.function}({arguments})" + (f" ordered by {order}" if order else "")
+
+
+def _spell_order(order: tuple[SortOrder, ...], schema: Schema) -> str:
+    return ", ".join(spell(by.expression, schema) + (" DESC" if by.descending else "") for by in order)
 
 
 def _spell_join(plan: Join) -> str:

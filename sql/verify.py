@@ -19,6 +19,7 @@ from sql.plan import (
     Plan,
     Project,
     Schema,
+    Top,
     Union,
     Values,
     Window,
@@ -64,9 +65,8 @@ def verify(plan: Plan) -> None:
             _check_columns(plan, (plan.elements,), plan.input.schema)
             kept = [plan.input.schema[i].type for i in plan.kept]
             assert [f.type for f in plan.schema[: len(kept)]] == kept, _named(plan, "kept columns come first")
-        case Window():
-            _check_columns(plan, plan.expressions, plan.input.schema)
-            _check_types(plan, (*plan.input.schema, *plan.calls), plan.schema)
+        case Window() | Top():
+            _verify_window(plan)
 
 
 def _verify_join(plan: Join) -> None:
@@ -92,6 +92,17 @@ def _verify_aggregate(plan: Aggregate) -> None:
     for call in plan.aggregates:
         parts = call.arguments if call.filter is None else (*call.arguments, call.filter)
         _check_columns(plan, parts, plan.input.schema)
+
+
+def _verify_window(plan: Window | Top) -> None:
+    _check_columns(plan, plan.expressions, plan.input.schema)
+    computed: tuple[WindowCall | Field, ...]
+    if isinstance(plan, Window):
+        computed = plan.calls
+    else:
+        computed = plan.schema[len(plan.input.schema) :]
+        assert len(computed) == plan.ranked and plan.order, _named(plan, "a rank, and what it orders by")
+    _check_types(plan, (*plan.input.schema, *computed), plan.schema)
 
 
 def _check_types(

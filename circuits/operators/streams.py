@@ -30,12 +30,14 @@ class Integrate(Operator):
     sums: tuple[int, ...] = ()
     minima: tuple[int, ...] = ()
     maxima: tuple[int, ...] = ()
+    nulls_greatest: bool = False
 
     def placement(self, *inputs: Placement) -> Placement:
         return self.placed_by
 
     def layout(self, *inputs: pa.Schema) -> Layout:
-        return Layout(inputs[0], self.placed_by, self.order, self.sums, self.minima, self.maxima)
+        accumulators = (self.sums, self.minima, self.maxima)
+        return Layout(inputs[0], self.placed_by, self.order, *accumulators, self.nulls_greatest)
 
     def integrate(
         self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value

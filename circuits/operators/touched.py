@@ -16,11 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, take
+from circuits.arrow import concat, int64_array, take
+from circuits.batch import Batch, Layout
+from circuits.equality import equal_rows
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.sorting import SortKey, sort_rows
 from circuits.trace import Integral
+from circuits.zset import ZSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,27 @@ class Touched:
         return np.asarray(np.diff(totals[starts]))
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """keys: the key columns, one row a group. first: a row of the delta for each group. owner: int64[n], the
+    group of each row of the delta.
+    """
+
+    keys: list[pa.Array]
+    first: np.ndarray
+    owner: np.ndarray
+
+
+def groups_of(delta: Batch, keys: Sequence[int], seed: int) -> Groups:
+    """The groups that a delta has rows of. keys: the columns that make a group; none: one group."""
+    columns = [delta.rows.column(i) for i in keys]
+    by, starts = group_rows(columns, hash_rows(columns, len(delta), seed))
+    first = by[starts]
+    owner = np.empty(len(delta), dtype=np.int64)
+    owner[by] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(by)))
+    return Groups(take(delta.rows.select(list(keys)), first).columns if keys else [], first, owner)
+
+
 def touched_groups(
     integral: Integral, keys: Sequence[int], order: Sequence[SortKey] = (), seed: int = 0
 ) -> Touched:
@@ -53,35 +77,66 @@ def touched_groups(
 
     keys: the columns that make a group; none: one group.
     """
-    layout, delta = integral.layout, integral.delta
+    delta = integral.delta
+    groups = groups_of(delta, keys, seed)
+    found = integral.find(groups.keys, delta.keys[groups.first], tuple(keys), whole_key=False)
+    before = [(wanted, batch.take(there)) for wanted, batch, there in found]
+    changes = (groups.owner, delta)
+    return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
+
+
+Owned = tuple[np.ndarray, Batch]  # the group of each row
+
+
+def list_rows(
+    layout: Layout,
+    keys: list[pa.Array],
+    count: int,
+    before: list[Owned],
+    changes: Owned,
+    order: Sequence[SortKey],
+    seed: int,
+) -> Touched:
+    """The given rows of `count` groups, each once, in order. before: the trace's; changes: the step's."""
     assert len(layout.identity) == len(layout.schema), "a trace of accumulators has no rows to list"
-    columns = [delta.rows.column(i) for i in keys]
-    by, starts = group_rows(columns, hash_rows(columns, len(delta), seed))
-    first = by[starts]
-    groups = take(delta.rows.select(list(keys)), first).columns if keys else []
-    owner = np.empty(len(delta), dtype=np.int64)
-    owner[by] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(by)))
-    owners, rows, hashes = [owner], [delta.rows], [delta.keys]
-    weights = [delta.weights]
-    for wanted, batch, there in integral.find(groups, delta.keys[first], tuple(keys), whole_key=False):
-        owners.append(wanted)
-        rows.append(take(batch.rows, there))
-        hashes.append(batch.keys[there])
-        weights.append(batch.weights[there])
-    listed = concat(layout.schema, rows)
-    group, after = np.concatenate(owners), np.concatenate(weights)
-    before = after.copy()
-    before[: len(delta)] = 0
+    parts = [changes, *before]
+    listed = concat(layout.schema, [batch.rows for _, batch in parts])
+    group = np.concatenate([owner for owner, _ in parts])
+    after = np.concatenate([batch.weights for _, batch in parts])
+    was = after.copy()
+    was[: len(changes[0])] = 0
     # the sort key of a batch hashes whole rows, unless its low half is an order code
-    ordinary = layout.order is None
-    hashed = np.concatenate(hashes) if ordinary else hash_rows(listed.columns, len(group), seed)
+    if layout.order is None:
+        hashed = np.concatenate([batch.keys for _, batch in parts])
+    else:
+        hashed = hash_rows(listed.columns, len(group), seed)
     same, opens = group_rows(listed.columns, hashed)
     if len(same):
-        before = np.maximum(np.add.reduceat(before[same], opens), 0)
+        was = np.maximum(np.add.reduceat(was[same], opens), 0)
         after = np.maximum(np.add.reduceat(after[same], opens), 0)
-    there = np.flatnonzero(before + after)
+    there = np.flatnonzero(was + after)
     kept = same[opens[there]]
     listed, group = take(listed, kept), group[kept]
     ordered, peers = sort_rows(listed, group, order)
-    sides = before[there][ordered], after[there][ordered]
-    return Touched(groups, len(starts), take(listed, ordered), group[ordered], peers, *sides)
+    sides = was[there][ordered], after[there][ordered]
+    return Touched(keys, count, take(listed, ordered), group[ordered], peers, *sides)
+
+
+Side = tuple[np.ndarray, list[pa.Array]]  # ascending positions into the rows, and further columns
+
+
+def difference(schema: pa.Schema, rows: pa.RecordBatch, before: Side, after: Side) -> ZSet:
+    """−before + after, without the rows that stay as they are: most of a group, most of the time."""
+    was, is_ = before[0], after[0]
+    often = [np.bincount(at, minlength=rows.num_rows) for at in (was, is_)]
+    as_often = often[0] == often[1]
+    gone, come = ~as_often[was], ~as_often[is_]
+    old, new = np.flatnonzero(~gone), np.flatnonzero(~come)
+    same = equal_rows(before[1], old, after[1], new)
+    gone[old[~same]] = come[new[~same]] = True
+    parts = []
+    for (at, columns), kept in ((before, np.flatnonzero(gone)), (after, np.flatnonzero(come))):
+        both = [*take(rows, at[kept]).columns, *(column.take(int64_array(kept)) for column in columns)]
+        parts.append(pa.RecordBatch.from_arrays(both, schema=schema))
+    weights = np.concatenate([np.full(len(parts[0]), -1), np.ones(len(parts[1]))]).astype(np.int64)
+    return ZSet(concat(schema, parts), weights)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, int64_array, take
-from circuits.equality import equal_rows
+from circuits.arrow import int64_array
 from circuits.operator import Context, Operator, Value
-from circuits.operators.touched import Touched, touched_groups
+from circuits.operators.touched import Touched, difference, touched_groups
 from circuits.sorting import SortKey, sort_rows
 from circuits.trace import Integral
 from circuits.windows.calls import WindowFunction
@@ -54,11 +53,13 @@ class Window(Operator):
         sorted_ = {orders[0]: (np.arange(len(touched.group)), touched.peers)}
         for order in orders[1:]:
             sorted_[order] = sort_rows(touched.rows, touched.group, order)
-        before = self._side(touched, touched.before, sorted_)
-        after = self._side(touched, touched.after, sorted_)
-        return _difference(schema, touched, before, after).consolidate(context.seed)
+        before, after = (
+            (np.repeat(np.arange(len(w)), w), self._values(touched, w, sorted_))
+            for w in (touched.before, touched.after)
+        )
+        return difference(schema, touched.rows, before, after).consolidate(context.seed)
 
-    def _side(
+    def _values(
         self,
         touched: Touched,
         weights: np.ndarray,
@@ -91,20 +92,3 @@ def _inverse(positions: np.ndarray, weights: np.ndarray, copies: np.ndarray) -> 
     starts[positions] = np.cumsum(copies) - copies
     own = np.cumsum(weights) - weights
     return np.repeat(starts - own, weights) + np.arange(int(weights.sum()))
-
-
-def _difference(schema: pa.Schema, touched: Touched, before: list[pa.Array], after: list[pa.Array]) -> ZSet:
-    """−before + after, without the rows that stay as they are: most of a partition, most of the time."""
-    was, is_ = (np.repeat(np.arange(len(touched.group)), w) for w in (touched.before, touched.after))
-    as_often = touched.before == touched.after
-    gone, come = ~as_often[was], ~as_often[is_]
-    old, new = np.flatnonzero(~gone), np.flatnonzero(~come)
-    same = equal_rows(before, old, after, new)
-    gone[old[~same]] = come[new[~same]] = True
-    parts = []
-    for rows, values, kept in ((was, before, np.flatnonzero(gone)), (is_, after, np.flatnonzero(come))):
-        columns = take(touched.rows, rows[kept]).columns
-        columns += [value.take(int64_array(kept)) for value in values]
-        parts.append(pa.RecordBatch.from_arrays(columns, schema=schema))
-    weights = np.concatenate([np.full(len(parts[0]), -1), np.ones(len(parts[1]))]).astype(np.int64)
-    return ZSet(concat(schema, parts), weights)

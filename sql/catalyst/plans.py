@@ -9,6 +9,7 @@ from sql.catalyst.aggregates import aggregate
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.generators import generate
 from sql.catalyst.joins import join
+from sql.catalyst.limits import limit, ordered
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import ONE_ROW, Relation
@@ -17,10 +18,8 @@ from sql.catalyst.windows import window
 from sql.plan import Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
 
 _REFUSED = {
-    "GlobalLimit": "LIMIT",
     "LocalLimit": "LIMIT",
     "Tail": "LIMIT",
-    "Offset": "OFFSET",
     "Sample": "TABLESAMPLE",
     "Intersect": "INTERSECT",
     "Except": "EXCEPT",
@@ -144,13 +143,18 @@ def _join(query: Query, node: Node) -> Relation:
 
 
 def _window(query: Query, node: Node) -> Relation:
-    child = plan(query, node["k"][0])
+    (below,) = node["k"]
+    child, order = (plan(query, below), ()) if node["o"]["orderSpec"] else ordered(query, below, plan)
     computed = tuple(
         Field(alias["name"], query.value_type(alias), alias["n"]) for alias in node["o"]["windowExpressions"]
     )
     ids = (*child.ids, *(alias["id"] for alias in node["o"]["windowExpressions"]))
     schema = (*child.plan.schema, *computed)
-    return Relation(window(query, node, child.plan, child.position, schema), ids)
+    return Relation(window(query, node, child.plan, child.position, schema, order), ids)
+
+
+def _limit(query: Query, node: Node) -> Relation:
+    return limit(query, node, plan)
 
 
 _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
@@ -165,5 +169,7 @@ _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "Generate": _generate,
     "Aggregate": _aggregate,
     "Window": _window,
+    "GlobalLimit": _limit,
+    "Offset": _limit,
     "Join": _join,
 }

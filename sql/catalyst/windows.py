@@ -34,12 +34,21 @@ _UNBOUNDED = ("UnboundedPreceding", "UnboundedFollowing")
 _SHIFTED = ("Lag", "Lead")
 
 
-def window(query: Query, node: Node, input_: Plan, position: Mapping[int, int], schema: Schema) -> Plan:
-    """schema: of the node's output: the input's columns, then the functions."""
+def window(
+    query: Query,
+    node: Node,
+    input_: Plan,
+    position: Mapping[int, int],
+    schema: Schema,
+    below: tuple[SortOrder, ...] = (),
+) -> Plan:
+    """schema: of the node's output: the input's columns, then the functions. below: the input's order, for a
+    row_number without one, which Catalyst makes of a correlated LIMIT.
+    """
     partition = tuple(
         normalized(query, key, expression(query, key, position)) for key in node["o"]["partitionSpec"]
     )
-    order = sort_orders(query, node["o"]["orderSpec"], position)
+    order = sort_orders(query, node["o"]["orderSpec"], position) or below
     calls = []
     for alias in node["o"]["windowExpressions"]:
         (over,) = alias["k"]

@@ -11,6 +11,7 @@ from sql.rules.names import names
 from sql.rules.prune import prune
 from sql.rules.simplify import simplify
 from sql.rules.struct_keys import struct_keys
+from sql.rules.top_k import top_k
 from sql.verify import verify
 
 Rule = Callable[[Plan], Plan]
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     simplify,
     # before pruning, which puts a Project between two windows
     merge_windows,
+    top_k,
     # after merging: what a merged Project doesn't read need not be kept below it
     prune,
     # pruning puts Projects under joins and aggregates, often over one that is there

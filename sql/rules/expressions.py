@@ -15,6 +15,8 @@ from sql.plan import (
     Plan,
     Project,
     Scan,
+    SortOrder,
+    Top,
     Union,
     Values,
     Window,
@@ -67,6 +69,9 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
         case Window():
             partition = tuple(map(change, plan.partition))
             return replace(plan, partition=partition, calls=tuple(changed(c, change) for c in plan.calls))
+        case Top():
+            partition = tuple(map(change, plan.partition))
+            return replace(plan, partition=partition, order=reordered(plan.order, change))
 
 
 def changed(call: WindowCall, change: Change) -> WindowCall:
@@ -76,6 +81,11 @@ def changed(call: WindowCall, change: Change) -> WindowCall:
     return replace(
         call,
         arguments=tuple(map(change, call.arguments)),
-        order=tuple(replace(order, expression=change(order.expression)) for order in call.order),
+        order=reordered(call.order, change),
         frame=replace(frame, lower=lower, upper=upper),
     )
+
+
+def reordered(order: tuple[SortOrder, ...], change: Change) -> tuple[SortOrder, ...]:
+    """`change` on every expression of an ORDER BY list."""
+    return tuple(replace(by, expression=change(by.expression)) for by in order)

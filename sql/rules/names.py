@@ -10,7 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from circuits.expressions.nodes import Call, Column, Expression
-from sql.plan import Aggregate, AggregateCall, Expand, Field, Plan, Project, Schema, Union, Values, Window
+from sql.plan import (
+    Aggregate,
+    AggregateCall,
+    Expand,
+    Field,
+    Plan,
+    Project,
+    Schema,
+    Top,
+    Union,
+    Values,
+    Window,
+)
 from sql.rules.traverse import bottom_up
 
 _SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
@@ -37,6 +49,11 @@ def _name(node: Plan) -> Plan:
             return replace(node, schema=_named(node.projections[0], node.schema, node.input.schema))
         case Window():
             computed = (Field(call.function, call.type, call.nullable) for call in node.calls)
+            return replace(node, schema=(*node.input.schema, *computed))
+        case Top():
+            computed = (
+                Field(node.ranking, f.type, f.nullable) for f in node.schema[len(node.input.schema) :]
+            )
             return replace(node, schema=(*node.input.schema, *computed))
         case Union():
             pairs = zip(node.inputs[0].schema, node.schema, strict=True)

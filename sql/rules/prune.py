@@ -3,7 +3,7 @@
     need(π[e…](a)) = columns of the kept e      need(σ[c](a)) = need ∪ columns(c)
     need(a ⋈ b)    = need ∪ keys ∪ residual     need(γ[k; f](a)) = keys ∪ arguments of the kept f
     need(distinct(a)) = all                     need(a ∪ b) = need, in each
-    need(ω[p; f](a)) = need ∪ p ∪ columns of the kept f
+    need(ω[p; f](a)) = need ∪ p ∪ columns of the kept f          need(top[p; o](a)) = need ∪ p ∪ o
 
 A Project is put where a narrower input changes what is stored or moved: under joins, aggregates and
 DISTINCT. Linear operators read straight through.
@@ -27,12 +27,13 @@ from sql.plan import (
     Project,
     Scan,
     Schema,
+    Top,
     Union,
     Values,
     Window,
     join_schema,
 )
-from sql.rules.expressions import changed
+from sql.rules.expressions import changed, reordered
 
 Position = dict[int, int]  # old column → new column
 
@@ -88,6 +89,8 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
             return _generate(plan, needed)
         case Window():
             return _window(plan, needed)
+        case Top():
+            return _top(plan, needed)
 
 
 def _kept(needed: set[int]) -> tuple[list[int], Position]:
@@ -213,5 +216,23 @@ def _window(plan: Window, needed: set[int]) -> tuple[Plan, Position]:
         tuple(remap(key, moved) for key in plan.partition),
         tuple(changed(call, lambda e: remap(e, moved)) for call in calls),
         (*below.schema, *(plan.schema[width + i] for i in kept)),
+    )
+    return pruned, position
+
+
+def _top(plan: Top, needed: set[int]) -> tuple[Plan, Position]:
+    width = len(plan.input.schema)
+    below, position = _narrow(plan.input, {i for i in needed if i < width} | _reads(plan.expressions))
+    schema = below.schema
+    if plan.ranked and width in needed:
+        position = position | {width: len(schema)}
+        schema = (*schema, plan.schema[width])
+    pruned = replace(
+        plan,
+        input=below,
+        partition=tuple(remap(key, position) for key in plan.partition),
+        order=reordered(plan.order, lambda e: remap(e, position)),
+        ranked=len(schema) > len(below.schema),
+        schema=schema,
     )
     return pruned, position
