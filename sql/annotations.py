@@ -133,10 +133,10 @@ def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.Data
     relation: the plan of `SELECT amount`. what: 'lateness' or 'MAX JUMP'. Raises ProgramError where the
     amount can't be subtracted from the column, or is negative.
     """
-    row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
-    if len(row) != 1 or not isinstance(row[0], Literal) or row[0].value is None:
+    value = constant_value(relation)
+    if value is None:
         raise not_constant(source, text)
-    amount = _in_units(row[0], column)
+    amount = _in_units(value, column)
     if amount is None:
         raise source.error(text.start, _mismatch(text, column, what))
     if amount < 0:
@@ -145,8 +145,13 @@ def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.Data
     return amount
 
 
-def _in_units(constant: Literal, column: pa.DataType) -> Amount | None:
-    value = constant.value
+def constant_value(relation: Plan) -> object:
+    """What `SELECT constant` gives; None where it is no constant, or NULL. relation: its plan."""
+    row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
+    return row[0].value if len(row) == 1 and isinstance(row[0], Literal) else None
+
+
+def _in_units(value: object, column: pa.DataType) -> Amount | None:
     if isinstance(value, timedelta):
         if pt.is_timestamp(column):
             return value // timedelta(microseconds=1)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from sql.annotations import (
     LatenessClause,
     LatenessStatement,
     check_ordered,
+    constant_value,
     lateness_amount,
     not_constant,
 )
@@ -37,6 +39,7 @@ from sql.source import Source
 from sql.statements import CreateTable, CreateView, InsertInto, Statement, has_lateness, statements
 from sql.tokens import Slice
 from sql.types import UnsupportedType, arrow_type
+from sql.windows import in_sparks_spelling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -164,14 +167,30 @@ class _Compiler:
         return ColumnLateness(at, 0, jump, clause.percentile)
 
     def _amount(self, text: Slice, column: Field, what: str) -> Amount:
+        constant = self._constant(text)
+        if constant is None:
+            raise not_constant(self.source, text)
+        return lateness_amount(self.source, text, constant, column.type, what)
+
+    def _microseconds(self, text: Slice) -> int:
+        constant = self._constant(text)
+        value = None if constant is None else constant_value(constant)
+        if not isinstance(value, timedelta):
+            message = (
+                f"'{text.text}' is no constant of fixed length; write an interval, as INTERVAL 5 MINUTES"
+            )
+            raise self.source.error(text.start, message)
+        return value // timedelta(microseconds=1)
+
+    def _constant(self, text: Slice) -> Plan | None:
+        """The plan of `SELECT text`; None where Spark can't read that."""
         dumped = self.catalyst.query(f"SELECT {text.text}")
         if "error" in dumped:
-            raise not_constant(self.source, text)
+            return None
         try:
-            constant = plan(Query(self.source, text, dumped["types"]), dumped["plan"]).plan
+            return plan(Query(self.source, text, dumped["types"]), dumped["plan"]).plan
         except ProgramError:
-            raise not_constant(self.source, text) from None
-        return lateness_amount(self.source, text, constant, column.type, what)
+            return None
 
     def _column_type(self, text: Slice) -> Any:
         type_ = self.catalyst.column_type(text.text)
@@ -207,6 +226,7 @@ class _Compiler:
     def _query(
         self, name: str, text: Slice, kind: str, columns: Sequence[str], start: int
     ) -> tuple[View, Any]:
+        text = in_sparks_spelling(self.source, text, self._microseconds)
         dumped = self.catalyst.query(text.text)
         if "error" in dumped:
             raise spark_error(self.source, text, dumped["error"], self._columns(), self.names)

@@ -15,14 +15,6 @@ STATEMENTS = {
     ("CREATE", "FUNCTION"): "CREATE FUNCTION",
     ("CREATE", "TEMPORARY", "FUNCTION"): "CREATE FUNCTION",
 }
-_WINDOWS = {
-    "TUMBLE": "window(ts, '10 minutes')",
-    "HOP": "window(ts, '10 minutes', '5 minutes')",
-    "SESSION": "window(ts, '10 minutes') where windows of fixed length will do",
-    **{f"TUMBLE_{end}": f"window(ts, '10 minutes').{end.lower()}" for end in ("START", "END")},
-    **{f"HOP_{end}": f"window(ts, '10 minutes', '5 minutes').{end.lower()}" for end in ("START", "END")},
-    **{f"SESSION_{end}": f"window(ts, '10 minutes').{end.lower()}" for end in ("START", "END")},
-}
 
 
 def refuse_statement(cursor: Cursor) -> None:
@@ -48,8 +40,6 @@ def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
         cursor.fail("not supported yet: EMIT", token)
     if word == "SELECT" and after.upper == "STREAM" and _continues(cursor, after):
         cursor.fail("not supported yet: SELECT STREAM", after)
-    if word in _WINDOWS and after.text == "(":
-        cursor.fail(f"not supported yet: {word}; use {_WINDOWS[word]}", token)
 
 
 def _continues(cursor: Cursor, stream: Token) -> bool:

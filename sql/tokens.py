@@ -44,11 +44,50 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """A piece of the program's text."""
+class Piece:
+    """Text that stands for source[start:stop]; exact: it is that text."""
 
     text: str
     start: int
+    stop: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A piece of the program's text, perhaps in another spelling (`rewriting.py`).
+
+    start, end: in the source's text. made_of: () if the text is the source's.
+    """
+
+    text: str
+    start: int
+    made_of: tuple[Piece, ...] = ()
+    end: int = -1
+
+    @property
+    def stop(self) -> int:
+        return self.end if self.made_of else self.start + len(self.text)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        return self.made_of or (Piece(self.text, self.start, self.stop, True),)
+
+    def place(self, offset: int) -> int:
+        """Where in the source text[offset] stands, or what it stands for."""
+        return self._place(offset)[0]
+
+    def original(self, first: int, last: int, source: Source) -> str:
+        """What the user wrote for text[first:last + 1]."""
+        return source.text[self._place(first)[0] : self._place(last)[1]]
+
+    def _place(self, offset: int) -> tuple[int, int]:
+        for piece in self.pieces:
+            if offset < len(piece.text):
+                at = piece.start + offset
+                return (at, at + 1) if piece.exact else (piece.start, piece.stop)
+            offset -= len(piece.text)
+        return self.stop, self.stop
 
 
 def tokens(source: Source) -> list[Token]:

@@ -25,8 +25,8 @@ def spark_error(
         name = error["parameters"]["relationName"].replace("`", "")
         if name.lower() in {other.lower() for other in later}:
             message = f"'{name}' is defined further down; a view reads what is above it: move '{name}' up"
-            return source.error(text.start + _offset(text.text, error), message)
-    return source.error(text.start + _offset(text.text, error), _message(source, text, error, relations))
+            return source.error(text.place(_offset(text.text, error)), message)
+    return source.error(text.place(_offset(text.text, error)), _message(source, text, error, relations))
 
 
 def _offset(text: str, error: Node) -> int:
@@ -72,7 +72,7 @@ def _relations_in(source: Source, text: Slice, relations: Mapping[str, Sequence[
     words = {
         token.text.strip("`").lower()
         for token in tokens(source)
-        if token.kind in ("word", "quoted") and text.start <= token.start < text.start + len(text.text)
+        if token.kind in ("word", "quoted") and text.start <= token.start < text.stop
     }
     return [name for name in relations if name.lower() in words]
 

@@ -26,21 +26,20 @@ class Query:
     timezone: str = "UTC"
 
     def error(self, node: Node, message: str) -> ProgramError:
-        return self.source.error(self.slice.start + self._start(node), message)
+        return self.source.error(self.slice.place(self._start(node)), message)
 
     def refuse(self, node: Node, what: str, keyword: str = "") -> ProgramError:
         """keyword: where Spark lost the place, the construct's first word in the query is it."""
         start = self._start(node)
-        if keyword and start == 0:
-            start = self._find(keyword)
-        return self.source.error(self.slice.start + start, f"not supported yet: {what}")
+        place = self._find(keyword) if keyword and start == 0 else self.slice.place(start)
+        return self.source.error(place, f"not supported yet: {what}")
 
     def _find(self, keyword: str) -> int:
         for token in tokens(self.source):
-            inside = self.slice.start <= token.start < self.slice.start + len(self.slice.text)
+            inside = self.slice.start <= token.start < self.slice.stop
             if inside and token.upper == keyword:
-                return token.start - self.slice.start
-        return 0
+                return token.start
+        return self.slice.start
 
     def _start(self, node: Node) -> int:
         """The node's own place, or else that of the first expression inside; 0 where Spark lost it."""
@@ -59,7 +58,7 @@ class Query:
         if "s" not in node or self._is_everything(node):
             return ""
         first, last = node["s"]
-        return " ".join(self.slice.text[first : last + 1].split())
+        return " ".join(self.slice.original(first, last, self.source).split())
 
     def spark_type(self, node: Node) -> Any:
         return self.types[node["t"]]
