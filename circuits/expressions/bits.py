@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 
+from circuits.arrow import validity
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
-from circuits.expressions.vectors import Numbers, require, result, vector
+from circuits.expressions.utf8 import bytes_of
+from circuits.expressions.vectors import Numbers, require, result, strict, vector
 
 
 def _register(name: str, operate: Callable[[Numbers, Numbers], Numbers]) -> None:
@@ -62,3 +65,30 @@ def bitwise_count(call: Call, value: Value) -> Value:
     """The ones among the 64 bits of the value widened to BIGINT."""
     x = vector(value)
     return result(call, np.bitwise_count(x.values.astype(np.int64).view(np.uint64)), x)
+
+
+# --- bitmaps of 2^15 bits, which count distinct numbers
+
+_BITMAP_BITS = 1 << 15
+
+
+def _register_bitmap(name: str, of: Callable[[Numbers], Numbers]) -> None:
+    @kernel(f"static_invoke.BitmapExpressionUtils.{name}")
+    def run(call: Call, number: Value) -> Value:
+        numbers = vector(number)
+        return result(call, of(numbers.values.astype(np.int64)), numbers)
+
+
+_register_bitmap("bitmapBitPosition", lambda x: np.where(x > 0, x - 1, -x) % _BITMAP_BITS)
+_register_bitmap(
+    "bitmapBucketNumber",
+    lambda x: np.where(x > 0, 1 + (x - 1) // _BITMAP_BITS, x // _BITMAP_BITS + (x % _BITMAP_BITS != 0)),
+)
+
+
+@strict("static_invoke.BitmapExpressionUtils.bitmapCount")
+def bitmap_count(call: Call, bitmap: pa.Array) -> Value:
+    """The bits that are set."""
+    data, offsets = bytes_of(bitmap)
+    bits = np.append(0, np.cumsum(np.bitwise_count(data), dtype=np.int64))
+    return pa.array(bits[offsets[1:]] - bits[offsets[:-1]], mask=~validity(bitmap))

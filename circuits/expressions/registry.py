@@ -36,10 +36,12 @@ MODULES = (
     "date_format",
     "date_parse",
     "dates",
+    "failing",
     "interval_arithmetic",
     "lambdas",
     "logic",
     "maps",
+    "masks",
     "math",
     "patterns",
     "rounding",
@@ -49,6 +51,8 @@ MODULES = (
     "structures",
     "substrings",
     "text_encoding",
+    "urls",
+    "utf8_validity",
 )
 
 

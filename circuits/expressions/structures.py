@@ -15,7 +15,7 @@ from circuits.expressions.comparison import equal, no_maps
 from circuits.expressions.modes import ANSI, mode
 from circuits.expressions.nodes import Call, Literal
 from circuits.expressions.registry import Value, kernel
-from circuits.expressions.vectors import Mask, Numbers, vector
+from circuits.expressions.vectors import Mask, Numbers, require, vector
 from circuits.hashing import list_ranges
 
 
@@ -185,6 +185,20 @@ def _unnested(starts: Numbers, lengths: Numbers) -> tuple[Numbers, Numbers]:
     owner = np.repeat(np.arange(len(lengths)), lengths)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return owner, starts[owner] + within
+
+
+@kernel("elt")
+def elt(call: Call, index: Value, *values: Value) -> Value:
+    """The value of that number, from 1; beyond the last an error, or NULL without option failOnError."""
+    rows = _rows(index, *values)
+    columns = [_cast(_array(value, rows), call.type) for value in values]
+    at = vector(_array(index, rows))
+    inside = (at.values >= 1) & (at.values <= len(columns))
+    if call.option("failOnError"):
+        require(inside, "INVALID_ARRAY_INDEX", lambda row: f"elt has no argument {at.values[row]}", at)
+    place = np.where(inside, (at.values.astype(np.int64) - 1) * len(at.values) + np.arange(len(at.values)), 0)
+    missing = ~inside if at.valid is None else ~(inside & at.valid)
+    return _same_shape(pa.concat_arrays(columns).take(pa.array(place, mask=missing)), rows)
 
 
 # --- maps

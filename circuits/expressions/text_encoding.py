@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import re
 import zlib
 from collections.abc import Callable
@@ -130,6 +131,21 @@ _register_digest("md5", lambda data: hashlib.md5(data, usedforsecurity=False).he
 _register_digest("sha1", lambda data: hashlib.sha1(data, usedforsecurity=False).hexdigest())
 _register_digest("crc32", zlib.crc32)
 
+
+@strict("static_invoke.ExpressionImplUtils.hmac")
+def keyed_digest(call: Call, key: pa.Array, data: Value, algorithm: Value) -> Value:
+    names = {"SHA-224", "SHA-256", "SHA-384", "SHA-512", "SHA1", "SHA-1", "MD5"}
+
+    def run(secret: bytes, message: bytes, name: str) -> bytes:
+        if name.upper() not in names:
+            raise EvaluationError("INVALID_PARAMETER_VALUE.HMAC_ALGORITHM", f"'{name}' is no digest")
+        if not secret:
+            raise EvaluationError("INVALID_PARAMETER_VALUE.HMAC_CRYPTO_ERROR", "an empty key of hmac")
+        return hmac.digest(secret, message, name.upper().replace("-", ""))
+
+    return per_distinct(run, call.type, key, data, algorithm)
+
+
 _SHA2 = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}
 
 
@@ -156,21 +172,87 @@ def to_base64(call: Call, data: pa.Array, chunked: Value) -> Value:
     return per_distinct(encode, call.type, data)
 
 
+@strict("un_base64")
+def from_base64(call: Call, text: pa.Array) -> Value:
+    """As Java's MIME decoder, which skips characters of no meaning; option failOnError allows only blanks.
+
+    option tried: what can't be decoded is NULL.
+    """
+    if call.option("tried"):
+        return per_distinct(_checked_base64, call.type, text)
+    if call.option("failOnError"):
+        return per_distinct(_or_fail(_checked_base64), call.type, text)
+    return per_distinct(_mime_base64, call.type, text)
+
+
+def _checked_base64(text: str) -> bytes | None:
+    """Whole groups of four, of which the last one may be padded; None for anything else."""
+    compact = re.sub(r"[ \t\r\n\x0b\x0c]", "", text)
+    if not re.fullmatch(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?", compact):
+        return None
+    return _mime_base64(compact)
+
+
+def _mime_base64(text: str) -> bytes:
+    digits = re.sub(r"[^A-Za-z0-9+/]", "", text.split("=", 1)[0])
+    if len(digits) % 4 == 1:
+        raise EvaluationError("INVALID_BASE64", f"'{text}' ends within a byte")
+    return base64.b64decode(digits + "=" * (-len(digits) % 4))
+
+
 @strict("static_invoke.UrlCodec.encode")
 def url_encode(call: Call, text: pa.Array) -> Value:
     return per_distinct(lambda each: quote_plus(each, safe="*").replace("~", "%7E"), call.type, text)
 
 
+_UTF_16 = {"UTF-16BE": "utf-16-be", "UTF-16LE": "utf-16-le", "UTF-16": "utf-16-be", "UTF-32": "utf-32-be"}
+
+
+def _not_unicode(call: Call) -> str | None:
+    charset = call.arguments[1]
+    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8", *_UTF_16):
+        return None
+    return "a character set that is none of UTF-8, UTF-16, UTF-16BE, UTF-16LE and UTF-32"
+
+
+@strict("static_invoke.Encode.encode", refuse=_not_unicode)
+def encode(call: Call, text: pa.Array, charset: Value, *modes: Value) -> Value:
+    """Java's UTF-16 begins with a byte order mark where there is text."""
+    name = charset.as_py().upper()
+    if name not in _UTF_16:
+        return text.cast(pa.binary())
+    mark = b"\xfe\xff" if name == "UTF-16" else b""
+    return per_distinct(lambda each: mark * bool(each) + each.encode(_UTF_16[name]), call.type, text)
+
+
 def _not_utf8(call: Call) -> str | None:
     charset = call.arguments[1]
-    if isinstance(charset, Literal) and str(charset.value).lower() in ("utf-8", "utf8"):
+    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8"):
         return None
     return "a character set other than UTF-8"
 
 
-@strict("static_invoke.Encode.encode", refuse=_not_utf8)
-def encode(call: Call, text: pa.Array, charset: Value, *modes: Value) -> Value:
-    return text.cast(pa.binary())
+@strict("static_invoke.StringDecode.decode", refuse=_not_utf8)
+def decode(call: Call, data: pa.Array, charset: Value, legacy_charsets: Value, legacy_errors: Value) -> Value:
+    """An error for what is not UTF-8."""
+    text = data.view(pa.string())
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        per_distinct(_decoded, call.type, data)
+    return text
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise EvaluationError("MALFORMED_CHARACTER_CODING", "a value is not UTF-8") from error
+
+
+@strict("static_invoke.Base32.encode")
+def to_base32(call: Call, data: pa.Array, *modes: Value) -> Value:
+    return per_distinct(lambda each: base64.b32encode(each).decode(), call.type, data)
 
 
 def _no_count(call: Call) -> str | None:

@@ -133,7 +133,8 @@ def _function(query: Query, node: Node) -> str:
         return f"static_invoke.{node['o']['staticObject']}.{node['o']['functionName']}"
     if node["c"] == "Invoke":
         target = node["k"][0]
-        return f"static_invoke.{target.get('v', target['c'])}.{node['o']['functionName']}"
+        owner = target["v"] if query.spark_type(target) == "object" else query.spark_type(target)
+        return f"static_invoke.{owner}.{node['o']['functionName']}"
     return snake_case(node["c"])
 
 

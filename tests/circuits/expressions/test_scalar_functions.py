@@ -7,18 +7,27 @@ from typing import Any
 
 import pytest
 
+from tests.circuits.expressions import coverage
 from tests.circuits.expressions.against_spark import AgainstSpark
-
-FAMILIES = ["collections"]
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", coverage.FAMILIES)
 def test_family(spark: Any, family: str) -> None:
-    catalogue = import_module(f"tests.circuits.expressions.scalar.{family}")
-    for zone in getattr(catalogue, "ZONES", ["UTC"]):
-        against = AgainstSpark(spark, catalogue.ROWS, zone)
-        against.check([text for texts in catalogue.FUNCTIONS.values() for text in texts])
+    functions = import_module(f"tests.circuits.expressions.scalar.{family}")
+    for zone in getattr(functions, "ZONES", ["UTC"]):
+        against = AgainstSpark(spark, functions.ROWS, zone)
+        against.check([text for texts in functions.FUNCTIONS.values() for text in texts])
+
+
+@pytest.mark.spark
+def test_count_of_functions(spark: Any) -> None:
+    """At least 300 of the scalar functions Spark lists, each with an expression that calls it."""
+    covered, listed = coverage.catalogue(), coverage.scalar_functions(spark)
+    assert covered.keys() - listed == set()
+    for name, texts in covered.items():
+        assert any(coverage.calls(name, text) for text in texts), name
+    assert len(covered) >= 300
 
 
 @pytest.mark.spark
