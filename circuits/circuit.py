@@ -7,6 +7,7 @@ the columns an operator needs, and returns the node it already has for an operat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +15,8 @@ import pyarrow as pa
 
 from circuits.batch import Layout
 from circuits.operator import Operator, Placement
-from circuits.operators.streams import Exchange
+from circuits.operators.recursion import FixedPoint, Loop
+from circuits.operators.streams import Exchange, Integrate
 from circuits.retain import Retention
 from circuits.waterline import Lateness
 
@@ -54,7 +56,7 @@ class Circuit:
     """nodes in topological order; sources: table → its Source node; seed: of all row hashes.
 
     lateness: every annotated column, in the order of `retain.waterline_row`. retentions: of the traces that
-    can be collected.
+    can be collected. loops: its recursions, each evaluated as a whole.
     """
 
     nodes: tuple[Node, ...]
@@ -63,6 +65,18 @@ class Circuit:
     seed: int = 0
     lateness: tuple[Lateness, ...] = ()
     retentions: dict[int, Retention] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = ()
+
+    @cached_property
+    def loop_of(self) -> dict[int, Loop]:
+        """The loop of every node that is in one."""
+        return {i: loop for loop in self.loops for i in loop.body}
+
+    @cached_property
+    def gathered(self) -> frozenset[int]:
+        """The nodes whose whole trace belongs to the first partition."""
+        kinds = enumerate(node.operator for node in self.nodes)
+        return frozenset(i for i, kind in kinds if isinstance(kind, Integrate) and kind.gathered)
 
     @cached_property
     def levels(self) -> int:
@@ -117,6 +131,7 @@ class CircuitBuilder:
     sources: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     lateness: list[Lateness] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
     _known: dict[tuple[Operator, tuple[int, ...]], int] = field(default_factory=dict)
 
     def add(self, operator: Operator, *inputs: int, name: str = "") -> int:
@@ -148,10 +163,28 @@ class CircuitBuilder:
         assert placement is not None, self.nodes[node]
         return placement
 
+    def loop(self, feedback: Sequence[tuple[int, int]], results: Sequence[int]) -> list[int]:
+        """Close a recursion. feedback: (node, Recurrence): what the node puts out enters an iteration later.
+
+        Returns the FixedPoints of `results`, which must be the last nodes of the loop.
+        """
+        ends = [self.add(FixedPoint(), node) for node in results]
+        inside = {recurrence for _, recurrence in feedback}
+        for i in range(min(inside), len(self.nodes)):
+            if inside.intersection(self.nodes[i].inputs):
+                inside.add(i)
+        self.loops.append(Loop(tuple(sorted(inside)), tuple(feedback)))
+        return ends
+
     def output(self, view: str, node: int, trace: int | None) -> None:
         self.outputs.append(Output(view, node, trace))
 
     def build(self) -> Circuit:
         return Circuit(
-            tuple(self.nodes), dict(self.sources), tuple(self.outputs), self.seed, tuple(self.lateness)
+            tuple(self.nodes),
+            dict(self.sources),
+            tuple(self.outputs),
+            self.seed,
+            tuple(self.lateness),
+            loops=tuple(self.loops),
         )

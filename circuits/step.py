@@ -18,6 +18,7 @@ from circuits.batch import Batch
 from circuits.circuit import Circuit, Node
 from circuits.errors import EvaluationError
 from circuits.exchange import receive, received_nodes, send
+from circuits.nested import run_loop
 from circuits.operator import Context, Value, delta_of
 from circuits.operators.linear import SEQUENCE, Source
 from circuits.segments import Chunk, Segments
@@ -98,7 +99,7 @@ class _Run:
             began = time.perf_counter()
             for i, node in enumerate(self.circuit.nodes):
                 if node.level == level and i not in self.values:
-                    self.values[i] = self._located(i, node)
+                    self.values |= self._located(i, node)
             self._write(level)
             self.result.seconds[level] = time.perf_counter() - began
         level = self.task.levels.stop
@@ -121,12 +122,17 @@ class _Run:
             before = self._before(i) if i in self.circuit.layouts else ()
             self.values[i] = receive(self.circuit, i, messages.get(i, []), before)
 
-    def _located(self, i: int, node: Node) -> Value:
-        """The node's value; an expression that fails says in which views."""
+    def _located(self, i: int, node: Node) -> dict[int, Value]:
+        """The values that are there with this node; an expression that fails says in which views."""
+        loop = self.circuit.loop_of.get(i)
         try:
-            return self._evaluate(i, node)
+            if loop is None:
+                return {i: self._evaluate(i, node)}
+            if i != loop.body[-1]:
+                return {}  # not before all that the loop reads is there
+            return run_loop(self.circuit, loop, self.context, self.values, self._before)
         except EvaluationError as error:
-            views = self.circuit.views_of(i)
+            views = self.circuit.views_of(i if loop is None else loop.body[0])
             if not views:
                 raise
             place = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Expression, columns_of
+from circuits.operator import Placement
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
 from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
+from circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
@@ -20,7 +22,7 @@ from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
 from circuits.windows.functions import FUNCTIONS
 
-_READS_TRACE = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Current, Window, Top)
+_READS_TRACE = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Current, Window, Top, Earliest)
 
 
 def verify(circuit: Circuit) -> None:
@@ -38,6 +40,8 @@ def verify(circuit: Circuit) -> None:
             assert node.operator.cost != "linear", f"{where}: say what reading the trace costs"
         _verify_types(node, inputs, where)
         _verify_placement(node, inputs, where)
+    for loop in circuit.loops:
+        _verify_loop(circuit, loop)
     assert not circuit.logs.keys() & circuit.layouts.keys(), "a node keeps a trace or a log, not both"
     for table, source in circuit.sources.items():
         assert isinstance(circuit.nodes[source].operator, Source), f"source of {table} is not a Source"
@@ -115,12 +119,15 @@ def _verify_expression(expression: Expression, child: Node, where: str) -> None:
 def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
     operator = node.operator
     if isinstance(operator, Integrate | Upsert):
-        expected = operator.placed_by if isinstance(operator, Integrate) else operator.key
+        expected = node.placement if isinstance(operator, Integrate) else operator.key
         assert inputs[0].placement == expected, f"{where}: rows lie by {inputs[0].placement}"
     elif isinstance(operator, Join):
         left, right = inputs
-        assert left.placement == operator.left_key, f"{where}: left rows lie by {left.placement}"
-        assert right.placement == operator.right_key, f"{where}: right rows lie by {right.placement}"
+        assert found_by(left) == operator.left_key, f"{where}: left rows lie by {left.placement}"
+        assert found_by(right) == operator.right_key, f"{where}: right rows lie by {right.placement}"
+        assert left.placement == right.placement or () not in (left.placement, right.placement), (
+            f"{where}: one side is gathered"
+        )
     elif isinstance(operator, SemiJoin):
         left, right = inputs
         compared = set(zip(operator.left_on, operator.right_on, strict=True))
@@ -140,3 +147,36 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
         assert placement is not None and set(placement) <= set(operator.partition), f"{where}: placement"
     elif isinstance(operator, Combine | CombineParts):
         assert operator.keys <= len(inputs[0].schema), f"{where}: too many keys"
+
+
+def found_by(node: Node) -> Placement:
+    """The columns by which rows of a trace are found."""
+    operator = node.operator
+    return operator.placed_by if isinstance(operator, Integrate) else node.placement
+
+
+def _verify_loop(circuit: Circuit, loop: Loop) -> None:
+    inside = set(loop.body)
+    levels = {circuit.nodes[i].level for i in loop.body}
+    where = f"loop of nodes {loop.body}"
+    assert len(levels) == 1, f"{where}: on several levels"
+    for i in loop.body:
+        node = circuit.nodes[i]
+        operator = node.operator
+        ends, begins = isinstance(operator, FixedPoint), isinstance(operator, Recurrence)
+        assert ends or node.placement == (), f"{where}: rows of node {i} lie by {node.placement}"
+        if begins or isinstance(operator, Earliest):
+            assert node.schema.types[-1] == ITERATION_FIELD.type, f"{where}: node {i} has no iteration"
+        assert begins or inside & set(node.inputs), f"{where}: node {i} doesn't depend on it"
+        assert not begins or i in {recurrence for _, recurrence in loop.feedback}, (
+            f"{where}: nothing enters at node {i}"
+        )
+        assert not isinstance(operator, Exchange), f"{where}: rows move at node {i}"
+    for source, recurrence in loop.feedback:
+        assert {source, recurrence} <= inside, f"{where}: feedback from outside"
+        assert circuit.nodes[source].schema.types == circuit.nodes[recurrence].schema.types, (
+            f"{where}: schema"
+        )
+    for i, node in enumerate(circuit.nodes):
+        read = {j for j in inside & set(node.inputs) if not isinstance(circuit.nodes[j].operator, FixedPoint)}
+        assert i in inside or not read, f"{where}: node {i} reads the inside"

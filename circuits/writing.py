@@ -17,7 +17,7 @@ from circuits.circuit import Circuit, Output
 from circuits.contents import open_chunk
 from circuits.retain import out_of_reach, tops, unreachable, waterline_row
 from circuits.segments import Chunk, Segments, SegmentWriter
-from circuits.spine import Piece, Run
+from circuits.spine import END, Piece, Run
 from circuits.state import TaskResult
 from circuits.task import Task
 from circuits.zset import ZSet
@@ -81,7 +81,7 @@ class Writing:
 
     def open(self, i: int, run: Run) -> list[Batch]:
         """A run's batches, cut to the task's partition."""
-        low, high = self.task.bounds
+        low, high = self._bounds_of(i)
         layout = self.circuit.stored(i)
         batches = []
         for chunk in run.chunks:
@@ -90,6 +90,12 @@ class Writing:
                 inside = low <= chunk.low and chunk.high < high
                 batches.append(batch if inside else batch.between(low, high))
         return batches
+
+    def _bounds_of(self, i: int) -> tuple[int, int]:
+        """The sort keys of a trace that are the task's: low <= key < high."""
+        if i in self.circuit.gathered:
+            return (0, END) if self.task.partition == 0 else (0, 0)
+        return self.task.bounds
 
     def _absorbs(self, i: int) -> bool:
         return bool(self.task.state.spines[i].absorbable(self.task.state.small))

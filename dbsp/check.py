@@ -14,6 +14,7 @@ import pyarrow.types as pt
 
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
+from circuits.operators.recursion import Recurrence
 from circuits.operators.top import TopOfAppends
 from dbsp.explain import keeps
 from dbsp.metrics import label
@@ -45,7 +46,7 @@ def bounds(program: Program) -> Iterator[Bound]:
     for i in sorted({*circuit.layouts, *circuit.logs}):
         tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
         by = _bound(circuit, i, tables) or _constant_domain(program, i)
-        hint = "" if by is not None else _hint(circuit, tables)
+        hint = "" if by is not None else _hint(circuit, tables, _recursions(circuit, i))
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
 
 
@@ -66,6 +67,8 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
         return f"being the first {operator.size} rows"
     if i in circuit.layouts and not circuit.layouts[i].identity:
         return "being one row"
+    if _recursions(circuit, i):
+        return None  # which may have more rows than its tables
     if i in circuit.layouts and all(table.primary_key for table in tables):
         return "the primary key of " + " and ".join(
             f"{table.name} ({', '.join(table.primary_key)})" for table in tables
@@ -85,8 +88,10 @@ def _constant_domain(program: Program, i: int) -> str | None:
     return "the constant domain of " + " and ".join(names)
 
 
-def _hint(circuit: Circuit, tables: list[Table]) -> str:
+def _hint(circuit: Circuit, tables: list[Table], recursions: list[str]) -> str:
     grows = f"grows with {', '.join(table.name for table in tables)}"
+    if recursions:
+        return f"{grows}, and with what the recursion of {', '.join(recursions)} makes of it"
     annotated = {lateness.name for lateness in circuit.lateness}
     columns = [(f"{t.name}.{f.name}", f.type) for t in tables for f in t.schema]
     times = [name for name, kind in columns if name in annotated or pt.is_temporal(kind)]
@@ -102,10 +107,22 @@ def _hint(circuit: Circuit, tables: list[Table]) -> str:
 
 def _tables(circuit: Circuit, i: int) -> set[str]:
     """The tables whose rows reach a node."""
-    found: set[str] = set()
+    above = _above(circuit, i)
+    return {table for table, source in circuit.sources.items() if source in above}
+
+
+def _recursions(circuit: Circuit, i: int) -> list[str]:
+    """The recursive relations whose rows reach a node."""
+    operators = (circuit.nodes[at].operator for at in _above(circuit, i))
+    return sorted({operator.name for operator in operators if isinstance(operator, Recurrence)})
+
+
+def _above(circuit: Circuit, i: int) -> set[int]:
+    """The node and everything whose rows reach it."""
+    found = {i}
     todo = [i]
     while todo:
-        at = todo.pop()
-        found |= {table for table, source in circuit.sources.items() if source == at}
-        todo += circuit.nodes[at].inputs
+        new = {*circuit.nodes[todo.pop()].inputs} - found
+        found |= new
+        todo += new
     return found

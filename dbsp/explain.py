@@ -21,6 +21,7 @@ from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine
 from circuits.operators.join import Join
 from circuits.operators.linear import Source
+from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
@@ -86,6 +87,9 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
         node = circuit.nodes[i]
         views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
         title = type(node.operator).__name__ + (f" {node.name}" if node.name else "")
+        inputs = node.inputs
+        if isinstance(node.operator, Recurrence):
+            inputs = tuple(source for loop in circuit.loops for source, at in loop.feedback if at == i)
         yield Box(
             i,
             title,
@@ -93,7 +97,7 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
             keeps(circuit, i),
             node.operator.cost,
             node.level,
-            node.inputs,
+            inputs,
             views,
             tuple(proved.get(i, ())),
         )
@@ -153,6 +157,8 @@ def detail(program: Program, node: Node) -> str:
     if isinstance(operator, Top | TopOfAppends):
         by = f"by ({', '.join(inputs[0][i] for i in operator.partition)})"
         return f"{operator.size} {by} {operator.ranking} ordered by {_ordered(operator.order, inputs[0])}"
+    if isinstance(operator, Recurrence):
+        return f"as of the iteration before, for at most {operator.limit}"
     assert is_dataclass(operator), operator
     return " ".join(_parameters(operator, inputs[0] if inputs else []))
 
@@ -160,9 +166,11 @@ def detail(program: Program, node: Node) -> str:
 def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
     for parameter in fields(operator):  # type: ignore[arg-type]
         value = getattr(operator, parameter.name)
-        if value is None or value == () or isinstance(value, pa.Schema | pa.RecordBatch):
+        if value is None or value is False or value == () or isinstance(value, pa.Schema | pa.RecordBatch):
             continue
-        if parameter.name in _COLUMNS:
+        if value is True:
+            yield parameter.name
+        elif parameter.name in _COLUMNS:
             yield f"{_COLUMNS[parameter.name]} ({', '.join(names[c] for c in value)})"
         else:
             yield _shown(value, names)

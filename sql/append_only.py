@@ -5,13 +5,16 @@ append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
 append_only(a ▷ b) = false, and so of outer and existence joins: a row's first match retracts it
 append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
 append_only(window(a)) = append_only(top(a)) = false: a row in between changes others' ranks
+
+A recursion is append-only if it is on the assumption that what it reads of itself is: by induction over its
+iterations, each of which is such a plan, and so is their limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.plan import Aggregate, Join, Plan, Scan, Top, Union, Values, Window
+from sql.plan import LEVEL, Aggregate, Join, Levels, Plan, Scan, Top, Union, Values, Window
 
 
 def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
@@ -26,6 +29,8 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
         case Join():
             grows = plan.kind in ("inner", "semi")
             return grows and append_only(plan.left, relations) and append_only(plan.right, relations)
+        case Levels():
+            return append_only(plan.anchor, relations) and append_only(plan.term, {**relations, LEVEL: True})
         case Union():
             return all(append_only(input_, relations) for input_ in plan.inputs)
         case _:

@@ -27,16 +27,25 @@ from sql.append_only import append_only
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
 from sql.catalyst.errors import spark_error
-from sql.catalyst.plans import plan
+from sql.catalyst.plans import normalized_columns, plan
 from sql.catalyst.query import Query
 from sql.inserts import check_fits, check_not_read, find_target
 from sql.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from sql.lower import lower
-from sql.plan import Field, Plan, Project, Schema
+from sql.plan import Distinct, Field, Plan, Project, Schema
 from sql.program import ColumnLateness, Insert, Program, Table, View
+from sql.recursion import check_declared, complete_components, reached, relations_in, too_early
 from sql.rules import apply_rules
 from sql.source import Source
-from sql.statements import CreateTable, CreateView, InsertInto, Statement, has_lateness, statements
+from sql.statements import (
+    CreateRecursiveView,
+    CreateTable,
+    CreateView,
+    InsertInto,
+    Statement,
+    has_lateness,
+    statements,
+)
 from sql.tokens import Slice
 from sql.types import UnsupportedType, arrow_type
 from sql.windows import in_sparks_spelling
@@ -48,7 +57,7 @@ if TYPE_CHECKING:
 def compile_source(source: Source, session: SparkSession | None) -> Program:
     """Raises ProgramError at the first thing that is wrong."""
     parsed = statements(source)
-    if not any(isinstance(statement, CreateView) for statement in parsed):
+    if not any(isinstance(statement, CreateView | CreateRecursiveView) for statement in parsed):
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:
         # a program means the same whichever session happens to be active
@@ -57,13 +66,16 @@ def compile_source(source: Source, session: SparkSession | None) -> Program:
         if any(map(has_lateness, parsed)):
             compiler.declare_late_rows()
         for statement in parsed:
+            if isinstance(statement, CreateRecursiveView):
+                compiler.declare(statement)
+        for statement in parsed:
             compiler.add(statement)
     return compiler.program()
 
 
 def _defined(parsed: Iterable[Statement]) -> Iterator[str]:
     """The names of all tables and views of the program."""
-    return (s.name for s in parsed if isinstance(s, CreateTable | CreateView))
+    return (s.name for s in parsed if isinstance(s, CreateTable | CreateView | CreateRecursiveView))
 
 
 @dataclass
@@ -74,6 +86,9 @@ class _Compiler:
     tables: dict[str, Table] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
     inserts: list[Insert] = field(default_factory=list)
+    # recursive views of the whole program, and those that wait for others: with what Catalyst says of them
+    declared: dict[str, Schema] = field(default_factory=dict)
+    waiting: dict[str, tuple[CreateRecursiveView, Query, Any]] = field(default_factory=dict)
 
     def program(self) -> Program:
         check_not_read(self.inserts, self.views)
@@ -96,6 +111,8 @@ class _Compiler:
             self._table(statement)
         elif isinstance(statement, CreateView):
             self._view(statement)
+        elif isinstance(statement, CreateRecursiveView):
+            self._recursive_view(statement)
         elif isinstance(statement, LatenessStatement):
             self._lateness(statement)
         else:
@@ -114,23 +131,15 @@ class _Compiler:
                     f"columns: {', '.join(names.values())}",
                 )
         keys = tuple(names[key.lower()] for key in statement.primary_key)
-        fields: list[Field] = []
-        spark: list[tuple[str, Any, bool]] = []
-        lateness: list[ColumnLateness] = []
-        for column in statement.columns:
-            type_ = self._column_type(column.type)
-            nullable = not (column.not_null or column.name in keys)
-            spark.append((column.name, type_, nullable))
-            try:
-                fields.append(Field(column.name, arrow_type(type_), nullable))
-            except UnsupportedType as error:
-                message = f"column '{column.name}' of '{statement.name}': type {error} is not supported yet"
-                raise self.source.error(column.type.start, message) from None
-            if column.lateness is not None:
-                lateness.append(self._column_lateness(column.lateness, len(fields) - 1, fields[-1]))
+        fields, spark = self._columns_of(statement, keys)
+        lateness = [
+            self._column_lateness(column.lateness, at, fields[at])
+            for at, column in enumerate(statement.columns)
+            if column.lateness is not None
+        ]
         self.tables[statement.name] = Table(
             statement.name,
-            tuple(fields),
+            fields,
             keys,
             statement.properties.get("append_only", False),
             statement.properties.get("unchecked", False),
@@ -142,6 +151,23 @@ class _Compiler:
         )
         self.catalyst.register(statement.name, spark)
 
+    def _columns_of(
+        self, statement: CreateTable | CreateRecursiveView, keys: Sequence[str] = ()
+    ) -> tuple[Schema, list[tuple[str, Any, bool]]]:
+        """The columns as ours, and as Catalyst's."""
+        fields: list[Field] = []
+        spark: list[tuple[str, Any, bool]] = []
+        for column in statement.columns:
+            type_ = self._column_type(column.type)
+            nullable = not (column.not_null or column.name in keys)
+            spark.append((column.name, type_, nullable))
+            try:
+                fields.append(Field(column.name, arrow_type(type_), nullable))
+            except UnsupportedType as error:
+                message = f"column '{column.name}' of '{statement.name}': type {error} is not supported yet"
+                raise self.source.error(column.type.start, message) from None
+        return tuple(fields), spark
+
     # ---- lateness
 
     def declare_late_rows(self) -> None:
@@ -151,6 +177,10 @@ class _Compiler:
 
     def _lateness(self, statement: LatenessStatement) -> None:
         view = annotated_view(self.source, statement, self.views)
+        if view.component:
+            raise self.source.error(
+                statement.start, f"not supported yet: LATENESS of '{view.name}': recursive"
+            )
         names = [column.name.lower() for column in view.schema]
         at = names.index(statement.column.lower())
         if any(one.column == at for one in view.lateness):
@@ -226,13 +256,9 @@ class _Compiler:
     def _query(
         self, name: str, text: Slice, kind: str, columns: Sequence[str], start: int
     ) -> tuple[View, Any]:
-        text = in_sparks_spelling(self.source, text, self._microseconds)
-        dumped = self.catalyst.query(text.text)
-        if "error" in dumped:
-            raise spark_error(self.source, text, dumped["error"], self._columns(), self.names)
-        query = Query(self.source, text, dumped["types"], self.catalyst.timezone)
-        for node in dumped["forbidden"]:
-            raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
+        query, dumped = self._dumped(text)
+        for early in sorted(relations_in(dumped["plan"]) & self.declared.keys() - self.views.keys()):
+            raise too_early(self.source, text, early, self._awaited(early))
         names = columns or dumped["names"]
         if len(names) != len(dumped["names"]):
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
@@ -241,6 +267,17 @@ class _Compiler:
         retracts_nothing = append_only(optimized, self._append_only())
         location = self.source.location(start)
         return View(name, optimized.schema, kind, optimized, retracts_nothing, location), dumped
+
+    def _dumped(self, text: Slice) -> tuple[Query, Any]:
+        """What Catalyst says of a query. Raises ProgramError where it, or we, can't have it in a view."""
+        text = in_sparks_spelling(self.source, text, self._microseconds)
+        dumped = self.catalyst.query(text.text)
+        if "error" in dumped:
+            raise spark_error(self.source, text, dumped["error"], self._columns(), self.names)
+        query = Query(self.source, text, dumped["types"], self.catalyst.timezone)
+        for node in dumped["forbidden"]:
+            raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
+        return query, dumped
 
     def _check_columns(self, view: View, statement: CreateView) -> None:
         seen: set[str] = set()
@@ -263,6 +300,62 @@ class _Compiler:
 
     def _relations(self) -> list[Table | View]:
         return [*self.tables.values(), *self.views.values()]
+
+    # ---- recursive views
+
+    def declare(self, statement: CreateRecursiveView) -> None:
+        """Let the queries of all recursive views read it, those above it too."""
+        self.declared[statement.name], spark = self._columns_of(statement)
+        self.catalyst.register(statement.name, spark)
+
+    def _recursive_view(self, statement: CreateRecursiveView) -> None:
+        self._check_new_name(statement.name, statement.start)
+        self.waiting[statement.name] = (statement, *self._dumped(statement.query))
+        for component in complete_components(self._reads()):
+            if component[0] in self.waiting:
+                self._complete(component)
+
+    def _reads(self) -> dict[str, set[str]]:
+        """Which recursive views those read that have been defined and wait."""
+        declared = self.declared.keys() - self.views.keys()
+        return {
+            name: relations_in(dumped["plan"]) & declared for name, (_, _, dumped) in self.waiting.items()
+        }
+
+    def _awaited(self, name: str) -> set[str]:
+        """The recursive views that must be defined before this one can be read."""
+        reads = self._reads()
+        return reached(name, reads) - reads.keys() if name in reads else {name}
+
+    def _complete(self, component: tuple[str, ...]) -> None:
+        """All that these views depend on is there."""
+        reads = self._reads()
+        recursive = frozenset(component) if reads[component[0]] & {*component} else frozenset[str]()
+        made = []
+        for name in component:
+            statement, query, dumped = self.waiting.pop(name)
+            query = replace(query, recursive=recursive)
+            rows = plan(query, dumped["plan"]).plan
+            check_declared(self.source, name, statement.query, self.declared[name], rows)
+            rows = normalized_columns(query, dumped["plan"], rows)
+            columns = [column.name for column in self.declared[name]]
+            optimized = apply_rules(Distinct(_renamed(rows, columns)))
+            location = self.source.location(statement.start)
+            made.append(
+                View(
+                    name,
+                    self.declared[name],
+                    statement.kind,
+                    optimized,
+                    True,
+                    location,
+                    component=tuple(sorted(recursive)),
+                    max_iterations=statement.max_iterations,
+                )
+            )
+        assumed = self._append_only() | dict.fromkeys(component, True)
+        retracts_nothing = all(append_only(view.plan, assumed) for view in made)
+        self.views |= {view.name: replace(view, append_only=retracts_nothing) for view in made}
 
     # ---- inserts
 

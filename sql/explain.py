@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sql.keys import Key, view_keys
-from sql.plan import Aggregate, Distinct, Join, Plan, Scan, Top, Window
+from sql.plan import Aggregate, Distinct, Join, Levels, Plan, Scan, Top, Window
 from sql.program import Program, View
 from sql.spelling import spell_columns, spell_node
 from sql.verify import inputs
@@ -52,6 +52,8 @@ def cost(plan: Plan) -> str:
             return f"touched partitions, the first {plan.size} rows of each"
         case Distinct():
             return "lookup of changed rows, one trace"
+        case Levels():
+            return "what changes in each level"
         case Scan():
             return ""
         case _:

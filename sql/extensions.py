@@ -10,8 +10,10 @@ from sql.tokens import Cursor, Token
 
 STATEMENTS = {
     ("CREATE", "STREAM"): "CREATE STREAM; use CREATE TABLE ... WITH (append_only = true)",
-    ("CREATE", "RECURSIVE", "VIEW"): "CREATE RECURSIVE VIEW",
-    ("DECLARE", "RECURSIVE", "VIEW"): "DECLARE RECURSIVE VIEW",
+    ("DECLARE", "RECURSIVE", "VIEW"): (
+        "DECLARE RECURSIVE VIEW; write CREATE RECURSIVE VIEW name (column TYPE, ...) AS query, "
+        "which may refer to itself and to recursive views further down"
+    ),
     ("CREATE", "FUNCTION"): "CREATE FUNCTION",
     ("CREATE", "TEMPORARY", "FUNCTION"): "CREATE FUNCTION",
 }

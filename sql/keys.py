@@ -4,7 +4,7 @@
     key(a ⋈ b) = key(a) ∪ key(b), or key(a) alone where b has at most one match
     key(a ⋉ b) = key(a ▷ b) = key(a)    key(γ[k] a) = k         key(distinct a) = all columns
     key(ω a) = key(top a) = key(a)      key(posexplode a) = key(a) ∪ position
-    key(top[p; row_number; 1] a) = p
+    key(top[p; row_number; 1] a) = p    key(recursive view) = all columns
 
 None: no columns do, rows are told apart by all their columns and counted.
 """
@@ -27,7 +27,7 @@ def view_keys(program: Program) -> dict[str, Key]:
     for table in program.tables.values():
         keys[table.name] = table_key(table)
     for view in program.views.values():
-        keys[view.name] = stream_key(view.plan, keys)
+        keys[view.name] = tuple(range(len(view.schema))) if view.component else stream_key(view.plan, keys)
     return keys
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA
 from sql.annotations import LatenessStatement
-from sql.plan import Field, Plan, Scan
+from sql.plan import LEVEL, Field, Levels, Plan, Scan
 from sql.program import View
 from sql.source import Source, did_you_mean
 from sql.verify import inputs
@@ -29,6 +29,8 @@ def scanned(plan: Plan) -> set[str]:
     """The relations a plan reads."""
     if isinstance(plan, Scan):
         return {plan.relation}
+    if isinstance(plan, Levels):
+        return scanned(plan.anchor) | scanned(plan.term) - {LEVEL}
     return set[str]().union(*map(scanned, inputs(plan)))
 
 
@@ -36,7 +38,8 @@ def views_reading_late_rows(views: Mapping[str, View]) -> set[str]:
     """The views that read `late_rows`, directly or through others. views: in the order of the program."""
     reading = {LATE_ROWS}
     for view in views.values():
-        if scanned(view.plan) & reading:
+        # recursive views are lowered together, and may read each other in any order
+        if any(scanned(views[name].plan) & reading for name in view.component or (view.name,)):
             reading.add(view.name)
     return reading - {LATE_ROWS}
 

@@ -9,6 +9,7 @@ from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.generate import Generate
 from circuits.operators.join import Join
 from circuits.operators.linear import Map, Source
+from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.top import Top
 from circuits.operators.window import Window
@@ -20,6 +21,8 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
     operator = at.operator
     if isinstance(operator, Source):
         return operator.table, at.schema.names[column]
+    if isinstance(operator, Recurrence):
+        return None
     if isinstance(operator, Map):
         source = _only_column(operator.expressions[column])
         return None if source is None else origin(circuit, at.inputs[0], source)

@@ -7,7 +7,8 @@ don't already lie by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -28,6 +29,7 @@ from sql.keys import Key, stream_key, table_key
 from sql.late_rows import views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
 from sql.lower_join import lower_join
+from sql.lower_recursion import lower_component, lower_levels
 from sql.lower_window import lower_top, lower_window
 from sql.plan import arrow_schema, columns_of_schema
 from sql.program import Table, View
@@ -42,12 +44,12 @@ def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0)
     after_late_rows = views_reading_late_rows(views)
     for view in views.values():
         if view.name != LATE_ROWS and view.name not in after_late_rows:
-            lowering.view(view)
+            lowering.view(view, views)
     if LATE_ROWS in views:
         lowering.late_rows(views[LATE_ROWS])
     for name in views:
         if name in after_late_rows:
-            lowering.view(views[name])
+            lowering.view(views[name], views)
     circuit = with_retentions(lowering.builder.build())
     verify(circuit)
     return circuit
@@ -129,8 +131,10 @@ class Lowering:
         self._append_only[view.name] = True
         self.builder.output(view.name, self._relations[view.name], None)
 
-    def view(self, view: View) -> None:
-        node = self.plan(view.plan)
+    def view(self, view: View, views: Mapping[str, View]) -> None:
+        if view.component and view.name not in self._relations:
+            self._relations |= lower_component(self, [views[name] for name in view.component])
+        node = self._relations[view.name] if view.component else self.plan(view.plan)
         node = self._on_time(node, view, self._lateness(view))
         self._relations[view.name] = node
         self._append_only[view.name] = view.append_only
@@ -174,10 +178,8 @@ class Lowering:
                 return add(Distinct(), self.integrated_rows(self.plan(plan.input)))
             case p.Join():
                 return lower_join(self, plan, set(range(len(plan.schema))))[0]
-            case p.Aggregate():
-                return lower_aggregate(self, plan)
-            case p.Window() | p.Top():
-                return lower_window(self, plan) if isinstance(plan, p.Window) else lower_top(self, plan)
+            case p.Aggregate() | p.Window() | p.Top() | p.Levels():
+                return _ELSEWHERE[type(plan)](self, plan)
             case p.Generate():
                 return self._generate(plan)
 
@@ -198,6 +200,14 @@ class Lowering:
         everything = tuple(range(len(self.builder.nodes[node].schema)))
         node = self.builder.placed(node, everything, within=True)
         return self.builder.add(Integrate(self.builder.placement(node)), node)
+
+
+_ELSEWHERE: dict[type[p.Plan], Callable[[Lowering, Any], int]] = {
+    p.Aggregate: lower_aggregate,
+    p.Window: lower_window,
+    p.Top: lower_top,
+    p.Levels: lower_levels,
+}
 
 
 def _constant(plan: p.Values) -> pa.RecordBatch:

@@ -257,6 +257,35 @@ class Top:
         return (*self.partition, *(by.expression for by in self.order))
 
 
+# the relation that the recursive term of a `Levels` scans
+LEVEL = "the level before"
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """WITH RECURSIVE: level 0 is `anchor`, level i + 1 is `term` over level i; all of them added up.
+
+    The term scans the level before as LEVEL. limit: levels before it is an error that there are more.
+    """
+
+    anchor: Plan
+    term: Plan
+    limit: int
+    schema: Schema
+
+
 Plan = (
-    Scan | Values | Project | Filter | Join | Aggregate | Distinct | Union | Expand | Generate | Window | Top
+    Scan
+    | Values
+    | Project
+    | Filter
+    | Join
+    | Aggregate
+    | Distinct
+    | Union
+    | Expand
+    | Generate
+    | Window
+    | Top
+    | Levels
 )

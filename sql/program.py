@@ -50,7 +50,8 @@ class Table:
 class View:
     """kind: 'view', 'local' or 'materialized'. schema: the columns' names are the user's.
 
-    append_only: the view's changes are never retractions.
+    append_only: the view's changes are never retractions. component: the recursive views that it is defined
+    together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
     """
 
     name: str
@@ -60,6 +61,8 @@ class View:
     append_only: bool
     location: str
     lateness: tuple[ColumnLateness, ...] = ()
+    component: tuple[str, ...] = ()
+    max_iterations: int = 0
 
 
 @dataclass(frozen=True, slots=True)

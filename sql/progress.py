@@ -220,6 +220,8 @@ def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention 
     readers: list[tuple[Limit, ...]] = []
     if isinstance(node.operator, Upsert):
         readers.append(_upsert_limits(node.operator, bounds[node.inputs[0]]))
+    if any(trace in circuit.nodes[i].inputs for i in circuit.loop_of):
+        return None  # a recursion may come back to any row
     if isinstance(node.operator, TopOfAppends):
         # a partition's rows are compared with new ones of the partition
         readers.append(_column_limits(bounds[node.inputs[0]], node.operator.partition))

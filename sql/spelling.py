@@ -18,6 +18,7 @@ from sql.plan import (
     Filter,
     Generate,
     Join,
+    Levels,
     Plan,
     Project,
     Scan,
@@ -169,10 +170,10 @@ def spell_node(plan: Plan) -> str:
             keys = ", ".join(spell(key, plan.input.schema) for key in plan.keys) or "nothing"
             calls = ", ".join(spell_call(call, plan.input.schema) for call in plan.aggregates)
             return f"aggregate by {keys}: {calls}"
-        case Distinct():
-            return "distinct"
-        case Union():
-            return "union all"
+        case Distinct() | Union():
+            return "distinct" if isinstance(plan, Distinct) else "union all"
+        case Levels():
+            return f"all of at most {plan.limit} levels: the first, and then each from the one before"
         case Expand():
             return f"expand every row to {len(plan.projections)} of ({', '.join(_names(plan.schema))})"
         case Generate():

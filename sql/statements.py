@@ -13,10 +13,14 @@ from sql.extensions import refuse_in_query, refuse_statement
 from sql.source import Source
 from sql.tokens import Cursor, Slice, Token, tokens
 
-_KNOWN = "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] VIEW, LATENESS and INSERT INTO"
+_KNOWN = (
+    "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] [RECURSIVE] VIEW, LATENESS and INSERT INTO"
+)
 _TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
 _QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
 _PROPERTIES = ("append_only", "unchecked")
+# of a recursive view that doesn't say max_iterations
+DEFAULT_ITERATIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +56,25 @@ class CreateView:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateRecursiveView:
+    """columns: with the types that its query, and those of other recursive views, read it by."""
+
+    name: str
+    columns: tuple[ColumnDefinition, ...]
+    kind: str
+    max_iterations: int
+    query: Slice
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class InsertInto:
     target: str
     query: Slice
     start: int
 
 
-Statement = CreateTable | CreateView | InsertInto | LatenessStatement
+Statement = CreateTable | CreateView | CreateRecursiveView | InsertInto | LatenessStatement
 
 
 def has_lateness(statement: Statement) -> bool:
@@ -88,12 +104,12 @@ def _statement(cursor: Cursor) -> Statement:
         cursor.fail("CREATE OR REPLACE has no meaning here: a program defines each name once; use CREATE")
     if cursor.accept("CREATE", "TABLE"):
         return _create_table(cursor)
-    if cursor.accept("CREATE", "VIEW"):
-        return _create_view(cursor, "view")
-    if cursor.accept("CREATE", "LOCAL", "VIEW"):
-        return _create_view(cursor, "local")
-    if cursor.accept("CREATE", "MATERIALIZED", "VIEW"):
-        return _create_view(cursor, "materialized")
+    for kind in ("VIEW", "LOCAL", "MATERIALIZED"):
+        words = ("CREATE",) if kind == "VIEW" else ("CREATE", kind)
+        if cursor.accept(*words, "VIEW"):
+            return _create_view(cursor, kind.lower())
+        if cursor.accept(*words, "RECURSIVE", "VIEW"):
+            return _create_recursive_view(cursor, kind.lower())
     if cursor.accept("LATENESS"):
         return lateness_statement(cursor)
     if cursor.accept("INSERT", "INTO"):
@@ -117,6 +133,41 @@ def _create_view(cursor: Cursor, kind: str) -> CreateView:
         cursor.expect(")")
     cursor.expect("AS")
     return CreateView(name.text, tuple(columns), kind, _query(cursor), name.start)
+
+
+def _create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
+    _refuse_if_not_exists(cursor)
+    name = cursor.name("a view's name")
+    form = f"CREATE RECURSIVE VIEW {name.text} (column TYPE, ...) AS query"
+    if not cursor.sees("("):
+        cursor.fail(f"recursive view '{name.text}' needs its columns with their types: {form}")
+    cursor.take()
+    columns: list[ColumnDefinition] = []
+    while True:
+        at = cursor.next
+        column, is_key = _column(cursor)
+        if is_key or column.lateness is not None or column.constant_domain:
+            cursor.fail(f"a column of a recursive view is name TYPE [NOT NULL]: {form}", at)
+        _check_new(cursor, column, columns, at)
+        columns.append(column)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    iterations = _max_iterations(cursor) if cursor.accept("WITH") else DEFAULT_ITERATIONS
+    cursor.expect("AS")
+    return CreateRecursiveView(name.text, tuple(columns), kind, iterations, _query(cursor), name.start)
+
+
+def _max_iterations(cursor: Cursor) -> int:
+    at = cursor.ahead(1)
+    iterations = DEFAULT_ITERATIONS
+    for name, value in _pairs(cursor).items():
+        if name.lower() != "max_iterations":
+            cursor.fail(f"unknown property '{name}'; properties of a recursive view: max_iterations", at)
+        if not value.isdecimal() or not 0 < int(value) < 1 << 31:
+            cursor.fail(f"max_iterations is a number from 1, not '{value}'", at)
+        iterations = int(value)
+    return iterations
 
 
 def _query(cursor: Cursor) -> Slice:

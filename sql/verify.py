@@ -16,6 +16,7 @@ from sql.plan import (
     Filter,
     Generate,
     Join,
+    Levels,
     Plan,
     Project,
     Schema,
@@ -35,6 +36,8 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
             return (plan.left, plan.right)
         case Union():
             return plan.inputs
+        case Levels():
+            return (plan.anchor, plan.term)
         case _:
             return (plan.input,) if hasattr(plan, "input") else ()
 
@@ -58,8 +61,8 @@ def verify(plan: Plan) -> None:
             _verify_join(plan)
         case Aggregate():
             _verify_aggregate(plan)
-        case Union():
-            for input_ in plan.inputs:
+        case Union() | Levels():
+            for input_ in inputs(plan):
                 _check_schema(plan, [f.type for f in input_.schema], plan.schema)
         case Generate():
             _check_columns(plan, (plan.elements,), plan.input.schema)

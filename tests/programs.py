@@ -44,16 +44,22 @@ class Table:
 
 @dataclass(frozen=True)
 class View:
-    """duckdb: the query in DuckDB's spelling; None where it has none that means the same."""
+    """duckdb: the query in DuckDB's spelling; None where it has none that means the same.
+
+    recursive: the declared columns of a recursive view.
+    """
 
     name: str
     query: str
     duckdb: str | None
     local: bool = False
+    recursive: str = ""
 
     @property
     def ddl(self) -> str:
-        return f"CREATE {'LOCAL ' if self.local else ''}VIEW {self.name} AS {self.query};"
+        kind = ("LOCAL " if self.local else "") + ("RECURSIVE " if self.recursive else "")
+        columns = f" ({self.recursive})" if self.recursive else ""
+        return f"CREATE {kind}VIEW {self.name}{columns} AS {self.query};"
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ class Join(Operator):
         return pa.schema([field.with_name(f"c{at}") for at, field in enumerate(fields)])
 
     def placement(self, *inputs: Placement) -> Placement:
+        if inputs == ((), ()):
+            return ()
         at = {column: i for i, column in reversed(list(enumerate(self.columns)))}
         places = []
         for left, right in zip(self.left_key, self.right_key, strict=True):

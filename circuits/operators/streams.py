@@ -21,6 +21,7 @@ from circuits.zset import ZSet
 class Integrate(Operator):
     """I(d), as a trace for other operators to read.
 
+    gathered: all rows lie in one partition, and `placed_by` only finds them there: what a recursion reads.
     State: the trace, consolidated.  Cost: O(|d| log |d|) a step, plus merges of amortised
     O(|d| log |I(d)|).
     """
@@ -31,9 +32,10 @@ class Integrate(Operator):
     minima: tuple[int, ...] = ()
     maxima: tuple[int, ...] = ()
     nulls_greatest: bool = False
+    gathered: bool = False
 
     def placement(self, *inputs: Placement) -> Placement:
-        return self.placed_by
+        return () if self.gathered else self.placed_by
 
     def layout(self, *inputs: pa.Schema) -> Layout:
         accumulators = (self.sums, self.minima, self.maxima)

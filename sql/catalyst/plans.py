@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from circuits.expressions.nodes import Column, Expression, Literal
 from sql.catalyst.aggregates import aggregate
@@ -12,10 +13,11 @@ from sql.catalyst.joins import join
 from sql.catalyst.limits import limit, ordered
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
+from sql.catalyst.recursion import check_monotone, level_before, union_loop
 from sql.catalyst.relation import ONE_ROW, Relation
 from sql.catalyst.session import RELATION
 from sql.catalyst.windows import window
-from sql.plan import Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
+from sql.plan import LEVEL, Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
 
 _REFUSED = {
     "LocalLimit": "LIMIT",
@@ -23,8 +25,6 @@ _REFUSED = {
     "Sample": "TABLESAMPLE",
     "Intersect": "INTERSECT",
     "Except": "EXCEPT",
-    "UnionLoop": "RECURSIVE common table expressions",
-    "UnionLoopRef": "RECURSIVE common table expressions",
     "Range": "range()",
     "LateralJoin": "LATERAL joins",
     "AsOfJoin": "ASOF JOIN",
@@ -56,7 +56,10 @@ def plan(query: Query, node: Node) -> Relation:
     translate = _TRANSLATE.get(name)
     if translate is None:
         raise query.refuse(node, f"Spark's plan node {name}")
-    return translate(query, node)
+    relation = translate(query, node)
+    if query.recursive:
+        check_monotone(query, node, relation.plan)
+    return relation
 
 
 def output(query: Query, node: Node) -> tuple[Schema, tuple[int, ...]]:
@@ -102,15 +105,27 @@ def _filter(query: Query, node: Node) -> Relation:
 
 def _distinct(query: Query, node: Node) -> Relation:
     child = plan(query, node["k"][0])
-    return Relation(Distinct(_normalized_columns(query, node, child.plan)), child.ids)
+    return Relation(Distinct(normalized_columns(query, node, child.plan)), child.ids)
 
 
-def _normalized_columns(query: Query, node: Node, input_: Plan) -> Plan:
+def normalized_columns(query: Query, node: Node, input_: Plan) -> Plan:
     columns: tuple[Expression, ...] = tuple(
         Column(i, field.type, field.nullable) for i, field in enumerate(input_.schema)
     )
     keys = tuple(normalized(query, node, column) for column in columns)
     return input_ if keys == columns else Project(input_, keys, input_.schema)
+
+
+def _levels(query: Query, node: Node) -> Relation:
+    schema, ids = output(query, node)
+    anchor = plan(query, node["k"][0]).plan
+    inner = replace(query, recursive=query.recursive | {LEVEL})
+    return Relation(union_loop(inner, node, anchor, plan(inner, node["k"][1]).plan, schema), ids)
+
+
+def _level_before(query: Query, node: Node) -> Relation:
+    schema, ids = output(query, node)
+    return Relation(level_before(schema), ids)
 
 
 def _union(query: Query, node: Node) -> Relation:
@@ -165,6 +180,8 @@ _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "Filter": _filter,
     "Distinct": _distinct,
     "Union": _union,
+    "UnionLoop": _levels,
+    "UnionLoopRef": _level_before,
     "Expand": _expand,
     "Generate": _generate,
     "Aggregate": _aggregate,

@@ -18,12 +18,15 @@ Node = dict[str, Any]
 
 @dataclass(frozen=True)
 class Query:
-    """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's."""
+    """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
+    relations whose own query this is part of, so that no rows may be taken from them.
+    """
 
     source: Source
     slice: Slice
     types: list[Any]
     timezone: str = "UTC"
+    recursive: frozenset[str] = frozenset()
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.slice.place(self._start(node)), message)

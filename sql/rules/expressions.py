@@ -12,6 +12,7 @@ from sql.plan import (
     Filter,
     Generate,
     Join,
+    Levels,
     Plan,
     Project,
     Scan,
@@ -39,7 +40,7 @@ def rebuild(expression: Expression, change: Change) -> Expression:
 def with_expressions(plan: Plan, change: Change) -> Plan:
     """`change` on every expression of this node, which must keep its type."""
     match plan:
-        case Scan() | Union() | DistinctNode() | Values():
+        case Scan() | Union() | Levels() | DistinctNode() | Values():
             return plan
         case Project():
             return replace(plan, expressions=tuple(map(change, plan.expressions)))

@@ -23,6 +23,7 @@ from sql.plan import (
     Filter,
     Generate,
     Join,
+    Levels,
     Plan,
     Project,
     Scan,
@@ -78,9 +79,8 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
             return _join(plan, needed)
         case Aggregate():
             return _aggregate(plan, needed)
-        case Distinct():
-            below, position = _narrow(plan.input, set(range(len(plan.schema))))
-            return Distinct(below), position
+        case Distinct() | Levels():
+            return _whole(plan)
         case Union():
             return _union(plan, needed)
         case Expand():
@@ -174,6 +174,16 @@ def _union(plan: Union, needed: set[int]) -> tuple[Plan, Position]:
     kept, position = _kept(needed)
     inputs = tuple(_narrow(input_, needed)[0] for input_ in plan.inputs)
     return Union(inputs, tuple(plan.schema[i] for i in kept)), position
+
+
+def _whole(plan: Distinct | Levels) -> tuple[Plan, Position]:
+    """All columns make a row distinct; and a recursive term may read what nobody else does."""
+    everything = set(range(len(plan.schema)))
+    if isinstance(plan, Distinct):
+        below, position = _narrow(plan.input, everything)
+        return Distinct(below), position
+    anchor, position = _narrow(plan.anchor, everything)
+    return replace(plan, anchor=anchor, term=_narrow(plan.term, everything)[0]), position
 
 
 def _expand(plan: Expand, needed: set[int]) -> tuple[Plan, Position]:
