@@ -15,7 +15,7 @@ from datetime import timedelta
 import pyarrow.types as pt
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
-from sql.monotone import Bound, floored, is_fixed_zone, wraps_around
+from sql.monotone import Bound, floored, is_fixed_zone, is_on_the_time_line, wraps_around
 
 _OPPOSITE = {"add": "subtract", "subtract": "add", "date_add": "date_sub", "date_sub": "date_add"}
 _SAME = {"known_not_null"}
@@ -50,6 +50,8 @@ def _undone(call: Call, bound: Bound) -> tuple[Expression, Bound] | None:
     constant = call.arguments[1 - at]
     assert isinstance(constant, Literal)
     if name in ("timestamp_add_interval", "time_add") and isinstance(constant.value, timedelta):
+        if not is_on_the_time_line(call):
+            return None
         back = Literal(-constant.value, constant.type)
         return argument, tuple(replace(call, arguments=(b, back), nullable=True) for b in bound)
     exact = pt.is_integer(call.type) and not wraps_around(call)

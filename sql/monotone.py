@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -104,7 +105,15 @@ def _never(call: Call) -> bool:
 
 
 def _adds_duration(call: Call) -> bool:
-    return bool(pt.is_duration(call.arguments[1].type))
+    return bool(pt.is_duration(call.arguments[1].type)) and is_on_the_time_line(call)
+
+
+def is_on_the_time_line(call: Call) -> bool:
+    """Whether an interval is added to the instant: whole days are added to the calendar of the time zone."""
+    (interval,) = (a for a in call.arguments if pt.is_duration(a.type))
+    constant = interval.value if isinstance(interval, Literal) else None
+    is_short = isinstance(constant, timedelta) and abs(constant) < timedelta(days=1)
+    return is_short or not _has_zone(call.type) or is_fixed_zone(call)
 
 
 def _divides(call: Call) -> bool:

@@ -46,6 +46,7 @@ _POSITIONS = {
     "TUMBLE": ("source", "time", "length", "offset"),
     "HOP": ("source", "time", "slide", "length", "offset"),
 }
+_DAY = 86_400_000_000
 _SHORT_UNITS = {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"}
 _LONG_UNITS = {
     "DAY": "date_add(CAST({} AS DATE), 1)",
@@ -157,7 +158,8 @@ class _Reader:
         shown = [self._length(argument) for argument in lengths]
         ts = self._slice(time.first, time.stop)
         if kind == "SESSION":
-            spelled: list[str | Slice] = ["session_window(", ts, f", '{shown[0]} microseconds')"]
+            days, rest = divmod(shown[0], _DAY)
+            spelled: list[str | Slice] = ["session_window(", ts, f", '{days} days {rest} microseconds')"]
         else:
             slide, length = (shown[0], shown[0]) if kind == "TUMBLE" else (shown[0], shown[1])
             align = shown[most - 2] if len(arguments) == most else 0

@@ -21,6 +21,7 @@ from circuits.windows.calls import WindowFunction
 from circuits.windows.frames import bounds
 from circuits.windows.moving import collected, counts, extreme, total
 from circuits.windows.partitions import Partitions, Runs
+from circuits.windows.sessions import session_end, session_start
 
 Function = Callable[[WindowFunction, Partitions], pa.Array]
 
@@ -167,4 +168,6 @@ FUNCTIONS: dict[str, Function] = {
     "min": _over(extreme),
     "max": _over(extreme),
     "collect_list": _over(collected),
+    "session_start": session_start,
+    "session_end": session_end,
 }

@@ -12,6 +12,7 @@ from sql.catalyst.aggregate_calls import aggregate_call, pivoted
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
+from sql.catalyst.sessions import merged_sessions
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
 
 
@@ -70,6 +71,7 @@ class _Group:
 def aggregate(query: Query, node: Node, input_: Plan, position: Mapping[int, int], schema: Schema) -> Plan:
     """schema: of the node's output. Without aggregate functions it is a DISTINCT of the keys."""
     group = _Group(query, node, input_, position)
+    input_ = merged_sessions(query, node["o"]["groupingExpressions"], group.keys, input_, position)
     results = tuple(expression(query, item, {}, group.result) for item in node["o"]["aggregateExpressions"])
     columns = (*group.keys, *group.calls)
     inner = tuple(Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))

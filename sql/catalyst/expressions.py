@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from circuits.expressions.registry import find, snake_case
-from sql.catalyst.literals import literal_value
+from sql.catalyst.literals import day_time, literal_value
 from sql.catalyst.query import Node, Query
 
 Special = Callable[[Node], Expression | None]
@@ -52,17 +52,13 @@ def expression(
         return answer
     name = node["c"]
     if name == "AttributeReference":
-        if "spark.sessionWindow" in node["m"]:
-            raise query.refuse(node, "session_window")
         assert node["id"] in position, (
             f"{node['name']}#{node['id']} is no column of the input: {query.slice.text}"
         )
         return Column(position[node["id"]], query.value_type(node), node["n"])
     if name == "Literal":
         type_ = query.value_type(node)
-        return Literal(literal_value(node["v"], type_), type_)
-    if "spark.sessionWindow" in node.get("m", {}):
-        raise query.refuse(node, "session_window")
+        return day_time(Literal(literal_value(node["v"], type_), type_))
     if name in _TRANSPARENT:
         return expression(query, node["k"][0], position, special)
     if name in _REFUSED:

@@ -10,7 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from circuits.expressions.nodes import Literal
+
 _EPOCH = datetime(1970, 1, 1)
+_DAY = 86_400_000_000
 
 
 def literal_value(value: Any, type_: pa.DataType) -> object:
@@ -26,6 +29,20 @@ def literal_value(value: Any, type_: pa.DataType) -> object:
     if pa.types.is_struct(type_):
         return tuple(literal_value(item, field.type) for item, field in zip(value, type_, strict=True))
     return _atom(value, type_)
+
+
+def day_time(literal: Literal) -> Literal:
+    """A CalendarInterval as an interval of days to seconds, where that says the same: no months, and less
+    than a day beside the days. (Of 25 hours that kind of interval makes a day of the calendar and an hour.)
+    """
+    value = literal.value
+    if not isinstance(value, pa.MonthDayNano):
+        return literal
+    microseconds = value.nanoseconds // 1000
+    is_less = -_DAY < microseconds < _DAY and microseconds * value.days >= 0
+    if value.months or not is_less:
+        return literal
+    return Literal(timedelta(days=value.days, microseconds=microseconds), pa.duration("us"))
 
 
 def _atom(value: Any, type_: pa.DataType) -> object:

@@ -30,9 +30,9 @@ def integral(function: str, *arguments: Expression, mode: tuple[str, str] = ANSI
     return Call(function, arguments, pa.int64(), True, (mode,))
 
 
-def shift(seconds: int) -> Call:
+def shift(seconds: int, zone: str = "UTC") -> Call:
     interval = Literal(timedelta(seconds=seconds), pa.duration("us"))
-    return Call("timestamp_add_interval", (x(TIME), interval), TIME, True, (("timeZoneId", "UTC"),))
+    return Call("timestamp_add_interval", (x(TIME), interval), TIME, True, (("timeZoneId", zone),))
 
 
 SOLVED = {
@@ -77,6 +77,7 @@ def numbers(array: Any) -> list[int]:
         integral("add", x(pa.int64()), number(3), mode=LEGACY),
         integral("add", x(pa.int64()), Column(1, pa.int64())),
         Call("add", (x(pa.float64()), Literal(0.1, pa.float64())), pa.float64(), True, (ANSI,)),
+        shift(86_400, "America/New_York"),
         Call("hour", (x(TIME),), pa.int32()),
         Call("cast", (x(TIME),), pa.date32(), True, (("timeZoneId", "UTC"),)),
     ],

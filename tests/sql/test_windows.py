@@ -111,6 +111,16 @@ def test_windows_of_a_table(spark: Any, ours: str, sparks: str) -> None:
     same(spark, listed(ours), of_table(sparks))
 
 
+@pytest.mark.parametrize(("gap", "sparks"), [("10 MINUTES", "10 minutes"), ("1 DAY", "1 day")])
+def test_sessions(spark: Any, gap: str, sparks: str) -> None:
+    ends = f"SESSION_START(rowtime, INTERVAL {gap}) AS s, SESSION_END(rowtime, INTERVAL {gap}) AS e"
+    same(
+        spark,
+        grouped(f"SESSION(rowtime, INTERVAL {gap})", ends),
+        grouped(f"session_window(rowtime, '{sparks}')", "session_window.start AS s, session_window.end AS e"),
+    )
+
+
 @pytest.mark.parametrize("unit", ["SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"])
 def test_floors_of_a_time(spark: Any, unit: str) -> None:
     same(

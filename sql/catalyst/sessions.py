@@ -1,0 +1,62 @@
+"""session_window: Catalyst groups by the session of each row alone, [ts, ts + gap); merging those that
+overlap is left to whoever runs the plan.
+
+    γ[session, k; f](a)   =   γ[(start, end), k; f](ω a)     start, end: of the merged session of the row
+
+ω are window functions over the other keys' partitions, ordered by start (`circuits/windows/sessions.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from circuits.expressions.nodes import Call, Column, Expression, Literal
+from sql.catalyst.query import Node, Query
+from sql.plan import Field, Plan, Project, SortOrder, Window, WindowCall
+
+
+def merged_sessions(
+    query: Query,
+    grouping: Sequence[Node],
+    keys: Sequence[Expression],
+    input_: Plan,
+    position: Mapping[int, int],
+) -> Plan:
+    """The input of a GROUP BY, whose session column holds merged sessions; the input itself without one.
+
+    grouping, keys: what is grouped by, as dumped and as read.
+    """
+    sessions = [i for i, key in enumerate(grouping) if "spark.sessionWindow" in key.get("m", {})]
+    if not sessions:
+        return input_
+    (at,) = sessions
+    column = position[grouping[at]["id"]]
+    session = Column(column, input_.schema[column].type, input_.schema[column].nullable)
+    ends = tuple(_end(session, i) for i in range(2))
+    partition = tuple(key for i, key in enumerate(keys) if i != at)
+    order = (SortOrder(ends[0], descending=False, nulls_last=False),)
+    text = query.spelled(grouping[at])
+    calls = tuple(
+        WindowCall(function, ends, ends[0].type, False, order=order, text=text)
+        for function in ("session_start", "session_end")
+    )
+    width = len(input_.schema)
+    named = tuple(Field(call.function, call.type, False) for call in calls)
+    computed = Window(input_, partition, calls, (*input_.schema, *named))
+    columns: list[Expression] = [Column(i, f.type, f.nullable) for i, f in enumerate(input_.schema)]
+    parts = (Column(width, ends[0].type, False), Column(width + 1, ends[0].type, False))
+    names = (Literal(session.type.field(i).name, pa.string()) for i in range(2))
+    values = tuple(value for pair in zip(names, parts, strict=True) for value in pair)
+    columns[column] = Call("create_named_struct", values, session.type, nullable=False)
+    fields = list(input_.schema)
+    fields[column] = replace(fields[column], nullable=False)
+    return Project(computed, tuple(columns), tuple(fields))
+
+
+def _end(session: Column, ordinal: int) -> Expression:
+    """start or end of a row's own session."""
+    kind = session.type.field(ordinal).type
+    return Call("get_struct_field", (session,), kind, session.nullable, (("ordinal", ordinal),))
