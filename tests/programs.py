@@ -200,7 +200,7 @@ class _Select:
 
     def view(self, name: str) -> tuple[View, Relation]:
         shapes = [self.project, self.group, self.join, self.distinct, self.union, self.semi, self.everything]
-        shapes.append(self.explode)
+        shapes += [self.explode, self.over]
         if any(self.of(r.columns, "TIMESTAMP") for r in self.relations):
             shapes.append(self.window)
         query, columns, fanout, duckdb = self.choices.choice(shapes)()
@@ -367,6 +367,11 @@ class _Select:
             f"{self.where(columns)}"
         )
         return query, named, left.fanout * right.fanout * 3, query
+
+    def over(self) -> tuple[str, tuple[Column, ...], int, str]:
+        from tests.programs_over import over  # noqa: PLC0415  it draws with this class
+
+        return over(self)
 
     def explode(self) -> tuple[str, tuple[Column, ...], int, str]:
         """Of an array column, or of one made of two columns of a type."""
