@@ -9,23 +9,26 @@ was left out once stays out, and the rows put out are all there is to keep.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from circuits.arrow import concat, take
 from circuits.batch import HIGH, Batch, Layout
+from circuits.grouping import group_rows
+from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.outermost import codes_of, outermost
 from circuits.operators.touched import (
+    Groups,
     Side,
     Touched,
     difference,
     groups_of,
     list_rows,
-    touched_groups,
 )
-from circuits.sorting import SortKey
+from circuits.sorting import SortKey, sort_rows
 from circuits.trace import Integral
 from circuits.windows.calls import WindowFunction
 from circuits.windows.functions import evaluate_window
@@ -106,7 +109,8 @@ class Top(Operator):
 
     def _side(self, touched: Touched, weights: np.ndarray) -> Side:
         """The copies of rows with a rank of at most k, and their ranks if they are put out."""
-        at, ranks = ranked(touched, weights, self.order, self.ranking)
+        everywhere = np.arange(len(weights))
+        at, ranks = _ranked(everywhere, touched.group, touched.peers, weights, self.ranking)
         kept = np.flatnonzero(ranks <= self.size)
         return at[kept], [pa.array(ranks[kept].astype(np.int32))] if self.ranked else []
 
@@ -136,24 +140,56 @@ class TopOfAppends(Operator):
     def integrate(
         self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
     ) -> Integral:
-        given = Batch.build(layout, delta_of(inputs[0]), context.seed)
-        reached = Integral(layout, before, given)
-        touched = touched_groups(reached, self.partition, self.order, context.seed)
-        at, ranks = ranked(touched, touched.after, self.order, self.ranking)
-        after = at[ranks <= self.size]
-        was = np.repeat(np.arange(len(touched.before)), touched.before)
-        change = difference(layout.schema, touched.rows, (was, []), (after, []))
-        return replace(reached, delta=Batch.build(layout, change, context.seed))
+        delta = delta_of(inputs[0])
+        columns = [delta.rows.column(i) for i in self.partition]
+        hashes = hash_rows(columns, len(delta), context.seed)
+        groups = groups_of(Batch(hashes, delta.rows, delta.weights), self.partition, context.seed)
+        reached = Integral(layout, before, Batch.empty(layout))
+        owner, kept = _kept(reached, groups, hashes[groups.first], self.partition)
+        # new rows cancel none: equal ones need not be found, they are copies, side by side once sorted
+        listed = concat(layout.schema, [delta.rows, kept.rows])
+        group = np.concatenate([groups.owner, owner])
+        after = np.concatenate([delta.weights, kept.weights])
+        by, peers = sort_rows(listed, group, self.order)
+        at, ranks = _ranked(by, group[by], peers, after[by], self.ranking)
+        change = np.bincount(at[ranks <= self.size], minlength=len(after))
+        change[len(delta) :] -= kept.weights
+        changed = np.flatnonzero(change)
+        zset = ZSet(take(listed, changed), change[changed])
+        return Integral(layout, before, Batch.build(layout, zset, context.seed))
 
 
-def ranked(
-    touched: Touched, weights: np.ndarray, order: tuple[SortKey, ...], ranking: str
+def _kept(
+    integral: Integral, groups: Groups, highs: np.ndarray, partition: tuple[int, ...]
+) -> tuple[np.ndarray, ZSet]:
+    """(group of each row, the rows of the groups that a trace holds now, each once)."""
+    found = [
+        (owner, batch.take(there))
+        for owner, batch, there in integral.find(groups.keys, highs, partition, whole_key=False)
+    ]
+    if not found:
+        return np.zeros(0, dtype=np.int64), ZSet.empty(integral.layout.schema)
+    rows = concat(integral.layout.schema, [batch.rows for _, batch in found])
+    order, starts = group_rows(rows.columns, np.concatenate([batch.keys for _, batch in found]))
+    weights = np.concatenate([batch.weights for _, batch in found])[order]
+    totals = np.add.reduceat(weights, starts) if len(order) else weights
+    there = np.flatnonzero(totals)
+    at = order[starts[there]]
+    return np.concatenate([owner for owner, _ in found])[at], ZSet(take(rows, at), totals[there])
+
+
+def _ranked(
+    at: np.ndarray, group: np.ndarray, peers: np.ndarray, weights: np.ndarray, ranking: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row int64[n], rank int64[n]) of every copy on one side."""
-    at = np.repeat(np.arange(len(weights)), weights)
-    rows = Partitions(touched.rows, at, touched.group[at], touched.peers[at], order)
-    ranks = evaluate_window(WindowFunction(ranking, pa.int64(), order), rows)
+    """(row int64[n], rank int64[n]) of every copy of sorted rows. at: where each of them is."""
+    at, group, peers = (np.repeat(one, weights) for one in (at, group, peers))
+    rows = Partitions(_NO_COLUMNS, at, group, peers, ())
+    ranks = evaluate_window(WindowFunction(ranking, pa.int64()), rows)
     return at, np.asarray(ranks.to_numpy(zero_copy_only=False))
+
+
+# ranks look at places alone
+_NO_COLUMNS = pa.RecordBatch.from_arrays([], names=[])
 
 
 def _of_groups(side: Side, wanted: np.ndarray) -> Side:

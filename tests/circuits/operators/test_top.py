@@ -95,8 +95,10 @@ def test_top(
         patch.undo()
 
 
-@given(st.data(), kinds, hash_seeds, st.booleans())
-def test_appends_keep_the_top_alone(data: Any, kind: pa.DataType, seed: int, descending: bool) -> None:
+@given(st.data(), kinds, options, hash_seeds, st.booleans())
+def test_appends_keep_the_top_alone(
+    data: Any, kind: pa.DataType, way: Options, seed: int, descending: bool
+) -> None:
     """Fed the same rows, what keeps everything and what keeps the top put out the same."""
     schema = pa.schema([("k", pa.int32()), ("x", kind)])
     size, ranking, by = data.draw(st.integers(1, 3)), data.draw(RANKINGS), (SortKey(1, descending),)
@@ -114,7 +116,7 @@ def test_appends_keep_the_top_alone(data: Any, kind: pa.DataType, seed: int, des
     for build in (keeping, forgetting):
         with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as root:
             patch.setattr(top, "_FIRST_FETCH", 1)
-            engine = Engine(circuit_of({"t": schema}, build, seed), Path(root))
+            engine = Engine(circuit_of({"t": schema}, build, seed), Path(root), way)
             changes.append([naive_of(engine.step(deltas)["v"]) for deltas in stream])
     assert changes[0] == changes[1]
 
