@@ -2,13 +2,20 @@
 
 var_pop, corr, …        exact moments as limbs             (linear: parts add up)
 bit_and, bit_or, …      counts of bits                     (linear)
+approx_count_distinct   counts of registers and ranks      (linear)
+percentile, mode,
+collect_list, listagg   all values of the touched groups
 """
 
 from __future__ import annotations
 
 from circuits.aggregates.bits import Bitwise
+from circuits.aggregates.collected import Collect, Join, Mode, Some
+from circuits.aggregates.hyperloglog import ApproximateCount
 from circuits.aggregates.members import Finish
+from circuits.aggregates.percentiles import Percentile
 from circuits.aggregates.statistics import FUNCTIONS, Statistic
+from circuits.sorting import SortKey
 from sql.plan import AggregateCall
 
 
@@ -18,9 +25,49 @@ def finish_of(call: AggregateCall) -> Finish | None:
         return Statistic(call.function)
     if call.function in ("bit_and", "bit_or", "bit_xor"):
         return Bitwise(call.function)
+    if call.function in _PERCENTILES:
+        return _percentile(call)
+    match call.function:
+        case "approx_count_distinct":
+            return ApproximateCount()
+        case "collect_list":
+            return Collect(once=call.distinct)
+        case "collect_set":
+            return Collect(once=True)
+        case "listagg":
+            return _join(call)
+        case "mode":
+            return Mode(greatest=bool(call.option("greatest")))
+        case "any_value":
+            return Some()
     return None
 
 
 def required(call: AggregateCall) -> tuple[int, ...]:
     """The arguments without whose value a row takes no part."""
-    return tuple(range(len(call.arguments)))
+    if call.function == "any_value" or call.option("nulls"):
+        return ()
+    # what a list is ordered by may be NULL
+    return (0,) if call.function == "listagg" else tuple(range(len(call.arguments)))
+
+
+_PERCENTILES = {"percentile": "continuous", "percentile_disc": "discrete", "approx_percentile": "approximate"}
+
+
+def _percentile(call: AggregateCall) -> Percentile:
+    percentages, accuracy = call.option("percentages"), call.option("accuracy", 10000)
+    assert isinstance(percentages, tuple) and isinstance(accuracy, int)
+    return Percentile(
+        _PERCENTILES[call.function],
+        percentages,
+        many=bool(call.option("many")),
+        descending=bool(call.option("descending")),
+        frequencies=len(call.arguments) > 1,
+        accuracy=accuracy,
+    )
+
+
+def _join(call: AggregateCall) -> Join:
+    delimiter, order = call.option("delimiter"), call.option("order", ())
+    assert isinstance(delimiter, str | bytes) and isinstance(order, tuple)
+    return Join(delimiter, tuple(SortKey(*key) for key in order), once=call.distinct)

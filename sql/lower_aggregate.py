@@ -3,6 +3,8 @@
 count, sum, avg         accumulators, added up before rows move          (linear)
 sum, avg of DOUBLE      the limbs of exact sums                          (linear)
 statistics, bits        parts that add up                                (linear)
+percentile, listagg, …  all values of the touched groups
+max_by, min_by          values ordered within the group
 min, max                an accumulator over append-only input, else values ordered within the group
 DISTINCT                the same over the distinct arguments of each group
 """
@@ -25,6 +27,8 @@ from circuits.operators.streams import Integrate
 from circuits.ordering import has_order_bits
 from sql import plan as p
 from sql.finishes import finish_of, required
+
+_BY = ("max_by", "min_by")
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -80,6 +84,9 @@ class _Grouping:
         arguments = call.arguments
         if finish_of(call) is not None:
             return self._columns((*arguments, *((call.filter,) if call.filter is not None else ())))
+        if call.function in _BY:  # without an ordering a row takes no part
+            ordering, value = arguments
+            return self._columns((ordering if call.filter is None else _if(call.filter, ordering), value))
         if call.filter is not None:
             arguments = arguments or (Literal(True, pa.bool_()),)
             arguments = tuple(_if(call.filter, argument) for argument in arguments)
@@ -96,7 +103,7 @@ class _Grouping:
     def _is_searched(self, call: p.AggregateCall) -> bool:
         if call.function in ("min", "max"):
             return not self._extreme_accumulates(call)
-        if finish_of(call) is not None:
+        if finish_of(call) is not None or call.function in _BY:
             return True
         return call.function in ("sum", "avg") and pt.is_floating(call.arguments[0].type)
 
@@ -108,6 +115,8 @@ class _Grouping:
         finish = finish_of(call)
         if finish is not None:
             return Result(call.function, call.type, self._rows(call, at, finish), finish=finish, text=text)
+        if call.function in _BY:
+            return Result(call.function, call.type, self._ordered(*at), ordered=True, text=text)
         if not at:
             return Result("weight", call.type, text=text)
         if call.function in ("min", "max") and not self._extreme_accumulates(call):
@@ -152,11 +161,11 @@ class _Grouping:
         trace = Integrate(self.builder.placement(placed), sums=sums, minima=minima, maxima=maxima)
         return self.builder.add(trace, placed)
 
-    def _ordered(self, at: int) -> int:
-        """The trace of (keys, value) ordered by value; its position among the other inputs, from -1 down."""
-        columns = (*self._key_columns(), Column(at, self._argument(at).type))
+    def _ordered(self, *at: int) -> int:
+        """The trace of (keys, values…) by the first value; its place among the other inputs, from -1 down."""
+        columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in at))
         node = self.lowering.map(self.input, columns, _schema(columns))
-        if self._argument(at).nullable:
+        if self._argument(at[0]).nullable:
             node = self._without_nulls(node, (self.keys,))
         keys = tuple(range(self.keys))
         return self._other(Integrate(keys, order=self.keys), self.builder.placed(node, keys))

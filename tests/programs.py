@@ -474,6 +474,8 @@ class _Select:
                 Expr(f"{function}({distinct}{c.name})", "DOUBLE", spread, exact=False, summable=False),
                 Expr(f"covar_pop({c.name}, {other.name})", "DOUBLE", together, exact=False, summable=False),
                 Expr(f"sum(DISTINCT {c.name})", "BIGINT", c.bound * 1000),
+                Expr(f"median({c.name})", "DOUBLE", c.bound, exact=False),
+                Expr(f"max_by({c.name}, {c.name})", c.type, c.bound),
                 Expr(f"avg(DISTINCT {c.name})", "DOUBLE", c.bound * 1000, exact=False),
             ]
         return self.choices.choice(options)

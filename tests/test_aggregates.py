@@ -34,6 +34,19 @@ AGGREGATES = {
     "sums that may be out of range": "try_sum(i) AS a, try_avg(i) AS b, try_avg(m) AS c, try_sum(m) AS d, try_sum(DISTINCT k) AS f",
     "intervals": "sum(ts - TIMESTAMP '2024-01-01') AS a, avg(ts - TIMESTAMP '2024-01-01') AS b, max(ts - TIMESTAMP '2024-01-01') AS c",
     "distinct": "sum(DISTINCT i) AS a, sum(DISTINCT d) AS b, avg(DISTINCT m) AS c, stddev(DISTINCT i) AS f, corr(DISTINCT i, m) AS g, count(DISTINCT s) AS n",
+    "lists": "sort_array(collect_list(i)) AS a, sort_array(collect_set(s)) AS b, size(array_agg(d)) AS c, sort_array(collect_list(DISTINCT i)) AS f,"
+             " sort_array(collect_list(s) FILTER (WHERE i > 0)) AS g, sort_array(array_agg(i) RESPECT NULLS) AS n",
+    "listagg": "string_agg(s, ',') WITHIN GROUP (ORDER BY s) AS a, listagg(s) WITHIN GROUP (ORDER BY s DESC) AS b,"
+               " listagg(DISTINCT s, '-') WITHIN GROUP (ORDER BY s) AS c, listagg(x) WITHIN GROUP (ORDER BY x) AS f",
+    "percentiles": "percentile(i, 0.3) AS a, percentile(d, array(0.1, 0.5, 1)) AS b, median(m) AS c, percentile_cont(0.3) WITHIN GROUP (ORDER BY i DESC) AS f,"
+                   " percentile(i, 0.7, abs(h)) AS g, percentile_disc(0.3) WITHIN GROUP (ORDER BY i) AS n, percentile_disc(0.3) WITHIN GROUP (ORDER BY m DESC) AS o,"
+                   " percentile(DISTINCT i, 0.4) AS p, median(ts - TIMESTAMP '2024-01-01') AS q",
+    "approximate": "percentile_approx(i, 0.5) AS a, approx_percentile(m, array(0.0, 0.25, 0.9)) AS b, approx_percentile(ts, 0.4) AS c,"
+                   " approx_count_distinct(i) AS f, approx_count_distinct(s) AS g, approx_count_distinct(d) AS n",
+    "mode": "mode() WITHIN GROUP (ORDER BY i) AS a, mode() WITHIN GROUP (ORDER BY s DESC) AS b",
+    "max_by": "max_by(struct(i, s), struct(i, s)) AS a, min_by(m, m) AS b, max_by(s, s) FILTER (WHERE i > 0) AS c, max_by(a, a) AS f",
+    "least and greatest of any type": "min(a) AS a, max(a) AS b, max(struct(i, s)) AS f, min(struct(d, i)) AS g, max(x) AS n, min(dt) AS o",
+    "any_value": "any_value(k % 1) AS a, any_value(1) AS b",
     "FILTER": "sum(DISTINCT i) FILTER (WHERE b) AS a, stddev(i) FILTER (WHERE b) AS c, bit_xor(i) FILTER (WHERE d > 0) AS f, corr(i, k) FILTER (WHERE s <> 'a') AS g",
 }
 QUERIES = {

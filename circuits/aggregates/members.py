@@ -8,11 +8,16 @@ so that a group has as many rows as there are different parts, however many valu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+
+from circuits.arrow import fixed_values, int64_array, take
+from circuits.grouping import group_rows
+from circuits.hashing import hash_rows
+from circuits.sorting import SortKey, sort_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,20 @@ class Members:
         columns = [pa.concat_arrays([part.columns[i] for part in parts]) for i in range(len(schema))]
         owner = np.concatenate([part.owner for part in parts])
         return Members(owner, columns, np.concatenate([part.weights for part in parts]), count)
+
+    def listed(self, order: tuple[SortKey, ...] = ()) -> Members:
+        """Each row once, with the weight it has if that is positive: by group, then `order`, then the row."""
+        columns = [int64_array(np.ascontiguousarray(self.owner)), *self.columns]
+        by, starts = group_rows(columns, hash_rows(columns, len(self.owner)))
+        weights = np.add.reduceat(self.weights[by], starts) if len(starts) else self.weights
+        there = np.flatnonzero(weights > 0)
+        rows = pa.RecordBatch.from_arrays(columns, [str(i) for i in range(len(columns))])
+        rows = take(rows, by[starts[there]])
+        owner = fixed_values(rows.column(0))
+        shifted = [replace(key, column=key.column + 1) for key in order]
+        places, _ = sort_rows(rows, owner, shifted)
+        rows = take(rows, places)
+        return Members(fixed_values(rows.column(0)), rows.columns[1:], weights[there][places], self.count)
 
 
 class Split:

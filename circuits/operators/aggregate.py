@@ -223,7 +223,10 @@ class _Side:
         integral = self._integrals[result.input]
         highs = self._groups.sort_keys(integral.layout, whole=False)
         return extremes(
-            self._reached(integral), self._groups.columns, highs, greatest=result.function == "max"
+            self._reached(integral),
+            self._groups.columns,
+            highs,
+            greatest=result.function in ("max", "max_by"),
         )
 
     def _double_sum(self, index: int) -> np.ndarray:

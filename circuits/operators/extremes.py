@@ -15,22 +15,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from circuits.arrow import int64_array
+from circuits.batch import Batch
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.operators.outermost import Outermost, codes_of, outermost
 from circuits.ordering import has_order_bits, order_bits
+from circuits.sorting import dense_ranks, sort_keys
 from circuits.trace import Integral
 
 _FIRST_FETCH = 4
+_PAIR = ("ordering", "value")
 
 
 def extremes(integral: Integral, keys: list[pa.Array], highs: np.ndarray, greatest: bool) -> pa.Array:
     """For each group its extreme value in `integral.before`, or NULL.
 
-    integral: rows (keys…, value), value not NULL, placed by the keys, ordered by the value.
+    integral: rows (keys…, value), value not NULL, placed by the keys, ordered by the value; or rows (keys…,
+    ordering, value): the value beside the extreme ordering, of several the extreme one.
     highs: uint64 per group, the hash of its keys.
     """
-    value_type = integral.layout.schema.field(len(keys)).type
+    fields = [field.type for field in integral.layout.schema][len(keys) :]
+    value_type = fields[0] if len(fields) == 1 else pa.struct(list(zip(_PAIR, fields, strict=True)))
     found: list[pa.Array] = []
     owners: list[np.ndarray] = []
     groups, fetch = np.arange(len(highs)), _FIRST_FETCH
@@ -42,8 +47,16 @@ def extremes(integral: Integral, keys: list[pa.Array], highs: np.ndarray, greate
         found.append(winners)
         groups, fetch = groups[undecided], fetch * 8
     values = _scatter(found, owners, len(highs), value_type)
+    if len(fields) > 1:
+        return values.flatten()[1]
     # 0.0 and -0.0 tie: as one value, or which of them was found first would show
     return pc.add(values, pa.scalar(0, value_type)) if pa.types.is_floating(value_type) else values
+
+
+def _values(batch: Batch, column: int) -> pa.Array:
+    """The values from the column on: of more than one, pairs."""
+    columns = batch.rows.columns[column:]
+    return columns[0] if len(columns) == 1 else pa.StructArray.from_arrays(columns, names=list(_PAIR))
 
 
 def _decide(
@@ -53,7 +66,7 @@ def _decide(
     if not fetched.parts:
         return np.zeros(0, np.int64), pa.array([], value_type), np.flatnonzero(~fetched.everything)
     owner = np.concatenate([owner for owner, _ in fetched.parts])
-    value = pa.concat_arrays([batch.rows.column(column) for _, batch in fetched.parts])
+    value = pa.concat_arrays([_values(batch, column) for _, batch in fetched.parts])
     weight = np.concatenate([batch.weights for _, batch in fetched.parts])
     code = np.concatenate([codes_of(batch) for _, batch in fetched.parts])
     if not len(owner):
@@ -77,8 +90,8 @@ def _rank(values: pa.Array) -> np.ndarray:
     """int64[n] that compare as the values do."""
     if has_order_bits(values.type):
         return order_bits(values)
-    ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
-    return np.asarray(ranks).astype(np.int64)
+    # what ties is told apart, or which of them was found first would show
+    return dense_ranks([*sort_keys(values), *sort_keys(values, exact=True)], len(values))
 
 
 def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, kind: pa.DataType) -> pa.Array:

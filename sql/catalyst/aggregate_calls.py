@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Expression, Literal
+from sql.catalyst.collecting import READERS, Read
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
@@ -37,40 +37,45 @@ _FUNCTIONS = {
     "RegrSXY": "regr_sxy",
     "RegrSlope": "regr_slope",
     "RegrIntercept": "regr_intercept",
+    "HyperLogLogPlusPlus": "approx_count_distinct",
+    "CollectList": "collect_list",
+    "CollectSet": "collect_set",
+    "ListAgg": "listagg",
+    "Percentile": "percentile",
+    "PercentileDisc": "percentile_disc",
+    "ApproximatePercentile": "approx_percentile",
+    "Mode": "mode",
+    "MaxBy": "max_by",
+    "MinBy": "min_by",
+    "First": "any_value",
 }
 # one copy of a value says as much as many
-_INDIFFERENT = {"min", "max", "bit_and", "bit_or"}
-
-
-@dataclass(frozen=True)
-class _Read:
-    """An aggregate function being read, and where its arguments are."""
-
-    query: Query
-    node: Node
-    position: Mapping[int, int]
-
-    def argument(self, index: int) -> Expression:
-        return expression(self.query, self.node["k"][index], self.position)
-
-    @property
-    def arguments(self) -> tuple[Expression, ...]:
-        return tuple(self.argument(i) for i in range(len(self.node["k"])))
+_INDIFFERENT = {
+    "min",
+    "max",
+    "bit_and",
+    "bit_or",
+    "max_by",
+    "min_by",
+    "any_value",
+    "collect_set",
+    "approx_count_distinct",
+}
 
 
 def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> AggregateCall:
     """node: an AggregateExpression."""
     function = node["k"][0]
-    read = _Read(query, function, position)
+    read = Read(query, function, position)
     name = _FUNCTIONS.get(function["c"])
     if name is None:
         raise query.error(function, f"aggregate function '{function['pretty']}' is not supported yet")
     distinct = node["o"]["isDistinct"] and name not in _INDIFFERENT
-    arguments = read.arguments
-    options: tuple[tuple[str, object], ...] = ()
+    reader = READERS.get(name)
+    arguments, options = (read.arguments, ()) if reader is None else reader(read)
     if name in ("sum", "avg"):
         options = _mode(read, arguments[0])
-    if name in ("min", "max"):
+    if name in ("min", "max", "max_by", "min_by"):
         _check_ordered(query, function, arguments[0])
     if name == "count":
         if not distinct:
@@ -106,7 +111,7 @@ def _type_name(argument: Expression) -> str:
     return "a column of NULLs" if pa.types.is_null(argument.type) else type_name(argument.type)
 
 
-def _mode(read: _Read, argument: Expression) -> tuple[tuple[str, object], ...]:
+def _mode(read: Read, argument: Expression) -> tuple[tuple[str, object], ...]:
     """The options of a sum: what happens where it is out of range."""
     query, node = read.query, read.node
     mode = node["o"].get("evalContext", node["o"]).get("evalMode", "ANSI")
@@ -126,5 +131,5 @@ def _mode(read: _Read, argument: Expression) -> tuple[tuple[str, object], ...]:
 
 
 def _check_ordered(query: Query, node: Node, argument: Expression) -> None:
-    if pa.types.is_nested(argument.type) or pa.types.is_null(argument.type):
+    if pa.types.is_map(argument.type) or pa.types.is_null(argument.type):
         raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")

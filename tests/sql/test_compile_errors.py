@@ -46,6 +46,7 @@ QUERIES = {
     "SELECT id FROM orders INTERSECT SELECT id FROM event": "5:40: not supported yet: INTERSECT",
     "SELECT id FROM orders EXCEPT ALL SELECT id FROM event": "5:40: not supported yet: EXCEPT",
     "SELECT id FROM orders TABLESAMPLE (10 PERCENT)": "5:40: not supported yet: TABLESAMPLE",
+    "SELECT first(price) AS s FROM orders": "5:25: not supported yet: first() by the order of arrival",
     "SELECT json_tuple('{}', 'a') AS x FROM orders": "5:25: not supported yet: generator function json_tuple",
     "SELECT histogram_numeric(price, 3) AS s FROM orders": "5:25: aggregate function 'histogram_numeric' is",
     "SELECT transform(array(id), x -> x + 1) AS t FROM orders": "5:25: not supported yet: lambda functions",
