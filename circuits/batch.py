@@ -5,6 +5,11 @@ Rows are sorted by one 64-bit *sort key*:
     high half: hash of the layout's placement columns    decides the partition, finds all rows of a key
     low half:  hash of the identity columns, or an order-preserving code of one column
 
+A *timeline* has its rows in the order of one column first, whatever their key, so that those that come due
+are found without a look at any other. Its sort key is
+
+    8 bits: the *slot*, of the placement columns' hash      56 bits: an order-preserving code of the column
+
 Rows with the same identity are one row: their weights add up, and so do their accumulators (an
 accumulated trace is a Z-set with weights in ℤ × ℤᵐ instead of ℤ: still an abelian group, which is all
 that integration needs). Minima and maxima are accumulators too where nothing is ever retracted.
@@ -21,12 +26,14 @@ import pyarrow as pa
 from circuits.arrow import concat, empty, fixed_values, is_fixed, take, validity
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
-from circuits.ordering import order_code
+from circuits.ordering import order_code, order_steps
 from circuits.zset import WEIGHT, ZSet
 
 KEY = "__key"
 HIGH = np.uint64(0xFFFFFFFF00000000)
 LOW = np.uint64(0x00000000FFFFFFFF)
+SLOT = np.uint64(0xFF << 56)
+SLOTS = 256
 _HALF = np.uint64(32)
 
 
@@ -36,7 +43,8 @@ class Layout:
 
     placement: columns hashed into the high half. order: the column coded into the low half, or None for
     the identity's hash; a NULL's code is the least, or the greatest if `nulls_greatest`. sums, minima,
-    maxima: int64 accumulator columns; all others are the identity.
+    maxima: int64 accumulator columns; all others are the identity. timeline: ordered by the column `order`
+    (no NULLs) before all else.
     """
 
     schema: pa.Schema
@@ -46,6 +54,7 @@ class Layout:
     minima: tuple[int, ...] = ()
     maxima: tuple[int, ...] = ()
     nulls_greatest: bool = False
+    timeline: bool = False
 
     @cached_property
     def identity(self) -> tuple[int, ...]:
@@ -61,6 +70,9 @@ class Layout:
     def sort_keys(self, rows: pa.RecordBatch, seed: int) -> np.ndarray:
         """uint64[n]. Cost: one hash of the placement and one of the identity columns."""
         high = hash_rows([rows.column(i) for i in self.placement], rows.num_rows, seed)
+        if self.timeline:
+            assert self.order is not None
+            return np.asarray((high & SLOT) | order_steps(rows.column(self.order)))
         if self.order is not None:
             ordered = rows.column(self.order)
             code = order_code(ordered)
@@ -148,6 +160,26 @@ class Batch:
         if start == 0 and stop == len(self.keys):
             return self
         return self.slice(start, stop)
+
+    def of_partition(self, layout: Layout, low: int, high: int, seed: int) -> list[Batch]:
+        """The rows whose placement hashes to low <= hash < high.
+
+        In a timeline the partition's first and last slot may hold others' rows: they alone are hashed.
+        """
+        if not layout.timeline or (low <= 0 and high >= 1 << 64):
+            return [self.between(low, high)]
+        first, last = -(-low >> 56) << 56, high >> 56 << 56
+        edges = [(low >> 56 << 56, first), (last, -(-high >> 56) << 56)]
+        if first > last:  # the partition lies within one slot
+            edges = [(last, first)]
+        parts = [self.between(first, last)] if first < last else []
+        for start, stop in edges:
+            edge = self.between(start, stop) if start < stop else None
+            if edge is not None and len(edge):
+                hashes = hash_rows([edge.rows.column(i) for i in layout.placement], len(edge), seed)
+                inside = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high - 1)))
+                parts.append(Batch(edge.keys[inside], take(edge.rows, inside), edge.weights[inside]))
+        return parts
 
     def to_stored(self, layout: Layout) -> pa.RecordBatch:
         """One Arrow record batch of `layout.stored_schema`."""

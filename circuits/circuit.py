@@ -18,7 +18,7 @@ from circuits.operator import Operator, Placement
 from circuits.operators.recursion import FixedPoint, Loop
 from circuits.operators.streams import Exchange, Integrate
 from circuits.retain import Retention
-from circuits.waterline import Lateness
+from circuits.waterline import CLOCK, Lateness
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,19 @@ class Output:
     """A view: the node whose deltas are its changelog, and how its contents are kept.
 
     trace: the Integrate node that holds the contents, or None: nothing is ever retracted, so that the
-    contents are the deltas one after the other (a *log*).
+    contents are the deltas one after the other (a *log*). emission: the Emit node whose deltas leave instead
+    of the view's, or None.
     """
 
     view: str
     node: int
     trace: int | None
+    emission: int | None = None
+
+    @property
+    def changes(self) -> int:
+        """The node whose deltas are what leaves."""
+        return self.kept if self.emission is None else self.emission
 
     @property
     def kept(self) -> int:
@@ -81,6 +88,11 @@ class Circuit:
     @cached_property
     def levels(self) -> int:
         return 1 + max((node.level for node in self.nodes), default=0)
+
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether anything in it watches the step clock."""
+        return CLOCK in self.lateness
 
     @cached_property
     def layouts(self) -> dict[int, Layout]:
@@ -176,8 +188,8 @@ class CircuitBuilder:
         self.loops.append(Loop(tuple(sorted(inside)), tuple(feedback)))
         return ends
 
-    def output(self, view: str, node: int, trace: int | None) -> None:
-        self.outputs.append(Output(view, node, trace))
+    def output(self, view: str, node: int, trace: int | None, emission: int | None = None) -> None:
+        self.outputs.append(Output(view, node, trace, emission))
 
     def build(self) -> Circuit:
         return Circuit(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from circuits.batch import Batch, Layout
 from circuits.circuit import Circuit
+from circuits.operators.trigger import Trigger
 from circuits.segments import Chunk, Segments
 from circuits.state import State
 from circuits.zset import ZSet
@@ -20,7 +21,22 @@ def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> Z
 
 def changes(circuit: Circuit, view: str, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
     """A step's delta of a view, consolidated, from what its tasks recorded."""
-    return _sum(circuit.stored(circuit.output(view).kept), chunks, segments)
+    return _sum(circuit.stored(circuit.output(view).changes), chunks, segments)
+
+
+def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
+    """Whether the end of all input would emit anything. O(keys that wait)."""
+    for i, node in enumerate(circuit.nodes):
+        if isinstance(node.operator, Trigger):
+            flagged = node.operator.schedule is not None and node.operator.schedule.flagged
+            # a result that is to be called final is waited for, whether it changes or not
+            waiting = [i, *node.inputs[2 : 2 + node.operator.agendas]] if flagged else [i]
+            for trace in waiting:
+                chunks = [chunk for run in state.spines[trace].runs for chunk in run.chunks]
+                batches = [open_chunk(circuit.stored(trace), chunk, segments) for chunk in chunks]
+                if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():
+                    return True
+    return False
 
 
 def open_chunk(layout: Layout, chunk: Chunk, segments: Segments) -> Batch:

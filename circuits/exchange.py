@@ -1,7 +1,7 @@
 """What travels between the tasks of one level and those of the next: Arrow messages, each for one node.
 
-Rows that an exchange moves go to the partition of their hash; what later levels read of a node that isn't
-exchanged goes to the same partition again.
+Rows that an exchange moves go to the partition of their hash, or to all of them; what later levels read of a
+node that isn't exchanged goes to the same partition again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from circuits.batch import Batch
 from circuits.circuit import Circuit
 from circuits.hashing import hash_rows
 from circuits.operator import Value, delta_of
-from circuits.operators.streams import Exchange, Remembered
+from circuits.operators.streams import Broadcast, Exchange, Remembered
 from circuits.trace import Integral
 from circuits.zset import WEIGHT, ZSet
 
@@ -78,6 +78,10 @@ def _message(i: int, value: Value) -> bytes | None:
 def _scattered(delta: ZSet, exchange: Exchange, seed: int, partitions: int) -> Iterator[tuple[int, bytes]]:
     """(partition, message) of the rows that belong to each partition."""
     if not len(delta):
+        return
+    if isinstance(exchange, Broadcast):
+        message = delta.to_batch().serialize().to_pybytes()
+        yield from ((p, message) for p in range(partitions))
         return
     hashes = hash_rows([delta.rows.column(c) for c in exchange.columns], len(delta), seed)
     # a 32-bit half times the partitions, without overflow; 16 bits sort in linear time

@@ -31,7 +31,7 @@ class Context:
     owns_empty_key: whether this task's partition holds the row that no column places (global aggregates,
     constants). waterlines: as of the step before. candidates: what this step's rows prove of the next ones.
     late: rows left out, per relation. recent, risen: per percentile waterline, the last event times as of the
-    step before, and as of this one.
+    step before, and as of this one. ending: no input will follow.
     """
 
     seed: int
@@ -43,6 +43,7 @@ class Context:
     late: dict[str, int] = field(default_factory=dict)
     recent: Mapping[str, Recent] = field(default_factory=dict)
     risen: dict[str, Recent] = field(default_factory=dict)
+    ending: bool = False
 
     @property
     def first(self) -> bool:

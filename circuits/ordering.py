@@ -2,6 +2,7 @@
 
     a <= b  ⇒  order_code(a) <= order_code(b)             32 bits, many values share a code
     a <= b  ⇔  order_bits(a) <= order_bits(b)             64 bits, exact, for types of at most 64 bits
+    a <= b  ⇒  order_steps(a) <= order_steps(b)           56 bits, times within 256 µs share one
 
 NaN is the greatest of all numbers, as in Spark.
 """
@@ -74,6 +75,13 @@ def order_bits(array: pa.Array) -> np.ndarray:
     bits = wide.view(np.int64)
     code = np.where(bits < 0, bits ^ np.int64(0x7FFFFFFFFFFFFFFF), bits)
     return np.where(np.isnan(wide), np.int64(0x7FFFFFFFFFFFFFFF), code)
+
+
+def order_steps(array: pa.Array) -> np.ndarray:
+    """uint64[n] below 2⁵⁶, for numbers and times; anything where NULL."""
+    if pt.is_decimal(array.type):
+        array = array.cast(pa.float64())
+    return (order_bits(array).view(np.uint64) ^ np.uint64(1 << 63)) >> np.uint64(8)
 
 
 def from_order_bits(code: np.ndarray, valid: np.ndarray, kind: pa.DataType) -> pa.Array:

@@ -37,17 +37,8 @@ class Limit:
     bounds: tuple[Expression, ...]
 
     def bound(self, row: pa.RecordBatch) -> pa.Scalar | None:
-        """The least bound now, or None while a waterline is unset (or a bound can't be computed)."""
-        try:
-            values = [evaluate(bound, row)[0] for bound in self.bounds]
-        except EvaluationError:
-            return None
-        if any(not value.is_valid for value in values):
-            return None
-        least = values[0]
-        for value in values[1:]:
-            least = value if pc.less(value, least).as_py() else least
-        return least
+        """The least bound now; see `least_bound`."""
+        return least_bound(self.bounds, row)
 
 
 @dataclass(frozen=True)
@@ -59,6 +50,20 @@ class Retention:
     @property
     def limits(self) -> tuple[Limit, ...]:
         return tuple(limit for limits in self.readers for limit in limits)
+
+
+def least_bound(bounds: Sequence[Expression], row: pa.RecordBatch) -> pa.Scalar | None:
+    """row: of `waterline_row`. None while a waterline is unset (or a bound can't be computed)."""
+    try:
+        values = [evaluate(bound, row)[0] for bound in bounds]
+    except EvaluationError:
+        return None
+    if any(not value.is_valid for value in values):
+        return None
+    least = values[0]
+    for value in values[1:]:
+        least = value if pc.less(value, least).as_py() else least
+    return least
 
 
 def waterline_row(lateness: Sequence[Lateness], waterlines: Waterlines) -> pa.RecordBatch:

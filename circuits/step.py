@@ -25,6 +25,7 @@ from circuits.segments import Chunk, Segments
 from circuits.state import State, TaskResult
 from circuits.task import Input, Task
 from circuits.trace import Integral
+from circuits.waterline import CLOCK
 from circuits.writing import Writing, as_log
 from circuits.zset import WEIGHT, ZSet
 
@@ -44,11 +45,12 @@ def run_step(
     partitions: int = 1,
     clock: datetime | None = None,
     durable: bool = False,
+    ending: bool = False,
 ) -> list[TaskResult]:
     """A whole step in process: one task, or one a level and partition."""
     if partitions == 1:
         levels = range(circuit.levels)
-        task = Task(step, clock, levels, 0, 1, state, segment, inputs, (), state.pieces, durable)
+        task = Task(step, clock, levels, 0, 1, state, segment, inputs, (), state.pieces, durable, ending)
         return [run_task(circuit, task, segments)]
     results: list[TaskResult] = []
     received: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
@@ -70,6 +72,7 @@ def run_step(
                 received[p],
                 pieces,
                 durable,
+                ending,
             )
             result = run_task(circuit, task, segments)
             for node, to, blob in result.sent:
@@ -87,8 +90,16 @@ class _Run:
         owns_empty_key = task.partition == 0
         state = task.state
         self.context = context = Context(
-            circuit.seed, task.step, task.clock, owns_empty_key, state.waterlines, recent=state.recent
+            circuit.seed,
+            task.step,
+            task.clock,
+            owns_empty_key,
+            state.waterlines,
+            recent=state.recent,
+            ending=task.ending,
         )
+        if circuit.is_timed and task.clock is not None:
+            context.report(CLOCK.name, pa.scalar(task.clock, CLOCK.type))
         self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
         self.writing = Writing(circuit, task, segments, self.result)
         self.values: dict[int, Value] = {}
@@ -182,5 +193,5 @@ class _Run:
                 batches[i] = value.delta if is_trace else as_log(delta_of(value))  # type: ignore[union-attr]
                 self.writing.insert(i, batches[i])
         for output in self.circuit.outputs:
-            if output.kept in batches:
-                self.writing.changes(output, batches[output.kept])
+            if output.changes in batches:
+                self.writing.changes(output, batches[output.changes])

@@ -29,6 +29,7 @@ class Task:
     """step: from 1. segment: base name of the files it may write. levels: consecutive.
 
     received: (node, blob) that tasks of the level before sent to this partition. pieces: merge work.
+    ending: no input will follow, so what is pending is emitted.
     """
 
     step: int
@@ -42,6 +43,7 @@ class Task:
     received: Sequence[tuple[int, bytes]] = ()
     pieces: Sequence[Piece] = ()
     durable: bool = True
+    ending: bool = False
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Expression, columns_of
 from circuits.operator import Placement
+from circuits.operators.agenda import Agenda
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
+from circuits.operators.emit import Emit
 from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
@@ -19,6 +21,7 @@ from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
 from circuits.operators.top import Top, TopOfAppends
+from circuits.operators.trigger import Trigger
 from circuits.operators.window import Window
 from circuits.windows.functions import FUNCTIONS
 
@@ -50,6 +53,10 @@ def verify(circuit: Circuit) -> None:
             trace = circuit.nodes[output.trace]
             assert isinstance(trace.operator, Integrate), f"view {output.view}: no trace"
             assert trace.schema == circuit.nodes[output.node].schema, f"view {output.view}: schema"
+        if output.emission is not None:
+            emission = circuit.nodes[output.emission]
+            assert isinstance(emission.operator, Emit), f"view {output.view}: not emitted by an Emit"
+            assert emission.inputs[1] == output.trace, f"view {output.view}: emits another trace"
 
 
 def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
@@ -145,6 +152,18 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
     elif isinstance(operator, Window):
         placement = inputs[0].placement
         assert placement is not None and set(placement) <= set(operator.partition), f"{where}: placement"
+    elif isinstance(operator, Trigger):
+        _verify_trigger(operator, node, inputs, where)
+    elif isinstance(operator, Agenda):
+        assert inputs[0].placement == operator.placed_by, f"{where}: keys lie by {inputs[0].placement}"
+        assert len(operator.placed_by) <= len(inputs[0].schema), f"{where}: more placed by than keys"
+    elif isinstance(operator, Emit):
+        fired, view = inputs
+        assert isinstance(fired.operator, Trigger), f"{where}: keys must come from a Trigger"
+        assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
+        assert view.placement == operator.key, f"{where}: rows lie by {view.placement}"
+        # what fires is the trigger's stream and not its trace, so it can't be sent on
+        assert fired.level == node.level, f"{where}: its trigger is on another level"
     elif isinstance(operator, Combine | CombineParts):
         assert operator.keys <= len(inputs[0].schema), f"{where}: too many keys"
 
@@ -180,3 +199,14 @@ def _verify_loop(circuit: Circuit, loop: Loop) -> None:
     for i, node in enumerate(circuit.nodes):
         read = {j for j in inside & set(node.inputs) if not isinstance(circuit.nodes[j].operator, FixedPoint)}
         assert i in inside or not read, f"{where}: node {i} reads the inside"
+
+
+def _verify_trigger(operator: Trigger, node: Node, inputs: list[Node], where: str) -> None:
+    keys, view = inputs[:2]
+    assert keys.placement == tuple(range(len(operator.key))), f"{where}: keys lie by {keys.placement}"
+    assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
+    assert view.placement == operator.key, f"{where}: rows lie by {view.placement}"
+    for agenda in inputs[2 : 2 + operator.agendas]:
+        assert isinstance(agenda.operator, Agenda), f"{where}: an agenda is expected"
+    types = [view.schema.field(i).type for i in operator.key]
+    assert keys.schema.types[: len(types)] == types, f"{where}: the keys aren't the view's"

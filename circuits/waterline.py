@@ -62,6 +62,10 @@ class Lateness:
         return shift(greatest, -self.amount) if greatest.is_valid else None
 
 
+# The step clock: a waterline that steps move by themselves.
+CLOCK = Lateness("clock", -1, pa.timestamp("us", "UTC"), 0)
+
+
 def shift(value: pa.Scalar, amount: Amount) -> pa.Scalar:
     """value + amount; the nearest value there is where that is out of range."""
     kind = value.type

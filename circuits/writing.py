@@ -51,7 +51,7 @@ class Writing:
         """Record the delta of a view; where it was just written as it is, by reference."""
         if not len(delta):
             return
-        i = output.kept
+        i = output.changes
         written = self.result.written.get(i)
         if written is None or written.rows != len(delta) or self._absorbs(i) or i in self.result.collected:
             written = self._write(i, delta, self._views)
@@ -83,12 +83,14 @@ class Writing:
         """A run's batches, cut to the task's partition."""
         low, high = self._bounds_of(i)
         layout = self.circuit.stored(i)
+        # a slot of a timeline is finer than a partition, so a sort key alone doesn't say whose a row is
+        slack = (1 << 56) - 1 if layout.timeline else 0
         batches = []
         for chunk in run.chunks:
-            if chunk.low < high and chunk.high >= low:
+            if chunk.low < high + slack and chunk.high >= low - slack:
                 batch = open_chunk(layout, chunk, self.segments)
-                inside = low <= chunk.low and chunk.high < high
-                batches.append(batch if inside else batch.between(low, high))
+                inside = low <= chunk.low and chunk.high < high and not slack
+                batches += [batch] if inside else batch.of_partition(layout, low, high, self.circuit.seed)
         return batches
 
     def _bounds_of(self, i: int) -> tuple[int, int]:

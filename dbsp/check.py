@@ -16,6 +16,7 @@ from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
 from circuits.operators.recursion import Recurrence
 from circuits.operators.top import TopOfAppends
+from circuits.operators.trigger import Trigger
 from dbsp.explain import keeps
 from dbsp.metrics import label
 from sql.lineage import origin
@@ -56,6 +57,9 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
     views = [output.view for output in circuit.outputs if output.kept == i]
     if views:
         return f"what the view {views[0]} holds"
+    emitting = _emits_for(circuit, i)
+    if emitting is not None:
+        return f"what the view {emitting} holds"
     retention = circuit.retentions.get(i)
     if retention is not None:
         columns = {
@@ -73,6 +77,18 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
         return "the primary key of " + " and ".join(
             f"{table.name} ({', '.join(table.primary_key)})" for table in tables
         )
+    return None
+
+
+def _emits_for(circuit: Circuit, i: int) -> str | None:
+    """The view whose changes the operator holds back: for each of its keys at most, and until they leave."""
+    for output in circuit.outputs:
+        if output.emission is not None:
+            (fired, _) = circuit.nodes[output.emission].inputs
+            trigger = circuit.nodes[fired]
+            assert isinstance(trigger.operator, Trigger)
+            if i in (output.emission, fired, *trigger.inputs[2 : 2 + trigger.operator.agendas]):
+                return output.view
     return None
 
 

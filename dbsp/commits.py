@@ -31,7 +31,8 @@ class Commit:
 
     state: the manifest of live batches (`State.to_json`). changes: per view, the chunks of its delta.
     segments: every file this commit needs. stream, batch: the micro-batch that the step was, if it was
-    one, and the streaming query it belongs to. offsets: of the sources, as they give them.
+    one, and the streaming query it belongs to. offsets: of the sources, as they give them. machine_clock:
+    nobody gave the step its clock.
     """
 
     step: int
@@ -44,11 +45,13 @@ class Commit:
     batch: int | None = None
     offsets: object = None
     waterlines: Mapping[str, object] = field(default_factory=dict)
+    machine_clock: bool = False
 
     def to_bytes(self) -> bytes:
         record = {
             "step": self.step,
             "clock": self.clock.isoformat() if self.clock else None,
+            "machine_clock": self.machine_clock,
             "stream": self.stream,
             "batch": self.batch,
             "offsets": self.offsets,
@@ -84,6 +87,7 @@ class Commit:
             batch=record["batch"],
             offsets=record["offsets"],
             waterlines=record["waterlines"],
+            machine_clock=record.get("machine_clock", False),
         )
 
 

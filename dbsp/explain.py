@@ -17,6 +17,7 @@ import pyarrow as pa
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Call, Column, Literal
 from circuits.operator import Operator
+from circuits.operators.agenda import Agenda
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine
 from circuits.operators.join import Join
@@ -24,6 +25,7 @@ from circuits.operators.linear import Source
 from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.top import Top, TopOfAppends
+from circuits.operators.trigger import Trigger
 from circuits.operators.window import Window
 from circuits.sorting import SortKey
 from circuits.waterline import Lateness
@@ -105,7 +107,7 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
 
 def _needed(circuit: Circuit, view: str | None) -> set[int]:
     wanted = [o for o in circuit.outputs if view in (None, o.view)]
-    found = {o.node for o in wanted} | {o.trace for o in wanted if o.trace is not None}
+    found = {i for o in wanted for i in (o.node, o.trace, o.emission) if i is not None}
     if view is None:
         found = set(range(len(circuit.nodes)))
     todo = list(found)
@@ -159,6 +161,11 @@ def detail(program: Program, node: Node) -> str:
         return f"{operator.size} {by} {operator.ranking} ordered by {_ordered(operator.order, inputs[0])}"
     if isinstance(operator, Recurrence):
         return f"as of the iteration before, for at most {operator.limit}"
+    if isinstance(operator, Agenda):
+        watched = ", ".join(one.name for one in operator.threshold.lateness)
+        return f"by ({', '.join(inputs[0][: len(operator.placed_by)])}) watching {watched}"
+    if isinstance(operator, Trigger):
+        return f"by ({', '.join(inputs[0][: len(operator.key)])})"
     assert is_dataclass(operator), operator
     return " ".join(_parameters(operator, inputs[0] if inputs else []))
 

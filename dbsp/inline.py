@@ -21,6 +21,7 @@ class InlineRunner:
             work.partitions,
             work.clock,
             work.durable,
+            work.ending,
         )
 
     def close(self) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from circuits.batch import Layout
 from circuits.circuit import Circuit
 from circuits.contents import open_chunk
+from circuits.operators.trigger import STATE
 from circuits.segments import Chunk, Segments
 from circuits.state import State
 from circuits.zset import ZSet
@@ -49,9 +52,9 @@ def contents_of(
     program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
 ) -> Contents:
     """What a view holds in some state."""
-    spine = state.spines[program.circuit.output(view).kept]
-    chunks = [chunk for run in spine.runs for chunk in run.chunks]
-    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments)
+    kept = program.circuit.output(view).kept
+    chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
+    parts = open_chunks(program.circuit.stored(kept), chunks, store.segments)
     return Contents(view, arrow_schema(program.views[view]), parts, spark)
 
 
@@ -59,7 +62,14 @@ def changes_of(program: Program, commit: Commit, view: str, store: Store) -> Vie
     """What a step changed in a view."""
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
     parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments) if chunks else []
-    return ViewChanges(view, arrow_schema(program.views[view]), parts)
+    return ViewChanges(view, changes_schema(program, view), parts)
+
+
+def changes_schema(program: Program, view: str) -> pa.Schema:
+    """The columns of a view's changes: the view's, and the result's state where that is emitted."""
+    schema = arrow_schema(program.views[view])
+    flagged = len(layout_of(program.circuit, view).schema) > len(schema)
+    return schema.append(pa.field(STATE, pa.string(), nullable=False)) if flagged else schema
 
 
 def state_of(program: Program, commit: Commit | None) -> State:
@@ -70,8 +80,8 @@ def state_of(program: Program, commit: Commit | None) -> State:
 
 
 def layout_of(circuit: Circuit, view: str) -> Layout:
-    """How a view's changes and contents are stored."""
-    return circuit.stored(circuit.output(view).kept)
+    """How a view's changes are stored."""
+    return circuit.stored(circuit.output(view).changes)
 
 
 def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:

@@ -16,11 +16,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
+from circuits.contents import is_pending
 from circuits.errors import DataError, Error, ProgramError, StateError
 from circuits.segments import Chunk
 from circuits.state import State, TaskResult
 from circuits.waterline import to_json
 from dbsp.changes import Changes, ViewChanges
+from dbsp.clock import moment
 from dbsp.commits import Commit
 from dbsp.inline import InlineRunner
 from dbsp.metrics import Metrics
@@ -167,6 +169,11 @@ class Pipeline:
         """The number of the last step, 0 before the first."""
         return self.store.last.step if self.store.last else 0
 
+    @property
+    def clock(self) -> datetime | None:
+        """The clock of the last step."""
+        return self.store.last.clock if self.store.last else None
+
     def step(
         self,
         clock: datetime | None = None,
@@ -174,24 +181,27 @@ class Pipeline:
         stream: str = "",
         batch: int | None = None,
         offsets: object = None,
+        ending: bool = False,
     ) -> Changes:
         """Apply what is queued to every view, and commit.
 
-        clock: the step's time, read by NOW(). stream, batch, offsets: which micro-batch of which streaming
-        query this is; it is committed once, see `committed`. When it raises, nothing has changed and what
-        was queued still is: the step can be tried again, or its delta given up with `discard`.
+        clock: the step's time, never before the last one's, see `dbsp.clock`. ending: see `finish`. stream,
+        batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
+        `committed`. When it raises, nothing has changed and what was queued still is: the step can be tried
+        again, or its delta given up with `discard`.
         """
         with self._lock:
             self._open()
             began = time.perf_counter()
-            clock = self._moment(clock)
+            clock, of_machine = moment(self._in_zone(clock), self.store.last, self.program.circuit.is_timed)
             step = self.last_step + 1
             self._attempt += 1
             segment = f"{step:012d}-{self._token}-{self._attempt}"
             try:
-                results = self._run(step, clock, segment)
+                results = self._run(step, clock, segment, ending)
                 state = self._state.apply(results)
                 commit = self._commit(step, clock, state, results)
+                commit = replace(commit, machine_clock=of_machine)
                 commit = _of_batch(commit, self.store.last, stream, batch, offsets)
                 self.store.commit(commit)
             except BaseException:
@@ -210,6 +220,19 @@ class Pipeline:
             for callback in callbacks:
                 callback(step, changes[view])
         return changes
+
+    def finish(self, clock: datetime | None = None) -> Changes | None:
+        """The end of all input: a step after which no view has changes that haven't been emitted.
+
+        None, and no step, where nothing is queued and no TRIGGER or EMIT holds anything back.
+        """
+        with self._lock:
+            self._open()
+            if not self._queue.rows and not is_pending(
+                self.program.circuit, self._state, self.store.segments
+            ):
+                return None
+            return self.step(clock, ending=True)
 
     def committed(self, stream: str, batch: int) -> bool:
         """Whether that micro-batch is in the state already, so that it must not be applied again.
@@ -251,7 +274,7 @@ class Pipeline:
 
         return run(self, once=once, every=every, on_step=on_step)
 
-    def _run(self, step: int, clock: datetime | None, segment: str) -> list[TaskResult]:
+    def _run(self, step: int, clock: datetime | None, segment: str, ending: bool) -> list[TaskResult]:
         partitions = self.partitions or self.runner.partitions
         work = Work(
             self.program.circuit,
@@ -263,6 +286,7 @@ class Pipeline:
             segment,
             partitions,
             self.store.durable,
+            ending,
         )
         return self.runner.run(work)
 
@@ -283,7 +307,7 @@ class Pipeline:
             waterlines=to_json(state.waterlines),
         )
 
-    def _moment(self, clock: datetime | None) -> datetime | None:
+    def _in_zone(self, clock: datetime | None) -> datetime | None:
         if clock is not None and clock.tzinfo is None:
             return clock.replace(tzinfo=ZoneInfo(self.program.timezone))
         return clock

@@ -18,7 +18,8 @@ class Work:
     """One step: every level, in every partition, and the merges that `state` says are due.
 
     segment: what the names of all files it writes under `segments.root` begin with; no other attempt at
-    any step has the same. durable: whether those files are synced before they are named.
+    any step has the same. durable: whether those files are synced before they are named. ending: no input
+    will follow this step.
     """
 
     circuit: Circuit
@@ -30,6 +31,7 @@ class Work:
     segment: str
     partitions: int
     durable: bool
+    ending: bool = False
 
 
 class Runner(Protocol):

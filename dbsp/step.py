@@ -9,6 +9,7 @@ from pathlib import Path
 
 from circuits.errors import DataError
 from dbsp.changelog import json_lines, text_lines
+from dbsp.clock import EPOCH
 from dbsp.pipeline import Pipeline
 from dbsp.replay import queue, read_file
 
@@ -28,7 +29,13 @@ def replay(
     with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
         for step in read_file(text, deltas if deltas != "-" else "stdin", pipeline.program.tables):
             queue(pipeline, step)
-            yield from show(pipeline.step(clock=step.clock))
+            clock = step.clock
+            if clock is None and pipeline.program.circuit.is_timed:
+                clock = pipeline.clock or EPOCH  # not the machine's: a replay gives the same every time
+            yield from show(pipeline.step(clock=clock))
+        held_back = pipeline.finish()
+        if held_back is not None:
+            yield from show(held_back)
 
 
 def read_deltas(path: str) -> str:

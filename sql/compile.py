@@ -29,6 +29,7 @@ from sql.catalyst import Catalyst, compile_session
 from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import normalized_columns, plan
 from sql.catalyst.query import Query
+from sql.emission import resolved
 from sql.inserts import check_fits, check_not_read, find_target
 from sql.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from sql.lower import lower
@@ -246,6 +247,8 @@ class _Compiler:
             statement.name, statement.query, statement.kind, statement.columns, statement.start
         )
         self._check_columns(view, statement)
+        if statement.emission is not None:
+            view = replace(view, emission=resolved(self.source, statement.emission, self._microseconds))
         self.views[view.name] = view
         types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
         self.catalyst.register(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sql.emission import Emission, Triggers
 from sql.keys import Key, view_keys
 from sql.plan import Aggregate, Distinct, Join, Levels, Plan, Scan, Top, Window
 from sql.program import Program, View
@@ -17,6 +18,7 @@ def explain_view(program: Program, name: str) -> str:
     lines = [
         f"{_KINDS[view.kind]} {view.name} ({spell_columns(view.schema)})",
         f"  stream key: {spell_key(view, view_keys(program)[name])}",
+        *([f"  emitted: {spell_emission(view.emission)}"] if view.emission is not None else []),
         *_tree(view.plan, "  "),
     ]
     return "".join(f"{line}\n" for line in lines)
@@ -27,6 +29,29 @@ def spell_key(view: View, key: Key) -> str:
     if key is None:
         return "a row id: rows are only added" if view.append_only else "the whole row, counted"
     return ", ".join(view.schema[column].name for column in key) or "none needed: one row at most"
+
+
+def spell_emission(emission: Emission) -> str:
+    """Relative to the end of the window, where that decides."""
+    if isinstance(emission, Triggers):
+        members = [] if emission.counting is None else [f"each {emission.counting} records of a key"]
+        if emission.delay is not None:
+            members.append(f"{_duration(emission.delay)} after a key's last record")
+        if emission.waterline:
+            members.append("when the waterline has passed a key")
+        return ", ".join(members)
+    rate = f"{emission.rows} records" if emission.every is None else _duration(emission.every)
+    early = f"from {_duration(emission.first)} each {rate}, " if emission.first < emission.complete else ""
+    late = f", late ones to {_duration(emission.last)}" if emission.late else ""
+    return f"{early}complete at {_duration(emission.complete)}{late}"
+
+
+def _duration(microseconds: int) -> str:
+    seconds = microseconds / 1_000_000
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds and not seconds % unit:
+            return f"{seconds / unit:g} {name}"
+    return f"{seconds:g} s"
 
 
 def _tree(plan: Plan, indent: str) -> list[str]:

@@ -36,10 +36,8 @@ def refuse_in_query(cursor: Cursor) -> None:
 
 def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
     word = token.upper
-    if word == "TRIGGER" and depth == 0 and after.upper in ("COUNTING", "AFTER", "ON"):
-        cursor.fail("not supported yet: TRIGGER", token)
-    if word == "EMIT" and depth == 0 and after.text.upper() in ("(", "CHANGES", "FINAL", "STREAM"):
-        cursor.fail("not supported yet: EMIT", token)
+    if word == "EMIT" and depth == 0 and after.upper in ("CHANGES", "FINAL", "STREAM"):
+        cursor.fail(f"not supported: EMIT {after.upper}; write TRIGGER ... or EMIT (...)", token)
     if word == "SELECT" and after.upper == "STREAM" and _continues(cursor, after):
         cursor.fail("not supported yet: SELECT STREAM", after)
 

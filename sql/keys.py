@@ -6,6 +6,7 @@
     key(ω a) = key(top a) = key(a)      key(posexplode a) = key(a) ∪ position
     key(top[p; row_number; 1] a) = p    key(recursive view) = all columns
 
+π also keeps a column that it puts into a struct, or shifts by a constant, as a window's end is.
 None: no columns do, rows are told apart by all their columns and counted.
 """
 
@@ -13,12 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from circuits.expressions.nodes import Column, Expression
+import pyarrow.types as pt
+
+from circuits.expressions.nodes import Call, Column, Expression, Literal
 from circuits.operators.late import LATE_ROWS
 from sql.plan import Aggregate, Distinct, Filter, Generate, Join, Plan, Project, Scan, Top, Window
 from sql.program import Program, Table
 
 Key = tuple[int, ...] | None
+# between timestamps and their microseconds
+_ONE_TO_ONE = {"precise_timestamp_conversion", "known_not_null"}
 
 
 def view_keys(program: Program) -> dict[str, Key]:
@@ -92,5 +97,28 @@ def is_unique(keys: tuple[Expression, ...], key: Key) -> bool:
 def _projected(expressions: tuple[Expression, ...], key: Key) -> Key:
     if key is None:
         return None
-    kept = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, Column)}
-    return tuple(kept[column] for column in key) if kept.keys() >= set(key) else None
+    kept: dict[int, int] = {}
+    for i, expression in enumerate(expressions):
+        for column in told_by(expression):
+            if column not in kept or isinstance(expression, Column) > isinstance(
+                expressions[kept[column]], Column
+            ):
+                kept[column] = i
+    return tuple(dict.fromkeys(kept[column] for column in key)) if kept.keys() >= set(key) else None
+
+
+def told_by(expression: Expression) -> set[int]:
+    """The columns whose values can be told from the expression's value."""
+    if isinstance(expression, Column):
+        return {expression.index}
+    if not isinstance(expression, Call):
+        return set()
+    if expression.function == "create_named_struct":
+        return set[int]().union(*map(told_by, expression.arguments[1::2]))
+    if expression.function in _ONE_TO_ONE:
+        return told_by(expression.arguments[0])
+    if expression.function in ("add", "subtract") and isinstance(expression.arguments[1], Literal):
+        kind = expression.type
+        same = pt.is_integer(kind) and expression.option("evalMode", "ANSI") == "ANSI"
+        return told_by(expression.arguments[0]) if same else set()
+    return set()

@@ -19,15 +19,17 @@ from circuits.operators.event_times import EventTimes, LastEventTimes
 from circuits.operators.generate import Generate
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
 from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
+from circuits.operators.progress import Proved
 from circuits.operators.streams import Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.verify import verify
-from circuits.waterline import Lateness
+from circuits.waterline import CLOCK, Lateness
 from sql import plan as p
 from sql.append_only import append_only
 from sql.keys import Key, stream_key, table_key
 from sql.late_rows import views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
+from sql.lower_emission import lower_emission
 from sql.lower_join import lower_join
 from sql.lower_recursion import lower_component, lower_levels
 from sql.lower_window import lower_top, lower_window
@@ -65,6 +67,9 @@ class Lowering:
         self._keys: dict[str, Key] = {LATE_ROWS: None}
         self._nodes: dict[p.Plan, int] = {}
         self._late: list[int] = []
+        # per waterline, the node whose rows move it and the lateness of that relation; the node of candidates
+        self.proofs: dict[str, tuple[int, tuple[Lateness, ...]]] = {}
+        self.percentiles: dict[str, int] = {}
 
     def table(self, table: Table) -> None:
         schema = arrow_schema(table.schema)
@@ -116,12 +121,15 @@ class Lowering:
         for i, one in enumerate(lateness):
             if one.percentile is not None:
                 times = self.builder.add(EventTimes(lateness, i), source)
-                self.builder.add(LastEventTimes(one), self.builder.placed(times, ()), name=one.name)
+                last = LastEventTimes(one)
+                placed = self.builder.placed(times, ())
+                self.percentiles[one.name] = self.builder.add(last, placed, name=one.name)
 
     def _on_time(self, node: int, of: Table | View, lateness: tuple[Lateness, ...]) -> int:
         """The rows of a node that aren't late; those that are go to `late_rows`."""
         if not lateness:
             return node
+        self.proofs.update({one.name: (node, lateness) for one in lateness})
         names = tuple(field.name for field in of.schema)
         self._late.append(self.builder.add(Late(of.name, lateness, names), node))
         return self.builder.add(OnTime(of.name, lateness), node, name=of.name)
@@ -139,9 +147,28 @@ class Lowering:
         self._relations[view.name] = node
         self._append_only[view.name] = view.append_only
         self._keys[view.name] = self.stream_key(view.plan)
-        if view.kind != "local":
+        if view.emission is not None:
+            kept, emission = lower_emission(self, view, node, self._keys[view.name])
+            self.builder.output(view.name, node, kept, emission)
+        elif view.kind != "local":
             trace = None if view.append_only else self.integrated_rows(node)
             self.builder.output(view.name, node, trace)
+
+    def relation(self, name: str) -> int:
+        """The node of a table or view."""
+        return self._relations[name]
+
+    def proved(self, one: Lateness) -> int:
+        """The node of what a step's rows prove of a waterline."""
+        if one.percentile is not None:
+            return self.percentiles[one.name]
+        source, lateness = self.proofs[one.name]
+        return self.builder.add(Proved(lateness), source)
+
+    def watch_clock(self) -> None:
+        """The circuit has the step clock among its waterlines."""
+        if CLOCK not in self.builder.lateness:
+            self.builder.lateness.append(CLOCK)
 
     def append_only(self, plan: p.Plan) -> bool:
         return append_only(plan, self._append_only)

@@ -11,6 +11,7 @@ from circuits.circuit import Circuit
 from circuits.errors import ProgramError
 from circuits.percentile import Percentile
 from circuits.waterline import Amount
+from sql.emission import Emission
 from sql.plan import Plan, Schema
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class View:
 
     append_only: the view's changes are never retractions. component: the recursive views that it is defined
     together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
+    emission: when its changes leave; None: at every step.
     """
 
     name: str
@@ -63,6 +65,7 @@ class View:
     lateness: tuple[ColumnLateness, ...] = ()
     component: tuple[str, ...] = ()
     max_iterations: int = 0
+    emission: Emission | None = None
 
 
 @dataclass(frozen=True, slots=True)

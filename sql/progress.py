@@ -23,6 +23,7 @@ from circuits.operator import Operator
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
+from circuits.operators.emit import Emit
 from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import Frozen, OnTime
@@ -209,7 +210,7 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
 
 # what looks rows of a trace up
 _READERS = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Frozen, Window, Top)
-_TRACES = (Integrate, Upsert, TopOfAppends)
+_TRACES = (Integrate, Upsert, TopOfAppends, Emit)
 
 
 def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention | None:
@@ -217,6 +218,9 @@ def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention 
     if any(output.trace == trace for output in circuit.outputs):
         return None
     node = circuit.nodes[trace]
+    if isinstance(node.operator, Emit):
+        # its own limits are below what has fired: such a key's row is never retracted any more
+        return Retention((node.operator.limits,)) if node.operator.limits else None
     readers: list[tuple[Limit, ...]] = []
     if isinstance(node.operator, Upsert):
         readers.append(_upsert_limits(node.operator, bounds[node.inputs[0]]))

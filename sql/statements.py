@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sql.annotations import LatenessClause, LatenessStatement, lateness_clause, lateness_statement
+from sql.emission import Clause, emission_clause, emission_start
 from sql.extensions import refuse_in_query, refuse_statement
 from sql.source import Source
 from sql.tokens import Cursor, Slice, Token, tokens
@@ -46,13 +47,17 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class CreateView:
-    """kind: 'view', 'local' or 'materialized'; columns: new names, or () to keep the query's."""
+    """kind: 'view', 'local' or 'materialized'; columns: new names, or () to keep the query's.
+
+    emission: when its changes leave; None: at every step.
+    """
 
     name: str
     columns: tuple[str, ...]
     kind: str
     query: Slice
     start: int
+    emission: Clause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,13 @@ def _statement(cursor: Cursor) -> Statement:
         target = cursor.name("a table's name")
         if cursor.sees("VALUES"):
             cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
-        return InsertInto(target.text, _query(cursor), start)
+        query = _query(cursor)
+        if cursor.next.kind != "end":
+            word = cursor.next.upper
+            cursor.fail(
+                f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
+            )
+        return InsertInto(target.text, query, start)
     found = " ".join(token.text for token in cursor.tokens[: 2 if cursor.sees("CREATE") else 1])
     raise cursor.source.error(start, f"unknown statement '{found}'; {_KNOWN}")
 
@@ -132,7 +143,14 @@ def _create_view(cursor: Cursor, kind: str) -> CreateView:
             columns.append(cursor.name("a column's name").text)
         cursor.expect(")")
     cursor.expect("AS")
-    return CreateView(name.text, tuple(columns), kind, _query(cursor), name.start)
+    query = _query(cursor)
+    emission = emission_clause(cursor) if cursor.next.kind != "end" else None
+    if emission is not None and kind == "local":
+        message = (
+            f"view '{name.text}' is LOCAL: nothing of it leaves, at no time; declare it with CREATE VIEW"
+        )
+        raise cursor.source.error(emission.start, message)
+    return CreateView(name.text, tuple(columns), kind, query, name.start, emission)
 
 
 def _create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
@@ -155,7 +173,13 @@ def _create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
     cursor.expect(")")
     iterations = _max_iterations(cursor) if cursor.accept("WITH") else DEFAULT_ITERATIONS
     cursor.expect("AS")
-    return CreateRecursiveView(name.text, tuple(columns), kind, iterations, _query(cursor), name.start)
+    query = _query(cursor)
+    if cursor.next.kind != "end":
+        cure = f"CREATE VIEW v AS SELECT * FROM {name.text} {cursor.next.upper} ..."
+        cursor.fail(
+            f"not supported yet: {cursor.next.upper} on a recursive view; give it to a view of it: {cure}"
+        )
+    return CreateRecursiveView(name.text, tuple(columns), kind, iterations, query, name.start)
 
 
 def _max_iterations(cursor: Cursor) -> int:
@@ -171,10 +195,11 @@ def _max_iterations(cursor: Cursor) -> int:
 
 
 def _query(cursor: Cursor) -> Slice:
+    """The query, up to a TRIGGER or EMIT clause or the statement's end."""
     if cursor.next.upper not in _QUERY_STARTS:
         cursor.fail(f"expected a query, found {cursor.next}")
     refuse_in_query(cursor)
-    return cursor.rest()
+    return cursor.until(emission_start(cursor))
 
 
 def _refuse_if_not_exists(cursor: Cursor) -> None:

@@ -171,11 +171,12 @@ class Cursor:
             self.fail(f"expected a value, found {token}", token)
         return text.strip("`")
 
-    def rest(self) -> Slice:
-        """The text from here to the statement's end, and move there."""
+    def until(self, at: int | None = None) -> Slice:
+        """The text from here to token number `at`, or to the statement's end, and move there."""
         start = self.next.start
-        stop = self.tokens[-2].stop if len(self.tokens) > 1 else start
-        self.at = len(self.tokens) - 1
+        at = len(self.tokens) - 1 if at is None else at
+        stop = self.tokens[at - 1].stop if at else start
+        self.at = at
         return Slice(self.source.text[start:stop], start)
 
     def fail(self, message: str, token: Token | None = None) -> NoReturn:

@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
@@ -138,18 +139,28 @@ class Running:
             self.pipeline.close()
             self.pipeline = self._open()
 
-    def step(self, delta: Delta) -> str:
+    def step(self, delta: Delta, clock: datetime | None = None) -> str:
         """Apply the delta; the step's changelog as JSON lines."""
         self.reopen()
         for name, changes in delta.items():
             queue(self.pipeline, self.case.program.table(name), changes)
-        return "\n".join(json_lines(self.pipeline.step()))
+        return "\n".join(json_lines(self.pipeline.step(clock)))
 
-    def changes(self, delta: Delta) -> dict[str, Counter[Any]]:
+    def finish(self) -> str:
+        """The end of all input; the changelog of what that emits."""
+        self.reopen()
+        changes = self.pipeline.finish()
+        return "" if changes is None else "\n".join(json_lines(changes))
+
+    def changes(self, delta: Delta, clock: datetime | None = None) -> dict[str, Counter[Any]]:
         """Apply the delta; each view's change as a naive Z-set."""
-        self.step(delta)
+        self.step(delta, clock)
+        return self.last_changes()
+
+    def last_changes(self) -> dict[str, Counter[Any]]:
+        """What the last step changed in each view."""
         return {
-            view: _naive(self.pipeline.changes_of(view, self.pipeline.last_step).zset)
+            view: naive(self.pipeline.changes_of(view, self.pipeline.last_step).zset)
             for view in self.case.program.outputs
         }
 
@@ -184,7 +195,7 @@ def _queue_alike(pipeline: Pipeline, table: Table, changes: list[Change]) -> Non
     call(table.name, rows)
 
 
-def _naive(delta: ZSet) -> Counter[Any]:
+def naive(delta: ZSet) -> Counter[Any]:
     rows = zip(*(column.to_pylist() for column in delta.rows.columns), strict=True)
     found: Counter[Any] = Counter()
     for row, weight in zip(rows, delta.weights.tolist(), strict=True):
@@ -207,7 +218,7 @@ def incremental_equals_batch(case: Case, run: Run, oracle: Oracle, way: Way = PL
             for view in case.program.outputs:
                 total[view].update(changes[view])
                 summed = {row: weight for row, weight in total[view].items() if weight}
-                assert summed == _naive(running.pipeline[view].zset), f"step {number}, {view}: changes"
+                assert summed == naive(running.pipeline[view].zset), f"step {number}, {view}: changes"
             for view, expected in oracle.views(case.program, held).items():
                 found = running.rows(view)
                 difference = same_rows(found, expected)

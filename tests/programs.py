@@ -46,7 +46,7 @@ class Table:
 class View:
     """duckdb: the query in DuckDB's spelling; None where it has none that means the same.
 
-    recursive: the declared columns of a recursive view.
+    recursive: the declared columns of a recursive view. emission: TRIGGER or EMIT.
     """
 
     name: str
@@ -54,12 +54,14 @@ class View:
     duckdb: str | None
     local: bool = False
     recursive: str = ""
+    emission: str = ""
 
     @property
     def ddl(self) -> str:
         kind = ("LOCAL " if self.local else "") + ("RECURSIVE " if self.recursive else "")
         columns = f" ({self.recursive})" if self.recursive else ""
-        return f"CREATE {kind}VIEW {self.name}{columns} AS {self.query};"
+        emission = f" {self.emission}" if self.emission else ""
+        return f"CREATE {kind}VIEW {self.name}{columns} AS {self.query}{emission};"
 
 
 @dataclass(frozen=True)

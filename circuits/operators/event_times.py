@@ -56,9 +56,12 @@ class EventTimes(Operator):
 
 @dataclass(frozen=True)
 class LastEventTimes(Operator):
-    """Puts the step's event times after those before; reports the candidate. No rows come out."""
+    """Puts the step's event times after those before; reports the candidate, which is all that comes out."""
 
     lateness: Lateness
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return pa.schema([pa.field(self.lateness.name, self.lateness.type)])
 
     def placement(self, *inputs: Placement) -> Placement:
         return None
@@ -73,4 +76,6 @@ class LastEventTimes(Operator):
             context.risen[name], candidate = before.after(arrived, percentile)
             if candidate is not None:
                 context.report(name, candidate)
-        return ZSet.empty(rows.schema)
+                row = pa.RecordBatch.from_arrays([pa.array([candidate])], schema=self.schema())
+                return ZSet(row, np.ones(1, dtype=np.int64))
+        return ZSet.empty(self.schema())

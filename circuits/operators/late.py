@@ -8,6 +8,7 @@ Source: Feldera, "LATENESS in streaming programs".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 
@@ -48,13 +49,8 @@ class OnTime(Operator):
         if not len(delta):
             return delta
         late, jumping = rejected(self.lateness, delta.rows, context)
-        for one in self.lateness:
-            column = delta.rows.column(one.column)
-            # a row that is rejected for its jump must not move the waterline after all
-            seen = column.filter(pa.array(~jumping)) if jumping.any() else column
-            candidate = None if one.percentile is not None else one.candidate(seen)
-            if candidate is not None:
-                context.report(one.name, candidate)
+        for one, candidate in candidates(self.lateness, delta.rows, jumping):
+            context.report(one.name, candidate)
         gone = late | jumping
         if not gone.any():
             return delta
@@ -124,6 +120,20 @@ class Frozen(Operator):
         rows = refused.rows.select(list(range(refused.rows.num_columns - 1)))
         reasons = np.full(len(frozen), "frozen key")
         return late_rows(self.relation, self.lateness, ZSet(rows, refused.weights), reasons, context)
+
+
+def candidates(
+    lateness: tuple[Lateness, ...], rows: pa.RecordBatch, jumping: np.ndarray
+) -> Iterator[tuple[Lateness, pa.Scalar]]:
+    """What the rows prove of each waterline that they say anything of."""
+    for one in lateness:
+        if one.percentile is not None:
+            continue  # raised by `LastEventTimes`, which knows the order of arrival
+        column = rows.column(one.column)
+        # a row that is rejected for its jump must not move the waterline after all
+        candidate = one.candidate(column.filter(pa.array(~jumping)) if jumping.any() else column)
+        if candidate is not None:
+            yield one, candidate
 
 
 def rejected(

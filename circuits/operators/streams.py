@@ -118,6 +118,19 @@ class Exchange(Operator):
         return delta_of(inputs[0])
 
 
+@dataclass(frozen=True)
+class Broadcast(Exchange):
+    """The identity, which gives every partition all rows: for a few of them, of which every task must know.
+
+    What reads it must not add its rows to any trace or view: they are there once per partition.
+    """
+
+    columns: tuple[int, ...] = ()
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return None
+
+
 @dataclass(frozen=True, eq=False)
 class Remembered(Integral):
     """A trace whose stream is not its delta: what `Delay` puts out."""

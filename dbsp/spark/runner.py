@@ -59,6 +59,7 @@ class SparkRunner:
             work.clock,
             work.durable,
             partitions,
+            work.ending,
         )
         outcomes = self._job(step, work, inputs).collect()
         failures = [o for _, o in outcomes if isinstance(o.result, Error)]

@@ -67,6 +67,7 @@ class Step:
     clock: datetime | None
     durable: bool
     partitions: int
+    ending: bool = False
 
     def run(self, levels: range, partition: int, share: Share, received: Sequence[Blob]) -> Iterator[Record]:
         """The task's outcome and blobs. An error stops here the tasks that would need its blobs."""
@@ -85,6 +86,7 @@ class Step:
             received=[(blob.node, blob.rows) for blob in ordered],
             pieces=share.pieces,
             durable=self.durable,
+            ending=self.ending,
         )
         try:
             result = run_task(self.circuit.value, task, segments)

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.spark
 VIEWS = {
     "SELECT name, id FROM customer WHERE id > 3": ("id",),
     "SELECT name FROM customer": None,
-    "SELECT id + 1 AS id FROM customer": None,
+    "SELECT id + 1 AS id FROM customer": ("id",),
+    "SELECT id * 2 AS id FROM customer": None,
     "SELECT a.id AS a, b.id AS b FROM customer a JOIN customer b ON a.name = b.name": ("a", "b"),
     "SELECT o.id FROM orders o JOIN customer c ON o.customer = c.id": None,
     "SELECT a.id AS a, b.id AS b FROM customer a JOIN customer b ON a.id = b.id": ("a",),

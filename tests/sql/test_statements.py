@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from circuits.errors import ProgramError
+from sql.emission import EmitClause, TriggerClause
 from sql.source import read
 from sql.statements import CreateTable, CreateView, InsertInto, Statement, statements
 
@@ -74,8 +75,33 @@ def test_views_and_inserts_keep_their_query_as_written() -> None:
         ),
         ("DECLARE RECURSIVE VIEW v (a INT)", "1:1: not supported yet: DECLARE RECURSIVE VIEW; write CREATE"),
         ("CREATE FUNCTION f AS 'x'", "1:1: not supported yet: CREATE FUNCTION"),
-        ("CREATE VIEW v AS\nSELECT 1 TRIGGER COUNTING 10", "2:10: not supported yet: TRIGGER"),
-        ("CREATE VIEW v AS SELECT 1 EMIT (UPDATE RATE 1 ROWS)", "1:27: not supported yet: EMIT"),
+        ("CREATE VIEW v AS\nSELECT 1 TRIGGER COUNTING 0", "2:27: COUNTING 0: at least 1 record is needed"),
+        ("CREATE VIEW v AS SELECT 1 TRIGGER COUNTING -3", "1:44: COUNTING -3: at least 1 record is needed"),
+        ("CREATE VIEW v AS SELECT 1 TRIGGER COUNTING 2.5", "1:44: COUNTING needs a whole number, as in COUN"),
+        ("CREATE VIEW v AS SELECT 1 TRIGGER COUNTING 1, COUNTING 2", "1:47: COUNTING is given twice"),
+        (
+            "CREATE VIEW v AS SELECT 1 TRIGGER COUNTING 1, DAILY",
+            "1:47: unknown trigger 'DAILY'; triggers are",
+        ),
+        ("CREATE VIEW v AS SELECT 1 TRIGGER AFTER DELAY", "1:46: AFTER DELAY needs an interval"),
+        ("CREATE VIEW v AS SELECT 1 TRIGGER ON WATERLINE x", "1:48: TRIGGER ends the statement, found 'x'"),
+        ("CREATE LOCAL VIEW v AS SELECT 1 TRIGGER COUNTING 1", "1:33: view 'v' is LOCAL: nothing of it leav"),
+        ("INSERT INTO o SELECT 1 TRIGGER COUNTING 1", "1:24: TRIGGER belongs to a view: CREATE VIEW v AS"),
+        ("CREATE VIEW v AS SELECT 1 EMIT (UPDATE RATE 0 ROWS)", "1:45: UPDATE RATE 0: at least 1 record"),
+        (
+            "CREATE VIEW v AS SELECT 1 EMIT (LATE UPDATES MAYBE)",
+            "1:33: unknown option 'LATE' of EMIT; options",
+        ),
+        (
+            "CREATE VIEW v AS SELECT 1 EMIT (UPDATE RATE 1 ROW, UPDATE RATE 2 ROWS)",
+            "1:52: UPDATE RATE is given",
+        ),
+        ("CREATE VIEW v AS SELECT 1 EMIT (RESULT STATE FLAG", "1:50: expected ), found the end"),
+        (
+            "CREATE RECURSIVE VIEW v (a INT) AS SELECT 1 TRIGGER COUNTING 1",
+            "1:45: not supported yet: TRIGGER on",
+        ),
+        ("CREATE VIEW v AS SELECT 1 EMIT CHANGES", "1:27: not supported: EMIT CHANGES; write TRIGGER"),
         ("CREATE VIEW v AS SELECT STREAM a FROM t", "1:25: not supported yet: SELECT STREAM"),
         ("CREATE OR REPLACE VIEW v AS SELECT 1", "1:11: CREATE OR REPLACE has no meaning here"),
         ("CREATE VIEW IF NOT EXISTS v AS SELECT 1", "1:13: IF NOT EXISTS has no meaning here"),
@@ -112,3 +138,38 @@ def test_words_of_extensions_are_names_elsewhere(query: str) -> None:
     (view,) = parse(f"CREATE VIEW v AS {query}")
     assert isinstance(view, CreateView)
     assert view.query.text == query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT emit FROM t",
+        "SELECT trigger.a FROM t JOIN u trigger ON trigger.a = t.a",
+        "SELECT a AS trigger FROM (SELECT 1 AS a EMIT) q",
+        "SELECT a FROM t emit (a, b)",
+    ],
+)
+def test_the_words_of_emission_are_names_elsewhere(query: str) -> None:
+    (view,) = parse(f"CREATE VIEW v AS {query}")
+    assert isinstance(view, CreateView)
+    assert (view.query.text, view.emission) == (query, None)
+
+
+def test_when_changes_leave_ends_a_view() -> None:
+    first, second = parse(
+        "CREATE VIEW v AS SELECT a FROM t trigger TRIGGER ON WATERMARK, counting 3, "
+        "AFTER DELAY INTERVAL (2) DAY;"
+        "CREATE VIEW w AS SELECT a FROM emit EMIT ("
+        "FIRST RESULT OFFSET - INTERVAL '1' HOUR, UPDATE RATE 5 rows)"
+    )
+    assert isinstance(first, CreateView)
+    assert isinstance(first.emission, TriggerClause)
+    assert first.query.text == "SELECT a FROM t trigger"
+    assert (first.emission.counting, first.emission.waterline) == (3, True)
+    assert first.emission.delay is not None
+    assert first.emission.delay.text == "INTERVAL (2) DAY"
+    assert isinstance(second, CreateView)
+    assert isinstance(second.emission, EmitClause)
+    assert second.query.text == "SELECT a FROM emit"
+    assert second.emission.first is not None
+    assert (second.emission.first.text, second.emission.rate) == ("- INTERVAL '1' HOUR", 5)

@@ -1,0 +1,66 @@
+"""Emit: the changes of a view that leave, of the keys that fire.
+
+    emit^Δ(K) = Σ { −emitted(k) + v(k) : k ∈ K }        emitted = z⁻¹(I(emit^Δ))
+
+v(k): the view's rows of key k after the step. What hasn't changed cancels. So the sum of all emissions is,
+for each key, the view as of a step at which it fired.
+State: the emitted rows, by key.  Cost: O(|K| log |I(v)|).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from circuits.arrow import take
+from circuits.batch import Batch, Layout
+from circuits.hashing import hash_rows
+from circuits.operator import Context, Operator, Placement, Value, delta_of
+from circuits.operators.trigger import STATE
+from circuits.retain import Limit
+from circuits.trace import Integral
+from circuits.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Emit(Operator):
+    """Inputs: the keys that fire (and their result's state), the view's trace, placed by the key.
+
+    limits: emitted rows for which one holds will not be asked for again.
+    """
+
+    key: tuple[int, ...]
+    flagged: bool = False
+    limits: tuple[Limit, ...] = ()
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[1].append(pa.field(STATE, pa.string())) if self.flagged else inputs[1]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.key
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(self.schema(*inputs), self.key)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+    ) -> Integral:
+        fired, view = delta_of(inputs[0]).rows, inputs[1]
+        assert isinstance(view, Integral)
+        keys = fired.columns[: len(self.key)]
+        hashes = hash_rows(keys, fired.num_rows, context.seed)
+        emitted = Integral(layout, before, Batch.empty(layout))
+        after = Integral(view.layout, (*view.before, view.delta), view.delta)
+        parts = []
+        for _, batch, there in emitted.find(keys, hashes, self.key, whole_key=False):
+            parts.append(-batch.zset.take(there))
+        for owner, batch, there in after.find(keys, hashes, self.key, whole_key=False):
+            rows = take(batch.rows, there)
+            if self.flagged:
+                state = fired.column(fired.num_columns - 1).take(pa.array(owner))
+                rows = rows.append_column(pa.field(STATE, pa.string()), state)
+            parts.append(ZSet(rows, np.asarray(batch.weights[there])))
+        delta = ZSet.sum(layout.schema, parts)
+        return Integral(layout, before, Batch.build(layout, delta, context.seed))

@@ -1,0 +1,271 @@
+"""Lowering of TRIGGER and EMIT: from a view's trace to what leaves, and when.
+
+    records ─► agendas ─► trigger ─► emit ─► out         the trigger and emit read the view's trace
+
+The records of an aggregation are those of its input, counted by group; of any other view, its changed rows.
+All is placed by the view's stream key, or by the whole row where it has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from circuits.errors import ProgramError
+from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap, substitute
+from circuits.operators.agenda import After, Agenda, At, Timetable
+from circuits.operators.emit import Emit
+from circuits.operators.linear import Filter, Map
+from circuits.operators.progress import Proved, Threshold
+from circuits.operators.records import Records
+from circuits.operators.streams import Broadcast, Exchange, Integrate
+from circuits.operators.trigger import Passed, Schedule, Trigger
+from circuits.ordering import has_order_bits
+from circuits.retain import Limit
+from circuits.waterline import CLOCK, Lateness
+from sql import emission, lineage
+from sql import plan as p
+from sql.keys import Key
+from sql.monotone import Bound, bound_of
+from sql.program import View
+from sql.progress import all_bounds
+
+if TYPE_CHECKING:
+    from sql.lower import Lowering
+
+Watched = tuple[Expression, Bound]
+
+
+def lower_emission(lowering: Lowering, view: View, node: int, key: Key) -> tuple[int, int]:
+    """(the view's trace, the node of its emissions)."""
+    return _Emitting(lowering, view, node, key).lower()
+
+
+@dataclass
+class _Emitting:
+    lowering: Lowering
+    view: View
+    node: int
+    stream_key: Key
+
+    def lower(self) -> tuple[int, int]:
+        self.builder = self.lowering.builder
+        self.key = tuple(range(len(self.view.schema))) if self.stream_key is None else self.stream_key
+        self.trace = self.builder.add(Integrate(self.key), self.builder.placed(self.node, self.key))
+        self.places = tuple(range(len(self.key)))
+        self.records = self._records()
+        self.agendas: list[int] = []
+        self.proofs: list[int] = []
+        given = self.view.emission
+        if isinstance(given, emission.Triggers):
+            trigger, limits = self._triggers(given)
+        else:
+            assert given is not None
+            trigger, limits = self._schedule(given)
+        fired = self.builder.add(trigger, self.records, self.trace, *self.agendas, *self.proofs)
+        flagged = trigger.schedule is not None and trigger.schedule.flagged
+        emit = self.builder.add(Emit(self.key, flagged, limits), fired, self.trace, name=self.view.name)
+        return self.trace, emit
+
+    # -- records ---------------------------------------------------------------------------------------
+
+    def _records(self) -> int:
+        columns = tuple(Column(i, self.view.schema[i].type, self.view.schema[i].nullable) for i in self.key)
+        grouped = None if self.stream_key is None else aggregated(self.view.plan, columns)
+        if grouped is not None:
+            source, keys = self.lowering.plan(grouped[0]), grouped[1]
+        else:
+            source, keys = self.trace, columns
+        if not keys:  # one key, but rows need a column
+            keys = (Literal(True, pa.bool_()),)
+        names = [self.view.schema[i].name for i in self.key] or ["everything"]
+        schema = tuple(p.Field(name, e.type, e.nullable) for name, e in zip(names, keys, strict=True))
+        counted = self.builder.add(Records(), self.lowering.map(source, keys, schema))
+        return self.builder.placed(counted, self.places)
+
+    # -- triggers --------------------------------------------------------------------------------------
+
+    def _triggers(self, given: emission.Triggers) -> tuple[Trigger, tuple[Limit, ...]]:
+        watched = self._watched(given.location) if given.waterline else []
+        thresholds = [self._threshold(bound) for _, bound in watched]
+        if given.delay is not None:
+            self.lowering.watch_clock()
+            clock = Threshold((CLOCK,), (Column(0, CLOCK.type),), at_once=True)
+            self.agendas.append(self._agenda(Agenda(self.places, After(given.delay), clock)))
+        passed = []
+        for (value, _), threshold in zip(watched, thresholds, strict=True):
+            self.agendas.append(self._agenda(Agenda(self.places, At(value), threshold)))
+            passed.append(Passed(value, threshold))
+        limits = tuple(Limit(self._of_view(value), bound) for value, bound in watched)
+        trigger = Trigger(self.key, len(self.agendas), given.counting, given.delay, tuple(passed))
+        return trigger, limits
+
+    def _watched(self, location: str) -> list[Watched]:
+        """The key's columns, or fields of one, that a waterline bounds; one for each waterline."""
+        found: list[Watched] = []
+        seen: set[int] = set()
+        for value, bound in self._bounded():
+            waterlines = {column for e in bound for column in columns_of(e)}
+            if not waterlines <= seen:
+                seen |= waterlines
+                found.append((value, bound))
+        if not found:
+            names = ", ".join(self.view.schema[i].name for i in self.key) or "none: it is one row"
+            raise ProgramError(
+                f"{location}: ON WATERMARK never fires for view '{self.view.name}': no waterline bounds a "
+                f"column of its stream key ({names}); give the time it is grouped by a LATENESS, and select "
+                "that group (window, window.end or a truncated time), or use COUNTING or AFTER DELAY"
+            )
+        return found
+
+    def _bounded(self) -> list[Watched]:
+        """Each bounded value of the key, over the key's columns."""
+        circuit = self.builder.build()
+        bounds = all_bounds(circuit)
+        found = []
+        for value, made, at in self._values():
+            bound = bound_of(made, bounds[at])
+            if bound is not None and (has_order_bits(value.type) or pt.is_decimal(value.type)):
+                found.append((value, bound))
+        return found
+
+    def _values(self) -> list[tuple[Expression, Expression, int]]:
+        """The key's columns and the fields of its structs: (over the key, over a node, that node)."""
+        found: list[tuple[Expression, Expression, int]] = []
+        for position, i in enumerate(self.key):
+            column = self.view.schema[i]
+            over_key = Column(position, column.type, column.nullable)
+            found.append((over_key, Column(i, column.type, column.nullable), self.node))
+            at = self.node
+            while isinstance(self.builder.nodes[at].operator, Filter | Exchange):
+                (at,) = self.builder.nodes[at].inputs
+            operator = self.builder.nodes[at].operator
+            made = operator.expressions[i] if isinstance(operator, Map) else None
+            if isinstance(made, Call) and made.function == "create_named_struct":
+                (below,) = self.builder.nodes[at].inputs
+                for field, argument in enumerate(made.arguments[1::2]):
+                    options = (("ordinal", field),)
+                    part = Call("get_struct_field", (over_key,), argument.type, True, options)
+                    found.append((part, argument, below))
+        return found
+
+    # -- schedules -------------------------------------------------------------------------------------
+
+    def _schedule(self, given: emission.Schedule) -> tuple[Trigger, tuple[Limit, ...]]:
+        end, made, at = self._window_end(given)
+        relation, column = self._event_time(made, at, given)
+        kind = self.builder.nodes[self.lowering.relation(relation)].schema.field(column).type
+        name = f"{relation}.{self.builder.nodes[self.lowering.relation(relation)].schema.names[column]}"
+        largest = Lateness(f"{name} (largest)", column, kind, 0)
+        freed = Lateness(f"{name} (last result of {self.view.name})", column, kind, given.last)
+        for one in (largest, freed):
+            if one not in self.builder.lateness:
+                self.builder.lateness.append(one)
+        proved = self.builder.add(Proved((largest, freed)), self.lowering.relation(relation))
+        self.proofs.append(self.builder.add(Broadcast(), proved))
+        threshold = Threshold((largest,), (Column(0, kind),), at_once=True)
+        table = Timetable(end, given.first, given.every, given.complete, given.last)
+        self.agendas.append(self._agenda(Agenda(self.places, table, threshold, again=True)))
+        schedule = Schedule(table, threshold, given.rows, given.late, given.flagged)
+        limits: tuple[Limit, ...] = ()
+        bound = bound_of(made, all_bounds(self.builder.build())[at])
+        if bound is not None and self._none_after(bound, name, given.last):
+            last = Column(self.builder.lateness.index(freed), kind)
+            limits = (Limit(self._of_view(end), (*bound, last)),)
+        return Trigger(self.key, 1, schedule=schedule), limits
+
+    def _none_after(self, bound: Bound, name: str, last: int) -> bool:
+        """Whether what comes after the last result is late for the waterline, so that nothing does."""
+        waterlines = {self.builder.lateness[column] for e in bound for column in columns_of(e)}
+        return all(one.name == name and one.percentile is None and one.amount <= last for one in waterlines)
+
+    def _window_end(self, given: emission.Schedule) -> tuple[Expression, Expression, int]:
+        """The key's window end: (over the key, over a node, that node)."""
+        times = [value for value in self._values() if pt.is_timestamp(value[0].type)]
+        for value in times:
+            if self._is_end(*value):
+                return value
+        names = ", ".join(self.view.schema[i].name for i in self.key) or "none: it is one row"
+        raise ProgramError(
+            f"{given.location}: EMIT needs the end of a window in the stream key of view '{self.view.name}' "
+            f"({names}); group by window(ts, '10 minutes') and select it, or its end AS window_end"
+        )
+
+    def _is_end(self, value: Expression, made: Expression, at: int) -> bool:
+        """A window's field `end`; a column of such a name; or a start plus the length."""
+        if isinstance(value, Call):
+            struct = value.arguments[0].type
+            return bool(struct.field(dict(value.options)["ordinal"]).name == "end")
+        assert isinstance(value, Column)
+        name = self.view.schema[self.key[value.index]].name.lower()
+        if name in ("end", "wend") or name.endswith(("_end", "windowend")):
+            return True
+        operator = self.builder.nodes[at].operator
+        if isinstance(made, Column) and isinstance(operator, Map):
+            made = operator.expressions[made.index]
+        sum_ = made.arguments[0] if isinstance(made, Call) and made.arguments else None
+        return (
+            isinstance(made, Call)
+            and made.function == "precise_timestamp_conversion"
+            and isinstance(sum_, Call)
+            and sum_.function == "add"
+            and isinstance(sum_.arguments[1], Literal)
+        )
+
+    def _event_time(self, made: Expression, at: int, given: emission.Schedule) -> tuple[str, int]:
+        """(table, position of its column) that the window is made of."""
+        circuit = self.builder.build()
+        columns = set(columns_of(made))
+        origin = lineage.origin(circuit, at, columns.pop()) if len(columns) == 1 else None
+        if origin is not None:
+            table = self.lowering.relation(origin[0])
+            column = self.builder.nodes[table].schema.get_field_index(origin[1])
+            if column >= 0 and pt.is_timestamp(self.builder.nodes[table].schema.field(column).type):
+                return origin[0], column
+        raise ProgramError(
+            f"{given.location}: EMIT needs an event time for view '{self.view.name}': a TIMESTAMP column of "
+            "one table that the window is made of"
+        )
+
+    # -- parts -----------------------------------------------------------------------------------------
+
+    def _agenda(self, operator: Agenda) -> int:
+        return self.builder.add(operator, self.records, *self.proofs)
+
+    def _threshold(self, bound: Bound) -> Threshold:
+        """The bound, over the waterlines that it needs; what proves them is added to the inputs."""
+        columns = sorted({column for e in bound for column in columns_of(e)})
+        lateness = tuple(self.builder.lateness[column] for column in columns)
+        for one in lateness:
+            proof = self.builder.add(Broadcast(), self.lowering.proved(one))
+            if proof not in self.proofs:
+                self.proofs.append(proof)
+        at = {column: i for i, column in enumerate(columns)}
+        return Threshold(lateness, tuple(remap(e, at) for e in bound))
+
+    def _of_view(self, value: Expression) -> Expression:
+        """A value of the key, over the view's columns."""
+        return remap(value, dict(enumerate(self.key)))
+
+
+def aggregated(plan: p.Plan, key: tuple[Expression, ...]) -> tuple[p.Plan, tuple[Expression, ...]] | None:
+    """The input of the aggregation that a plan is, with the key over it; None: it is none.
+
+    key: over the plan's columns. Nothing stands above the aggregation but projections and filters.
+    """
+    match plan:
+        case p.Filter():
+            return aggregated(plan.input, key)
+        case p.Project():
+            expressions = plan.expressions
+            return aggregated(plan.input, tuple(substitute(e, lambda c: expressions[c.index]) for e in key))
+        case p.Aggregate():
+            keys = plan.keys
+            if any(column >= len(keys) for e in key for column in columns_of(e)):
+                return None
+            return plan.input, tuple(substitute(e, lambda c: keys[c.index]) for e in key)
+        case _:
+            return None
