@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 import pyarrow as pa
 
 from circuits.errors import ProgramError
+from circuits.operators.trigger import STATE
+from sql.emission import Schedule
 from sql.plan import Field, Plan, Scan
 from sql.program import Insert, Table, View
 from sql.source import Source, did_you_mean
@@ -14,9 +16,10 @@ from sql.statements import InsertInto
 from sql.types import ddl
 from sql.verify import inputs
 
-# Columns of an INSERT's target that the query doesn't give: a change's weight, and the step it came in.
+# Columns of an INSERT's target that the query doesn't give: a change's weight, its step, and the state
+# of a result that EMIT (... RESULT STATE FLAG) says.
 WEIGHT = "__weight"
-CHANGELOG = (WEIGHT, "__step")
+CHANGELOG = {WEIGHT: pa.int64(), "__step": pa.int64(), STATE: pa.string()}
 
 
 def find_target(
@@ -44,15 +47,22 @@ def check_fits(source: Source, statement: InsertInto, view: View, target: Table)
     """The view's columns are the target's, by position."""
     columns = [column for column in target.schema if column.name.lower() not in CHANGELOG]
     weight = any(column.name.lower() == WEIGHT for column in target.schema)
-    if not weight and not view.append_only:
+    flagged = isinstance(view.emission, Schedule) and view.emission.flagged
+    if not weight and (flagged or not view.append_only):
         message = (
             f"what is inserted into '{target.name}' can retract rows, which a table of rows can't; "
             f"declare a column {WEIGHT} BIGINT in '{target.name}' to get the changelog"
         )
         raise source.error(statement.start, message)
     for column in target.schema:
-        if column not in columns and column.type != pa.int64():
-            message = f"column '{column.name}' of '{target.name}' is written as BIGINT; declare it so"
+        kind = CHANGELOG.get(column.name.lower())
+        if kind is not None and column.type != kind:
+            message = (
+                f"column '{column.name}' of '{target.name}' is written as {ddl(kind).upper()}; declare it so"
+            )
+            raise source.error(statement.start, message)
+        if column.name.lower() == STATE and not flagged:
+            message = f"column '{STATE}' of '{target.name}' needs a view with EMIT (..., RESULT STATE FLAG)"
             raise source.error(statement.start, message)
     if len(view.schema) != len(columns):
         message = (

@@ -21,6 +21,7 @@ from pyspark.sql.functions import lit
 
 from circuits.batch import Batch, Layout
 from circuits.errors import Error, StateError
+from circuits.operators.trigger import STATE
 from circuits.segments import Chunk, Segments
 from circuits.zset import WEIGHT
 from dbsp.commits import write_whole
@@ -38,12 +39,13 @@ STEP = "__step"
 
 @dataclass(frozen=True)
 class Reading:
-    """The function for `mapInArrow` over chunk numbers: each chunk's rows, and their weights if wanted."""
+    """The function for `mapInArrow` over chunk numbers: of each chunk's changes the columns `places`."""
 
     root: str
     chunks: tuple[Chunk, ...]
     layout: Layout
     schema: pa.Schema
+    places: tuple[int, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = Segments(self.root)
@@ -51,7 +53,8 @@ class Reading:
             for i in batch.column(0).to_pylist():
                 stored = segments.open(self.chunks[i], self.layout.stored_schema)
                 changes = Batch.from_stored(stored, self.layout).zset.to_batch()
-                yield pa.RecordBatch.from_arrays(changes.columns[: len(self.schema)], schema=self.schema)
+                columns = [changes.column(i) for i in self.places]
+                yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
 @dataclass
@@ -110,13 +113,20 @@ class Sinks:
 
     def _changes(self, target: Table, view: str, chunks: Sequence[list[object]]) -> DataFrame:
         """The view's changes under the target's column names, read by the executors."""
-        columns = [column for column in target.schema if column.name.lower() not in (STEP, WEIGHT)]
-        columns += [column for column in target.schema if column.name.lower() == WEIGHT]
+        layout = layout_of(self.pipeline.program.circuit, view)
+        columns = [column for column in target.schema if column.name.lower() not in (STEP, STATE, WEIGHT)]
+        places = list(range(len(columns)))
+        # the stored columns are the view's, the result's state if there is one, the weight
+        for name, place in ((STATE, len(columns)), (WEIGHT, len(layout.schema))):
+            asked = [column for column in target.schema if column.name.lower() == name]
+            columns += asked
+            places += [place] * len(asked)
         reading = Reading(
             str(self.pipeline.store.segments.root),
             tuple(map(Chunk.from_json, chunks)),
-            layout_of(self.pipeline.program.circuit, view),
+            layout,
             pa.schema([pa.field(column.name, column.type) for column in columns]),
+            tuple(places),
         )
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
         return numbers.mapInArrow(reading, columns_ddl(columns))

@@ -102,10 +102,25 @@ class _Run:
                 return self.steps  # the batch that came next was turned away, as it should be
             raise self.failure or Error(f"{self.pipeline.program.name}: {first_line(error)}") from error
         finally:
+            interrupted = self.stop.is_set()
             self._end(query)
         if self.failure is not None:
             raise self.failure
+        if once and not interrupted:
+            self._finish()
         return self.steps
+
+    def _finish(self) -> None:
+        """The sources are exhausted: what TRIGGER and EMIT held back leaves."""
+        changes = self.pipeline.finish()
+        if changes is not None:
+            self._deliver(changes)
+
+    def _deliver(self, changes: Changes) -> None:
+        self.sinks.deliver(changes.step)
+        self.steps += 1
+        if self.on_step is not None:
+            self.on_step(changes)
 
     def _writer(self) -> DataStreamWriter:
         share_packages(self.spark.sparkContext)
@@ -143,10 +158,7 @@ class _Run:
         except BaseException:
             self.pipeline.discard()
             raise
-        self.sinks.deliver(changes.step)
-        self.steps += 1
-        if self.on_step is not None:
-            self.on_step(changes)
+        self._deliver(changes)
 
     def _readable(self, error: Exception) -> Exception:
         if isinstance(error, SparkFailure):

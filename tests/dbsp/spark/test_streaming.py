@@ -259,3 +259,27 @@ def test_a_sink_that_does_not_fit_is_refused_by_the_compiler(spark, target, mess
     with pytest.raises(ProgramError) as raised:
         compile_program(text, session=spark)
     assert message in str(raised.value)
+
+
+EMITTED = """
+CREATE TABLE sale (id BIGINT, product BIGINT, at TIMESTAMP) USING csv OPTIONS (path '{0}/timed');
+CREATE TABLE out (until TIMESTAMP, n BIGINT, __weight BIGINT, __state STRING)
+  USING parquet OPTIONS (path '{0}/emitted');
+CREATE VIEW counted AS SELECT window.end AS until, count(*) AS n FROM sale GROUP BY window(at, '10 minutes')
+  EMIT (FIRST RESULT OFFSET -INTERVAL 5 MINUTES, UPDATE RATE 1 ROW, RESULT STATE FLAG);
+INSERT INTO out SELECT * FROM counted;
+"""
+
+
+def test_the_end_of_the_sources_emits_what_was_held_back(spark, shop):
+    (shop / "timed").mkdir()
+    rows = ["1,1,2024-03-01 10:06:00", "2,1,2024-03-01 10:12:00", "3,1,2024-03-01 10:13:00"]
+    (shop / "timed" / "a.csv").write_text("\n".join(rows) + "\n")
+    with opened(spark, shop, EMITTED) as p:
+        assert p.run(once=True) == 2
+        assert p.run(once=True) == 0
+    written = spark.read.parquet(str(shop / "emitted")).collect()
+    found = sorted(
+        (r["__step"], r["until"].strftime("%H:%M"), r["n"], r["__state"], r["__weight"]) for r in written
+    )
+    assert found == [(1, "10:10", 1, "final", 1), (2, "10:20", 2, "final", 1)]
