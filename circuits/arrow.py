@@ -7,7 +7,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-_WIDTHS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+# by type id: asking a type what it is, one question after the other, costs more than a small delta's work
+_DTYPES = {
+    pa.bool_().id: np.dtype(np.bool_),
+    pa.float32().id: np.dtype(np.float32),
+    pa.float64().id: np.dtype(np.float64),
+    pa.decimal128(1).id: np.dtype("V16"),
+    **{
+        getattr(pa, f"{name}{bits}")().id: np.dtype(f"{name}{bits}")
+        for name in ("int", "uint")
+        for bits in (8, 16, 32, 64)
+    },
+    **{kind.id: np.dtype(np.int32) for kind in (pa.date32(), pa.time32("s"))},
+    **{
+        kind.id: np.dtype(np.int64)
+        for kind in (pa.date64(), pa.time64("us"), pa.timestamp("us"), pa.duration("us"))
+    },
+}
+_BOOLEAN = pa.bool_().id
 _NAMES = {
     pa.int8(): "TINYINT",
     pa.int16(): "SMALLINT",
@@ -39,20 +56,11 @@ def fixed_values(array: pa.Array) -> np.ndarray:
 
     decimal128: bytes, as `V16[n]`.
     """
-    kind = array.type
-    if pt.is_boolean(kind):
+    kind = array.type.id
+    if kind == _BOOLEAN:
         filled = pc.fill_null(array, False) if array.null_count else array
         return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
-    if pt.is_decimal128(kind):
-        dtype = np.dtype("V16")
-    elif pt.is_float32(kind):
-        dtype = np.dtype(np.float32)
-    elif pt.is_float64(kind):
-        dtype = np.dtype(np.float64)
-    elif pt.is_unsigned_integer(kind):
-        dtype = np.dtype(f"uint{kind.bit_width}")
-    else:
-        dtype = np.dtype(_WIDTHS[kind.bit_width])
+    dtype = _DTYPES[kind]
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
         return np.zeros(len(array), dtype)
@@ -66,14 +74,7 @@ def from_fixed_values(values: np.ndarray, kind: pa.DataType) -> pa.Array:
 
 def is_fixed(kind: pa.DataType) -> bool:
     """True for the types of `fixed_values`."""
-    return bool(
-        pt.is_boolean(kind)
-        or pt.is_integer(kind)
-        or pt.is_float32(kind)
-        or pt.is_float64(kind)
-        or pt.is_temporal(kind)
-        or pt.is_decimal128(kind)
-    )
+    return kind.id in _DTYPES
 
 
 def child_arrays(array: pa.Array) -> list[pa.Array]:

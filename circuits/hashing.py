@@ -64,6 +64,8 @@ def _words(array: pa.Array) -> Hashes:
 
 def _valid_words(array: pa.Array) -> Hashes:
     kind = array.type
+    if pt.is_integer(kind):
+        return fixed_values(array).astype(np.int64, copy=False).view(np.uint64)
     if pt.is_floating(kind):
         values = fixed_values(array).astype(np.float64)
         return np.where(np.isnan(values), _NAN, values.view(np.uint64))

@@ -23,9 +23,9 @@ SMALL = 2048
 FAN_IN = 4
 CREDIT = 12
 PIECE = 1 << 16
-PIECES = 16
-# logs are only concatenated, so beyond this size a merge buys nothing
-LOG_LIMIT = 1 << 20
+PIECES = 64
+# logs are only concatenated, in one piece, so beyond this size a merge buys nothing
+LOG_LIMIT = 1 << 18
 
 END = 1 << 64
 

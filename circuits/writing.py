@@ -17,7 +17,7 @@ from circuits.circuit import Circuit, Output
 from circuits.contents import open_chunk
 from circuits.retain import out_of_reach, tops, unreachable, waterline_row
 from circuits.segments import Chunk, Segments, SegmentWriter
-from circuits.spine import END, Piece, Run
+from circuits.spine import END, SMALL, Piece, Run
 from circuits.state import TaskResult
 from circuits.task import Task
 from circuits.zset import ZSet
@@ -28,7 +28,8 @@ class Writing:
 
     def __init__(self, circuit: Circuit, task: Task, segments: Segments, result: TaskResult) -> None:
         self.circuit, self.task, self.segments, self.result = circuit, task, segments, result
-        # logs live as long as their view, trace batches until the next merge: different files
+        # logs live as long as their view, trace batches until the next merge: different files, except for
+        # the few rows of a small step, which are soon merged into others wherever they lie
         self._traces = SegmentWriter(segments.root, f"{task.segment}.trace", task.durable)
         self._views = SegmentWriter(segments.root, f"{task.segment}.view", task.durable)
 
@@ -54,7 +55,7 @@ class Writing:
         i = output.changes
         written = self.result.written.get(i)
         if written is None or written.rows != len(delta) or self._absorbs(i) or i in self.result.collected:
-            written = self._write(i, delta, self._views)
+            written = self._write(i, delta, lasting=True)
         self.result.changes[output.view] = written
 
     def merge(self, piece: Piece) -> None:
@@ -109,10 +110,10 @@ class Writing:
         return self._collect(i, Batch.merge(layout, batches))
 
     def _store(self, i: int, batch: Batch) -> Chunk | None:
-        writer = self._views if i in self.circuit.logs else self._traces
-        return self._write(i, batch, writer) if len(batch) else None
+        return self._write(i, batch, i in self.circuit.logs) if len(batch) else None
 
-    def _write(self, i: int, batch: Batch, writer: SegmentWriter) -> Chunk:
+    def _write(self, i: int, batch: Batch, lasting: bool) -> Chunk:
+        writer = self._views if lasting and len(batch) >= SMALL else self._traces
         layout: Layout = self.circuit.stored(i)
         retention = self.circuit.retentions.get(i)
         greatest = tops(retention, batch.rows) if retention is not None else ()

@@ -58,6 +58,8 @@ def outermost(
     parts = []
     for stretch in stretches(batches):
         start, stop = stretch.ranges(highs & HIGH, highs | LOW)
+        if (start == stop).all():
+            continue
         cut = np.maximum(start, stop - count) if greatest else np.minimum(stop, start + count)
         partial = np.flatnonzero(cut > start if greatest else cut < stop)
         edge = stretch.keys(cut[partial] if greatest else cut[partial] - 1) & LOW
