@@ -43,6 +43,12 @@ class Lateness:
     jump: Amount | None = None
     percentile: Percentile | None = None
 
+    def passes(self, column: pa.Array, waterline: pa.Scalar) -> bool:
+        """Whether no value is late or jumps, which the least mostly tells."""
+        if pc.less(pc.min(column), waterline).as_py():
+            return False
+        return self.jump is None or not self.jumps(column, waterline).any()
+
     def late(self, column: pa.Array, waterline: pa.Scalar) -> np.ndarray:
         """bool[n]: value < waterline; NULL is never late."""
         return _where(pc.less(column, waterline))

@@ -81,6 +81,8 @@ class Late(Operator):
             return ZSet.empty(LATE_SCHEMA)
         late, jumping = rejected(self.lateness, delta.rows, context)
         gone = np.flatnonzero(late | jumping)
+        if not len(gone):
+            return ZSet.empty(LATE_SCHEMA)
         retracted = delta.weights[gone] < 0
         reasons = np.where(late[gone], np.where(retracted, "late retraction", "late"), "jump")
         rejects = delta.take(gone)
@@ -144,7 +146,7 @@ def rejected(
     jumping = np.zeros(rows.num_rows, dtype=np.bool_)
     for one in lateness:
         waterline = context.waterlines.get(one.name)
-        if waterline is not None:
+        if waterline is not None and not one.passes(rows.column(one.column), waterline):
             late |= one.late(rows.column(one.column), waterline)
             jumping |= one.jumps(rows.column(one.column), waterline)
     return late, jumping
