@@ -47,6 +47,7 @@ from sql.statements import (
     has_lateness,
     statements,
 )
+from sql.streams import Monotonic, Relations, annotated, check_stream, monotonic
 from sql.tokens import Slice
 from sql.types import UnsupportedType, arrow_type
 from sql.windows import in_sparks_spelling
@@ -87,6 +88,8 @@ class _Compiler:
     tables: dict[str, Table] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
     inserts: list[Insert] = field(default_factory=list)
+    # of every stream, whether its history may be read
+    streams: dict[str, bool] = field(default_factory=dict)
     # recursive views of the whole program, and those that wait for others: with what Catalyst says of them
     declared: dict[str, Schema] = field(default_factory=dict)
     waiting: dict[str, tuple[CreateRecursiveView, Query, Any]] = field(default_factory=dict)
@@ -150,6 +153,8 @@ class _Compiler:
             tuple(lateness),
             tuple(column.name for column in statement.columns if column.constant_domain),
         )
+        if statement.is_stream:
+            self.streams[statement.name] = statement.properties.get("materialized", False)
         self.catalyst.register(statement.name, spark)
 
     def _columns_of(
@@ -269,6 +274,9 @@ class _Compiler:
         optimized = apply_rules(_renamed(plan(query, dumped["plan"]).plan, names))
         retracts_nothing = append_only(optimized, self._append_only())
         location = self.source.location(start)
+        relations = Relations(self.streams, self._monotonic())
+        if check_stream(self.source, text, optimized, relations, kind, retracts_nothing):
+            self.streams[name] = kind != "local"
         return View(name, optimized.schema, kind, optimized, retracts_nothing, location), dumped
 
     def _dumped(self, text: Slice) -> tuple[Query, Any]:
@@ -295,6 +303,14 @@ class _Compiler:
 
     def _columns(self) -> dict[str, list[str]]:
         return {relation.name: [column.name for column in relation.schema] for relation in self._relations()}
+
+    def _monotonic(self) -> dict[str, Monotonic]:
+        """The monotonic columns of all tables and views so far."""
+        found: dict[str, Monotonic] = {}
+        for relation in self._relations():
+            below = monotonic(relation.plan, found) if isinstance(relation, View) else {}
+            found[relation.name] = {**below, **annotated(relation)}
+        return found
 
     def _append_only(self) -> dict[str, bool]:
         """An upsert of a present key retracts its old row, whatever the table allows its users."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from sql.tokens import Cursor, Token
 
 STATEMENTS = {
-    ("CREATE", "STREAM"): "CREATE STREAM; use CREATE TABLE ... WITH (append_only = true)",
     ("DECLARE", "RECURSIVE", "VIEW"): (
         "DECLARE RECURSIVE VIEW; write CREATE RECURSIVE VIEW name (column TYPE, ...) AS query, "
         "which may refer to itself and to recursive views further down"
@@ -38,22 +37,3 @@ def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
     word = token.upper
     if word == "EMIT" and depth == 0 and after.upper in ("CHANGES", "FINAL", "STREAM"):
         cursor.fail(f"not supported: EMIT {after.upper}; write TRIGGER ... or EMIT (...)", token)
-    if word == "SELECT" and after.upper == "STREAM" and _continues(cursor, after):
-        cursor.fail("not supported yet: SELECT STREAM", after)
-
-
-def _continues(cursor: Cursor, stream: Token) -> bool:
-    """Whether a select list follows, so that STREAM is no column's name."""
-    following = cursor.tokens[cursor.tokens.index(stream) + 1]
-    if following.kind == "word":
-        return following.upper not in (
-            "FROM",
-            "AS",
-            "UNION",
-            "EXCEPT",
-            "INTERSECT",
-            "WHERE",
-            "ORDER",
-            "LIMIT",
-        )
-    return following.kind in ("quoted", "string", "number") or following.text in ("*", "(")

@@ -6,7 +6,7 @@ user's text for Catalyst, so that its meaning and its error positions stay the u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sql.annotations import LatenessClause, LatenessStatement, lateness_clause, lateness_statement
 from sql.emission import Clause, emission_clause, emission_start
@@ -15,7 +15,8 @@ from sql.source import Source
 from sql.tokens import Cursor, Slice, Token, tokens
 
 _KNOWN = (
-    "statements are CREATE TABLE, CREATE [LOCAL | MATERIALIZED] [RECURSIVE] VIEW, LATENESS and INSERT INTO"
+    "statements are CREATE TABLE, CREATE STREAM, CREATE [LOCAL | MATERIALIZED] [RECURSIVE] VIEW, LATENESS "
+    "and INSERT INTO"
 )
 _TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
 _QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
@@ -43,6 +44,7 @@ class CreateTable:
     options: dict[str, str]
     properties: dict[str, bool]
     start: int
+    is_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ def _statement(cursor: Cursor) -> Statement:
         cursor.fail("CREATE OR REPLACE has no meaning here: a program defines each name once; use CREATE")
     if cursor.accept("CREATE", "TABLE"):
         return _create_table(cursor)
+    if cursor.accept("CREATE", "STREAM"):
+        return _create_stream(cursor)
     for kind in ("VIEW", "LOCAL", "MATERIALIZED"):
         words = ("CREATE",) if kind == "VIEW" else ("CREATE", kind)
         if cursor.accept(*words, "VIEW"):
@@ -207,7 +211,18 @@ def _refuse_if_not_exists(cursor: Cursor) -> None:
         cursor.fail("IF NOT EXISTS has no meaning here: a program defines each name once")
 
 
-def _create_table(cursor: Cursor) -> CreateTable:
+def _create_stream(cursor: Cursor) -> CreateTable:
+    """A table that only grows; WITH (materialized = true): whose history may be read."""
+    table = _create_table(cursor, ("materialized",))
+    if table.primary_key:
+        message = (
+            f"stream '{table.name}' can't have a PRIMARY KEY: its rows are never replaced; use CREATE TABLE"
+        )
+        raise cursor.source.error(table.start, message)
+    return replace(table, properties={"append_only": True, **table.properties}, is_stream=True)
+
+
+def _create_table(cursor: Cursor, known: tuple[str, ...] = _PROPERTIES) -> CreateTable:
     _refuse_if_not_exists(cursor)
     name = cursor.name("a table's name")
     if not cursor.sees("("):
@@ -232,7 +247,7 @@ def _create_table(cursor: Cursor) -> CreateTable:
         if not cursor.accept(","):
             break
     cursor.expect(")")
-    format_, options, properties = _clauses(cursor)
+    format_, options, properties = _clauses(cursor, known)
     return CreateTable(name.text, tuple(columns), key, format_, options, properties, name.start)
 
 
@@ -291,7 +306,7 @@ def _type(cursor: Cursor, column: str) -> Slice:
     return Slice(cursor.source.text[first.start : last.stop], first.start)
 
 
-def _clauses(cursor: Cursor) -> tuple[str | None, dict[str, str], dict[str, bool]]:
+def _clauses(cursor: Cursor, known: tuple[str, ...]) -> tuple[str | None, dict[str, str], dict[str, bool]]:
     format_: str | None = None
     options: dict[str, str] = {}
     properties: dict[str, bool] = {}
@@ -301,7 +316,7 @@ def _clauses(cursor: Cursor) -> tuple[str | None, dict[str, str], dict[str, bool
         elif cursor.accept("OPTIONS"):
             options = _pairs(cursor)
         elif cursor.accept("WITH"):
-            properties = _properties(cursor)
+            properties = _properties(cursor, known)
         elif cursor.accept("COMMENT"):
             cursor.value()
         else:
@@ -332,12 +347,12 @@ def _pairs(cursor: Cursor) -> dict[str, str]:
     return pairs
 
 
-def _properties(cursor: Cursor) -> dict[str, bool]:
+def _properties(cursor: Cursor, known: tuple[str, ...]) -> dict[str, bool]:
     at = cursor.ahead(1)
     properties: dict[str, bool] = {}
     for name, value in _pairs(cursor).items():
-        if name.lower() not in _PROPERTIES:
-            cursor.fail(f"unknown property '{name}'; properties: {', '.join(_PROPERTIES)}", at)
+        if name.lower() not in known:
+            cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
         if value.lower() not in ("true", "false"):
             cursor.fail(f"property '{name}' is true or false, not '{value}'", at)
         properties[name.lower()] = value.lower() == "true"

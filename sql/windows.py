@@ -9,6 +9,7 @@
     tumble(source => TABLE(t), time_field => DESCRIPTOR(ts), window_length => ..., offset => ...)
     FLOOR(ts TO HOUR)                       date_trunc('HOUR', ts)
     CEIL(ts TO HOUR)                        the same of the last moment within the following hour
+    SELECT STREAM ...                       SELECT ... (`streams.py` says what STREAM asks for)
 
 Lengths are constants, which Spark reads. Sources: Apache Calcite, "Streaming"; the OctoSQL thesis.
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 
 from sql.rewriting import Edit, rewritten
 from sql.source import Source
+from sql.streams import is_stream_word
 from sql.tokens import Slice, Token, tokens, unquote
 
 # the microseconds of an interval in the user's text; raises ProgramError
@@ -95,6 +97,8 @@ class _Reader:
         token = self.tokens[at]
         if token.kind != "word":
             return None, at + 1
+        if is_stream_word(self.tokens, at):
+            return Edit(token.start, token.stop, ()), at + 1
         is_wrapper = token.upper == "TABLE" and self._opens(at) and self.tokens[at + 2].upper in _TABLE_FORMS
         if is_wrapper and self._is_table_function(at + 2):
             return Edit(token.start, token.stop, ()), at + 1
