@@ -11,7 +11,7 @@ last step and those of this step, which are merged geometrically. Their sum is w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 import numpy as np
 import pyarrow as pa
@@ -61,11 +61,11 @@ class _Waiting:
 
     def take(self, iteration: int, schema: pa.Schema, seed: int) -> ZSet:
         """What has waited for this iteration, consolidated."""
-        return ZSet.sum(schema, self._rows.pop(iteration, [])).consolidate(seed)
+        return ZSet.sum(schema, self._rows.pop(iteration)).consolidate(seed)
 
     @property
-    def iterations(self) -> set[int]:
-        return set(self._rows)
+    def iterations(self) -> Set[int]:
+        return self._rows.keys()
 
 
 class _Trace:
@@ -73,6 +73,7 @@ class _Trace:
 
     def __init__(self, layout: Layout, stored: tuple[Batch, ...]) -> None:
         self.layout, self.stored = layout, stored
+        self.nothing = Batch.empty(layout)
         self.added: list[Batch] = []
 
     def add(self, batch: Batch) -> None:
@@ -105,6 +106,8 @@ class _Nested:
         layouts = circuit.layouts
         self.traces = {i: _Trace(layouts[i], before(i)) for i in loop.body if i in layouts}
         self.waiting = {i: _Waiting() for i, n in self.body if isinstance(n.operator, Recurrence | Earliest)}
+        # most nodes see no change in most iterations
+        self.unchanged = {i: ZSet.empty(node.schema) for i, node in self.body}
         self.differences: dict[int, list[ZSet]] = {
             i: [] for i, node in self.body if isinstance(node.operator, FixedPoint)
         }
@@ -112,13 +115,14 @@ class _Nested:
     def run(self) -> dict[int, Value]:
         now = dict(self.outside)
         if any(len(delta_of(value)) for value in now.values()):
+            settled = {j: _settled(value) for j, value in self.outside.items()}
             todo = {0}
             while todo:
                 iteration = min(todo)
                 self._iterate(iteration, now)
                 todo = {i for waiting in self.waiting.values() for i in waiting.iterations}
                 assert all(i > iteration for i in todo), f"{iteration} is over, yet awaited: {todo}"
-                now = {j: _settled(value) for j, value in self.outside.items()}
+                now = dict(settled)
         return {i: self._total(i) for i in self.loop.body}
 
     def _iterate(self, iteration: int, now: dict[int, Value]) -> None:
@@ -144,13 +148,15 @@ class _Nested:
             trace = self.traces[i]
             before = (*trace.stored, *trace.added)
             if not changed:
-                return Integral(trace.layout, before, Batch.empty(trace.layout))
+                return Integral(trace.layout, before, trace.nothing)
             return node.operator.integrate(self.context, trace.layout, before, *inputs)
         if not changed or isinstance(node.operator, FixedPoint):
-            return ZSet.empty(node.schema)
+            return self.unchanged[i]
         return node.operator.step(self.context, *inputs)
 
     def _recur(self, i: int, recurrence: Recurrence, iteration: int) -> ZSet:
+        if iteration not in self.waiting[i].iterations:
+            return self.unchanged[i]
         rows = self.waiting[i].take(iteration, recurrence.columns, self.context.seed)
         if len(rows) and iteration > recurrence.limit:
             raise DataError(f"{recurrence.past_limit}; nothing of this step was kept")
@@ -162,12 +168,11 @@ class _Nested:
         assert isinstance(value, Integral)
         if len(value.delta):
             self.waiting[i].add(earliest.affected(Integral(trace.layout, trace.stored, value.delta)))
+        if iteration not in self.waiting[i].iterations:
+            return self.unchanged[i]
         affected = self.waiting[i].take(iteration, trace.layout.schema, self.context.seed)
-        if not len(affected):
-            return affected
-        nothing = Batch.empty(trace.layout)
-        stored = Integral(trace.layout, trace.stored, nothing)
-        changed = Integral(trace.layout, (*trace.added, value.delta), nothing)
+        stored = Integral(trace.layout, trace.stored, trace.nothing)
+        changed = Integral(trace.layout, (*trace.added, value.delta), trace.nothing)
         return earliest.settle(self.context, affected, stored, changed)
 
     def _total(self, i: int) -> Value:
@@ -177,7 +182,7 @@ class _Nested:
         if isinstance(node.operator, FixedPoint):
             source = self.circuit.nodes[node.inputs[0]]
             return node.operator.step(self.context, ZSet.sum(source.schema, self.differences[i]))
-        return ZSet.empty(node.schema)  # only nodes of the loop read it
+        return self.unchanged[i]  # only nodes of the loop read it
 
 
 def _settled(value: Value) -> Value:
