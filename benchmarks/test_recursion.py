@@ -1,7 +1,7 @@
 """Cost follows the delta through a recursion: one edge deleted or inserted in a graph of 100,000 edges.
 
-The graph is many small ones, as networks and families are, so that an edge has tens of paths through it and the
-closure has four rows an edge. Beside it, the closure from scratch: the first step over all edges.
+The graph is many small ones, as networks and families are, so that an edge has tens of paths through it and
+the closure has four rows an edge. Beside it, the closure from scratch: the first step over all edges.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from tests.programs import Program, Table
+from tests.programs import Program, Table, View
 from tests.strategies import Row
 from tests.values import ARROW
 
@@ -83,11 +83,22 @@ class Spark:
                 table.name
             )
         for view in program.views:
-            self.session.sql(view.query).createOrReplaceTempView(view.name)
+            if view.recursive:
+                self._fixed_point(view)
+            else:
+                self.session.sql(view.query).createOrReplaceTempView(view.name)
         found = {name: self._rows(name) for name in program.outputs}
         for name in [table.name for table in program.tables] + [view.name for view in program.views]:
             self.session.catalog.dropTempView(name)
         return found
+
+    def _fixed_point(self, view: View) -> None:
+        """Spark has no such views: the query of what there is, as long as it gives more."""
+        rows, before = self.session.createDataFrame([], view.recursive), -1
+        while rows.count() != before:
+            rows.createOrReplaceTempView(view.name)
+            before = rows.count()
+            rows = self.session.createDataFrame(self.session.sql(view.query).distinct().toArrow())
 
     def _rows(self, name: str) -> list[Row]:
         return arrow_values(self.session.table(name).toArrow())

@@ -205,6 +205,8 @@ class _Select:
         shapes += [self.explode, self.over]
         if any(self.of(r.columns, "TIMESTAMP") for r in self.relations):
             shapes.append(self.window)
+        if chance(self.choices, 12) and (pairs := self.pairs()):
+            return self.recursive(name, self.choices.choice(pairs))
         query, columns, fanout, duckdb = self.choices.choice(shapes)()
         return View(name, query, duckdb if self.duckdb else None), Relation(name, columns, fanout)
 
@@ -212,6 +214,38 @@ class _Select:
         """Later relations twice as often as tables, so that views stand on views."""
         small = [r for r in self.relations if r.fanout <= fanout]
         return self.choices.choice([*small, *small[1:]])
+
+    # --- recursion: along pairs of columns of one type
+
+    def pairs(self) -> list[tuple[str, Column, Column]]:
+        kinds = ("BIGINT", "INT", "STRING", "DATE", "BOOLEAN")
+        alike = [
+            (relation.name, a, b)
+            for relation in self.relations
+            for a in relation.columns
+            for b in relation.columns
+            if a.type == b.type and a.type in kinds and a.exact and b.exact
+        ]
+        return [pair for pair in alike if pair[1] is not pair[2]] or alike
+
+    def recursive(self, name: str, pair: tuple[str, Column, Column]) -> tuple[View, Relation]:
+        """The transitive closure of the pairs as a recursive view, or walks of three rows by levels."""
+        relation, a, b = pair
+        x = replace(a, name="x", nullable=True, bound=max(a.bound, b.bound))
+        if self.choices.integer(0, 1):
+            query = (
+                f"SELECT {a.name} AS x, {b.name} AS y FROM {relation} UNION "
+                f"SELECT r.x, q.{b.name} FROM {name} r JOIN {relation} q ON r.y = q.{a.name}"
+            )
+            duckdb = f"WITH RECURSIVE {name}(x, y) AS ({query}) SELECT x, y FROM {name}"
+            view = View(name, query, duckdb, recursive=f"x {a.type}, y {a.type}")
+            return view, Relation(name, (x, replace(x, name="y")))
+        walks = (
+            f"WITH RECURSIVE r(x, n) AS (SELECT {a.name}, 0 FROM {relation} UNION ALL SELECT q.y, r.n + 1 "
+            f"FROM r JOIN (SELECT DISTINCT {a.name} AS x, {b.name} AS y FROM {relation}) q ON r.x = q.x "
+            "WHERE r.n < 2) SELECT x, n FROM r"
+        )
+        return View(name, walks, walks), Relation(name, (x, Column("n", "INT", bound=2)), fanout=6)
 
     # --- shapes: (query, columns, fanout, query in DuckDB)
 

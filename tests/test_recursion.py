@@ -153,7 +153,7 @@ def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, name: str) -> None
         laws.incremental_equals_batch(case, run, duckdb, ways[(seed + len(name)) % len(ways)])
 
 
-@pytest.mark.parametrize("name", ["a level joined with itself", "a walk by levels"])
+@pytest.mark.parametrize("name", ["a level joined with itself", "a walk by levels", "shortest paths"])
 def test_incremental_equals_spark(spark: Any, name: str) -> None:
     case = Case.of(ALL[name], spark)
     laws.incremental_equals_batch(case, graphs(3, case.program, steps=3), Spark(spark))
