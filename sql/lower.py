@@ -142,11 +142,13 @@ class Lowering:
     def view(self, view: View, views: Mapping[str, View]) -> None:
         if view.component and view.name not in self._relations:
             self._relations |= lower_component(self, [views[name] for name in view.component])
+            self._keys |= {name: tuple(range(len(views[name].schema))) for name in view.component}
         node = self._relations[view.name] if view.component else self.plan(view.plan)
         node = self._on_time(node, view, self._lateness(view))
         self._relations[view.name] = node
         self._append_only[view.name] = view.append_only
-        self._keys[view.name] = self.stream_key(view.plan)
+        if not view.component:
+            self._keys[view.name] = self.stream_key(view.plan)
         if view.emission is not None:
             kept, emission = lower_emission(self, view, node, self._keys[view.name])
             self.builder.output(view.name, node, kept, emission)

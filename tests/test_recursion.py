@@ -55,6 +55,11 @@ PROGRAMS = {
                   "SELECT a, b FROM e UNION SELECT x.a, e.b FROM even x JOIN e ON x.b = e.a", f"{ALTERNATING} odd"),
         recursive("even", "a BIGINT, b BIGINT", "SELECT x.a, e.b FROM odd x JOIN e ON x.b = e.a",
                   f"SELECT DISTINCT * FROM ({ALTERNATING} NOT odd)"))),
+    "mutual recursion, the base last": Program((EDGES,), (
+        recursive("p", "a BIGINT, b BIGINT", "SELECT q.a, e.b FROM q JOIN e ON q.b = e.a",
+                  f"SELECT DISTINCT * FROM ({ALTERNATING} NOT odd)"),
+        recursive("q", "a BIGINT, b BIGINT", "SELECT a, b FROM e UNION SELECT p.a, e.b FROM p JOIN e ON p.b = e.a",
+                  f"{ALTERNATING} odd"))),
     "shortest paths": Program((EDGES,), (
         recursive("h", "a BIGINT, b BIGINT, hops INT",
                   "SELECT a, b, 1 AS hops FROM e UNION SELECT h.a, e.b, hops + 1 FROM h JOIN e ON h.b = e.a WHERE hops < 4"),
