@@ -18,6 +18,7 @@ from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
 from circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.setoperation import SetOperation
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
 from circuits.operators.top import Top, TopOfAppends
@@ -25,7 +26,18 @@ from circuits.operators.trigger import Trigger
 from circuits.operators.window import Window
 from circuits.windows.functions import FUNCTIONS
 
-_READS_TRACE = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Current, Window, Top, Earliest)
+_READS_TRACE = (
+    Join,
+    SemiJoin,
+    SetOperation,
+    Distinct,
+    Aggregate,
+    NonNegative,
+    Current,
+    Window,
+    Top,
+    Earliest,
+)
 
 
 def verify(circuit: Circuit) -> None:
@@ -73,7 +85,7 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
     elif isinstance(operator, Filter):
         _verify_expression(operator.condition, inputs[0], where)
         assert operator.condition.type == "bool", f"{where}: condition is not boolean"
-    elif isinstance(operator, Union):
+    elif isinstance(operator, Union | SetOperation):
         for child in inputs:
             assert child.schema.types == node.schema.types, f"{where}: input types differ"
     elif isinstance(operator, Join | SemiJoin):
@@ -128,20 +140,8 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
     if isinstance(operator, Integrate | Upsert):
         expected = node.placement if isinstance(operator, Integrate) else operator.key
         assert inputs[0].placement == expected, f"{where}: rows lie by {inputs[0].placement}"
-    elif isinstance(operator, Join):
-        left, right = inputs
-        assert found_by(left) == operator.left_key, f"{where}: left rows lie by {left.placement}"
-        assert found_by(right) == operator.right_key, f"{where}: right rows lie by {right.placement}"
-        assert left.placement == right.placement or () not in (left.placement, right.placement), (
-            f"{where}: one side is gathered"
-        )
-    elif isinstance(operator, SemiJoin):
-        left, right = inputs
-        compared = set(zip(operator.left_on, operator.right_on, strict=True))
-        assert left.placement is not None and right.placement is not None, f"{where}: rows lie anywhere"
-        assert len(left.placement) == len(right.placement), f"{where}: sides lie by other columns"
-        places = set(zip(left.placement, right.placement, strict=True))
-        assert places <= compared, f"{where}: rows lie by columns that aren't compared"
+    elif isinstance(operator, Join | SemiJoin | SetOperation):
+        _verify_sides(operator, node, inputs, where)
     elif isinstance(operator, Aggregate):
         for child in inputs:
             placement = child.placement
@@ -166,6 +166,30 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
         assert fired.level == node.level, f"{where}: its trigger is on another level"
     elif isinstance(operator, Combine | CombineParts):
         assert operator.keys <= len(inputs[0].schema), f"{where}: too many keys"
+
+
+def _verify_sides(
+    operator: Join | SemiJoin | SetOperation, node: Node, inputs: list[Node], where: str
+) -> None:
+    """Rows that are compared lie in one place."""
+    if isinstance(operator, Join):
+        left, right = inputs
+        assert found_by(left) == operator.left_key, f"{where}: left rows lie by {left.placement}"
+        assert found_by(right) == operator.right_key, f"{where}: right rows lie by {right.placement}"
+        assert left.placement == right.placement or () not in (left.placement, right.placement), (
+            f"{where}: one side is gathered"
+        )
+    elif isinstance(operator, SetOperation):
+        everything = tuple(range(len(node.schema)))
+        for child in inputs:
+            assert child.placement == everything, f"{where}: rows lie by {child.placement}"
+    elif isinstance(operator, SemiJoin):
+        left, right = inputs
+        compared = set(zip(operator.left_on, operator.right_on, strict=True))
+        assert left.placement is not None and right.placement is not None, f"{where}: rows lie anywhere"
+        assert len(left.placement) == len(right.placement), f"{where}: sides lie by other columns"
+        places = set(zip(left.placement, right.placement, strict=True))
+        assert places <= compared, f"{where}: rows lie by columns that aren't compared"
 
 
 def found_by(node: Node) -> Placement:

@@ -3,6 +3,7 @@
 append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(a) ∧ append_only(b)
 append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
 append_only(a ▷ b) = false, and so of outer and existence joins: a row's first match retracts it
+append_only(a ∩ b) = append_only(a) ∧ append_only(b)    append_only(a − b) = false
 append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
 append_only(window(a)) = append_only(top(a)) = false: a row in between changes others' ranks
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.plan import LEVEL, Aggregate, Join, Levels, Plan, Scan, Top, Union, Values, Window
+from sql.plan import LEVEL, Aggregate, Join, Levels, Plan, Scan, SetOperation, Top, Union, Values, Window
 
 
 def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
@@ -31,6 +32,10 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return grows and append_only(plan.left, relations) and append_only(plan.right, relations)
         case Levels():
             return append_only(plan.anchor, relations) and append_only(plan.term, {**relations, LEVEL: True})
+        case SetOperation():
+            # a row is taken from an EXCEPT when it comes to be on the right
+            grows = plan.kind.startswith("intersect")
+            return grows and append_only(plan.left, relations) and append_only(plan.right, relations)
         case Union():
             return all(append_only(input_, relations) for input_ in plan.inputs)
         case _:

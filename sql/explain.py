@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.emission import Emission, Triggers
 from sql.keys import Key, view_keys
-from sql.plan import Aggregate, Distinct, Join, Levels, Plan, Scan, Top, Window
+from sql.plan import Aggregate, Distinct, Join, Levels, Plan, Scan, SetOperation, Top, Window
 from sql.program import Program, View
 from sql.spelling import spell_columns, spell_node
 from sql.verify import inputs
@@ -75,6 +75,8 @@ def cost(plan: Plan) -> str:
             return "touched partitions"
         case Top():
             return f"touched partitions, the first {plan.size} rows of each"
+        case SetOperation():
+            return "lookup of changed rows, two traces"
         case Distinct():
             return "lookup of changed rows, one trace"
         case Levels():

@@ -18,7 +18,19 @@ import pyarrow.types as pt
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
 from circuits.operators.late import LATE_ROWS
-from sql.plan import Aggregate, Distinct, Filter, Generate, Join, Plan, Project, Scan, Top, Window
+from sql.plan import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    Top,
+    Window,
+)
 from sql.program import Program, Table
 
 Key = tuple[int, ...] | None
@@ -64,6 +76,8 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
         case Distinct():
             inner = stream_key(plan.input, relations)
             return tuple(range(len(plan.schema))) if inner is None else inner
+        case SetOperation():
+            return _of_set(plan, relations)
         case _:
             return None
 
@@ -87,6 +101,16 @@ def _joined(plan: Join, relations: Mapping[str, Key]) -> Key:
     if plan.kind == "inner" and is_unique(plan.left_keys, left):
         return tuple(width + column for column in right)
     return (*left, *(width + column for column in right))
+
+
+def _of_set(plan: SetOperation, relations: Mapping[str, Key]) -> Key:
+    """A row of the output is one of the left, and of an INTERSECT one of the right."""
+    inner = stream_key(plan.left, relations)
+    if inner is None and plan.kind.startswith("intersect"):
+        inner = stream_key(plan.right, relations)
+    if inner is None and not plan.kind.endswith(" all"):
+        return tuple(range(len(plan.schema)))
+    return inner
 
 
 def is_unique(keys: tuple[Expression, ...], key: Key) -> bool:

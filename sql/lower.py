@@ -20,6 +20,7 @@ from circuits.operators.generate import Generate
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA, Frozen, Late, OnTime
 from circuits.operators.linear import SEQUENCE, Constant, Filter, FlatMap, Map, Source, Union
 from circuits.operators.progress import Proved
+from circuits.operators.setoperation import SetOperation
 from circuits.operators.streams import Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.verify import verify
@@ -201,6 +202,11 @@ class Lowering:
                 return add(Filter(plan.condition), self.plan(plan.input))
             case p.Union():
                 return add(Union(arrow_schema(plan.schema)), *map(self.plan, plan.inputs))
+            case p.SetOperation():
+                # both lie by whole rows, so that equal rows have equal sort keys
+                everything = tuple(range(len(plan.schema)))
+                sides = (self.builder.placed(self.plan(side), everything) for side in (plan.left, plan.right))
+                return add(SetOperation(plan.kind), *(add(Integrate(everything), side) for side in sides))
             case p.Expand():
                 return add(FlatMap(plan.projections, arrow_schema(plan.schema)), self.plan(plan.input))
             case p.Distinct():

@@ -163,6 +163,16 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
+class SetOperation:
+    """kind: 'intersect', 'except', or either followed by ' all'; columns by position."""
+
+    left: Plan
+    right: Plan
+    kind: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class Expand:
     """For each input row one output row per projection (hopping windows, GROUPING SETS)."""
 
@@ -283,6 +293,7 @@ Plan = (
     | Aggregate
     | Distinct
     | Union
+    | SetOperation
     | Expand
     | Generate
     | Window

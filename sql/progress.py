@@ -29,6 +29,7 @@ from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import Frozen, OnTime
 from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Union
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.setoperation import SetOperation
 from circuits.operators.streams import Exchange, Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.operators.top import Top, TopOfAppends
@@ -151,6 +152,11 @@ def _join(operator: Operator, inputs: list[Bounds]) -> Bounds:
     return found
 
 
+def _set_operation(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """A row of the output is a row of one of this step's deltas: bounded where both are, by the least."""
+    return _union(inputs)
+
+
 def _semijoin(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """Output rows of a step are new left rows, or old ones that equal a new right row where compared.
 
@@ -196,6 +202,7 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Upsert: _same,
     Join: _join,
     SemiJoin: _semijoin,
+    SetOperation: _set_operation,
     Combine: _combine,
     CombineParts: _combine,
     Aggregate: _aggregate,
@@ -209,7 +216,7 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
 
 
 # what looks rows of a trace up
-_READERS = (Join, SemiJoin, Distinct, Aggregate, NonNegative, Frozen, Window, Top)
+_READERS = (Join, SemiJoin, SetOperation, Distinct, Aggregate, NonNegative, Frozen, Window, Top)
 _TRACES = (Integrate, Upsert, TopOfAppends, Emit)
 
 
@@ -244,6 +251,9 @@ def _limits(reader: Node, position: int, inputs: list[Bounds]) -> tuple[Limit, .
         return _join_limits(operator, position, inputs)
     if isinstance(operator, SemiJoin):
         return _semijoin_limits(operator, position, inputs)
+    if isinstance(operator, SetOperation):
+        # a row of either input is looked up in both
+        return _column_limits(_union(inputs), range(len(reader.schema)))
     if isinstance(operator, Aggregate):
         # any input may touch a group, and then all are looked up
         return _column_limits(_union(inputs), range(operator.keys))

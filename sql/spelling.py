@@ -23,6 +23,7 @@ from sql.plan import (
     Project,
     Scan,
     Schema,
+    SetOperation,
     SortOrder,
     Top,
     Union,
@@ -153,7 +154,7 @@ def spell_call(call: AggregateCall, schema: Schema) -> str:
     return f"{call.function}({'DISTINCT ' if call.distinct else ''}{arguments}){filtered}"
 
 
-def spell_node(plan: Plan) -> str:
+def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
     """One line: what this node does to its inputs."""
     match plan:
         case Scan():
@@ -174,6 +175,8 @@ def spell_node(plan: Plan) -> str:
             return "distinct" if isinstance(plan, Distinct) else "union all"
         case Levels():
             return f"all of at most {plan.limit} levels: the first, and then each from the one before"
+        case SetOperation():
+            return plan.kind
         case Expand():
             return f"expand every row to {len(plan.projections)} of ({', '.join(_names(plan.schema))})"
         case Generate():

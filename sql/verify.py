@@ -20,6 +20,7 @@ from sql.plan import (
     Plan,
     Project,
     Schema,
+    SetOperation,
     Top,
     Union,
     Values,
@@ -32,7 +33,7 @@ from sql.plan import (
 def inputs(plan: Plan) -> tuple[Plan, ...]:
     """The plans a node reads."""
     match plan:
-        case Join():
+        case Join() | SetOperation():
             return (plan.left, plan.right)
         case Union():
             return plan.inputs
@@ -61,7 +62,7 @@ def verify(plan: Plan) -> None:
             _verify_join(plan)
         case Aggregate():
             _verify_aggregate(plan)
-        case Union() | Levels():
+        case Union() | SetOperation() | Levels():
             for input_ in inputs(plan):
                 _check_schema(plan, [f.type for f in input_.schema], plan.schema)
         case Generate():

@@ -202,7 +202,7 @@ class _Select:
 
     def view(self, name: str) -> tuple[View, Relation]:
         shapes = [self.project, self.group, self.join, self.distinct, self.union, self.semi, self.everything]
-        shapes += [self.explode, self.over]
+        shapes += [self.explode, self.over, self.set_operation, self.scalar]
         if any(self.of(r.columns, "TIMESTAMP") for r in self.relations):
             shapes.append(self.window)
         if chance(self.choices, 12) and (pairs := self.pairs()):
@@ -335,6 +335,49 @@ class _Select:
         if chance(self.choices, 4):
             query = f"SELECT * FROM ({query}) q"
         return query, self.listed(both)[1], left.fanout + right.fanout, query
+
+    def set_operation(self) -> tuple[str, tuple[Column, ...], int, str]:
+        left, right = self.relation(6), self.relation(6)
+        able = [c for c in left.columns if c.exact and c.type in _ORDERED]
+        if not able:
+            return self.everything()
+        mine = [
+            Expr(c.name, c.type, c.bound, summable=c.summable)
+            for c in (self.choices.choice(able) for _ in range(self.choices.integer(1, 2)))
+        ]
+        yours = [self.typed([c for c in right.columns if c.exact], e.type) for e in mine]
+        operator = self.choices.choice(["INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
+        text, columns = self.listed(mine)
+        query = (
+            f"SELECT {text} FROM {left.name}{self.where(left.columns)}"
+            f" {operator} SELECT {self.listed(yours)[0]} FROM {right.name}{self.where(right.columns)}"
+        )
+        return query, columns, left.fanout, query
+
+    def scalar(self) -> tuple[str, tuple[Column, ...], int, str]:
+        """A scalar sub-query as a value, or compared with a column."""
+        left, right = self.relation(), self.relation()
+        pairs = [
+            (a, b)
+            for a in left.columns
+            for b in right.columns
+            if a.exact and b.exact and a.type == b.type and a.type in _ORDERED
+        ]
+        if not pairs:
+            return self.everything()
+        a, b = self.choices.choice(pairs)
+        function = self.choices.choice(["min", "max"])
+        value = f"(SELECT {function}({b.name}) FROM {right.name}{self.where(right.columns)})"
+        expressions = [self.expression(left.columns) for _ in range(self.choices.integer(1, 2))]
+        if self.choices.integer(0, 1):
+            expressions.append(Expr(value, b.type, b.bound, b.exact, b.summable))
+            text, columns = self.listed(expressions)
+            query = f"SELECT {text} FROM {left.name}{self.where(left.columns)}"
+        else:
+            text, columns = self.listed(expressions)
+            operator = self.choices.choice(["=", "<", ">=", "<>"])
+            query = f"SELECT {text} FROM {left.name} WHERE {a.name} {operator} {value}"
+        return query, columns, left.fanout, query
 
     def semi(self) -> tuple[str, tuple[Column, ...], int, str]:
         left, right = self.relation(), self.relation()

@@ -22,6 +22,11 @@ FAILING = {
     "DIVIDE_BY_ZERO in a condition": ("SELECT k FROM e WHERE 1 / i > 0", (1, 0, "1")),
     "DIVIDE_BY_ZERO in an aggregate": ("SELECT k, sum(1 / i) AS s FROM e GROUP BY k", (1, 0, "1")),
     "DIVIDE_BY_ZERO over an aggregate": ("SELECT k, 1 / sum(i) AS s FROM e GROUP BY k", (2, 0, "1")),
+    "SCALAR_SUBQUERY_TOO_MANY_ROWS": ("SELECT i, (SELECT s FROM e WHERE k = 1) AS x FROM e", (1, 2, "2")),
+    "SCALAR_SUBQUERY_TOO_MANY_ROWS of a key": (
+        "SELECT k, (SELECT r.i FROM e r WHERE r.k = l.k) AS x FROM e l",
+        (1, 2, "2"),
+    ),
     "ARITHMETIC_OVERFLOW of a sum": (
         "SELECT sum(CAST(i AS BIGINT) * 4611686018427387904) AS s FROM e",
         (1, 1, "1"),

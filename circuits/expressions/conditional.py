@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from circuits.errors import EvaluationError
 from circuits.expressions.logic import differs
 from circuits.expressions.nodes import Call, Expression
 from circuits.expressions.partial import evaluate_where
-from circuits.expressions.registry import Evaluate, Value, form
+from circuits.expressions.registry import Evaluate, Value, form, kernel
 
 
 @form("if")
@@ -70,6 +71,16 @@ def coalesce(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
             break
         found = pc.coalesce(found, _typed(evaluate_where(argument, rows, missing, evaluate), call))
     return found
+
+
+@kernel("single_row")
+def single_row(call: Call, value: Value, count: Value) -> Value:
+    """The value, where it was the only one: what a scalar sub-query must be."""
+    several = ~differs(pc.greater(count, 1), True, 1 if isinstance(count, pa.Scalar) else len(count))
+    if several.any():
+        message = "More than one row returned by a subquery used as an expression."
+        raise EvaluationError("SCALAR_SUBQUERY_TOO_MANY_ROWS", message, int(np.argmax(several)))
+    return value
 
 
 @form("na_nvl")

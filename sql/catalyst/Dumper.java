@@ -29,6 +29,7 @@ import scala.collection.Iterator;
  * {"types": [...], "names": [...], "forbidden": [...], "plan": node} or {"error": {...}}
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
  * expression node  {"c", "t", "n", "d", "s", "k": children, "o": other fields}; "s": [first, last] source index
+ *                  a scalar sub-query: "id", "correlated", "plan"
  */
 public class Dumper {
   private final org.apache.spark.sql.classic.SparkSession session;
@@ -251,7 +252,13 @@ public class Dumper {
       out.append(",\"name\":"); string(named.name());
       out.append(",\"m\":").append(named.metadata().json());
     }
-    if (e instanceof Literal) {
+    if (e instanceof ScalarSubquery) {
+      ScalarSubquery subquery = (ScalarSubquery) e;
+      out.append(",\"id\":").append(subquery.exprId().id());
+      out.append(",\"correlated\":").append(!subquery.children().isEmpty());
+      out.append(",\"plan\":");
+      plan((LogicalPlan) subquery.plan());
+    } else if (e instanceof Literal) {
       out.append(",\"v\":");
       literal(((Literal) e).value(), e.dataType());
       if (e.dataType() instanceof ObjectType && ((Literal) e).value() instanceof scala.Product) {

@@ -5,15 +5,17 @@ SELECT k + 1, sum(v) / count(*) … GROUP BY k   =   π[#0 + 1, #1 / #2](Aggrega
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from circuits.expressions.nodes import Call, Column, Expression
+from circuits.expressions.nodes import Call, Column, Expression, remap
 from sql.catalyst.aggregate_calls import aggregate_call, pivoted
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.catalyst.sessions import merged_sessions
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
+
+_AFTER = 1 << 30
 
 
 class _Group:
@@ -38,14 +40,19 @@ class _Group:
             return self._call(node)
         if node["c"] == "AttributeReference" and node["id"] in self.key_ids:
             return self._key(self.key_ids[node["id"]])
-        if node["c"] not in ("Literal", "Alias") and not self._aggregates(node):
+        if node["c"] not in ("Literal", "Alias") and not self._is_above(node):
             whole = expression(self.query, node, self.position)
             if whole in self.raw:
                 return self._key(self.raw.index(whole))
         return None
 
-    def _aggregates(self, node: Node) -> bool:
-        return any(inner["c"] == "AggregateExpression" for inner in nodes_in(node))
+    def _is_above(self, node: Node) -> bool:
+        """Whether it reads what only stands beside groups: aggregates, scalar sub-queries."""
+        return any(
+            inner["c"] == "AggregateExpression"
+            or (inner["c"] == "ScalarSubquery" and inner["id"] not in self.position)
+            for inner in nodes_in(node)
+        )
 
     def _key(self, index: int) -> Column:
         key = self.keys[index]
@@ -68,11 +75,24 @@ class _Group:
         return Column(len(self.keys) + self.calls.index(call), call.type, call.nullable)
 
 
-def aggregate(query: Query, node: Node, input_: Plan, position: Mapping[int, int], schema: Schema) -> Plan:
-    """schema: of the node's output. Without aggregate functions it is a DISTINCT of the keys."""
+def aggregate(
+    query: Query,
+    node: Node,
+    input_: Plan,
+    position: Mapping[int, int],
+    schema: Schema,
+    beside: Sequence[int] = (),
+    widened: Callable[[Plan], Plan] = lambda grouped: grouped,
+) -> Plan:
+    """schema: of the node's output. Without aggregate functions it is a DISTINCT of the keys.
+
+    beside: the ids of scalar sub-queries that results read, which `widened` sets beside the groups, in order.
+    """
     group = _Group(query, node, input_, position)
     input_ = merged_sessions(query, node["o"]["groupingExpressions"], group.keys, input_, position)
-    results = tuple(expression(query, item, {}, group.result) for item in node["o"]["aggregateExpressions"])
+    # after every column a group can have, until it is known how many it has
+    after = {id_: _AFTER + i for i, id_ in enumerate(beside)}
+    results = [expression(query, item, after, group.result) for item in node["o"]["aggregateExpressions"]]
     columns = (*group.keys, *group.calls)
     inner = tuple(Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))
     if group.calls:
@@ -81,4 +101,6 @@ def aggregate(query: Query, node: Node, input_: Plan, position: Mapping[int, int
         grouped = Distinct(Project(input_, group.keys, inner))
     else:
         grouped = ONE_ROW
-    return Project(grouped, results, schema)
+    width = len(grouped.schema)
+    at = {i: i for i in range(width)} | {_AFTER + i: width + i for i in range(len(beside))}
+    return Project(widened(grouped), tuple(remap(result, at) for result in results), schema)

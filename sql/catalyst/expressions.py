@@ -30,7 +30,7 @@ _TRANSPARENT = {
 # Parameters that say nothing our types and kernels don't.
 _SILENT = {"class", "inputTypes", "propagateNull", "returnNullable", "isDeterministic", "hideSeed"}
 _REFUSED = {
-    "ScalarSubquery": "a scalar subquery that is not correlated; join with the view that computes it",
+    "ScalarSubquery": "a scalar subquery here",
     "Exists": "an EXISTS subquery that is not correlated",
     "InSubquery": "IN (SELECT ...) here",
     "OuterReference": "a correlated subquery of this shape",
@@ -56,6 +56,8 @@ def expression(
             f"{node['name']}#{node['id']} is no column of the input: {query.slice.text}"
         )
         return Column(position[node["id"]], query.value_type(node), node["n"])
+    if name == "ScalarSubquery" and node["id"] in position:
+        return Column(position[node["id"]], query.value_type(node), True)
     if name == "Literal":
         type_ = query.value_type(node)
         return day_time(Literal(literal_value(node["v"], type_), type_))

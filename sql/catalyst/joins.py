@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from circuits.expressions.nodes import Expression
+from circuits.expressions.nodes import Call, Expression, columns_of, remap
+from sql.catalyst.disjunctions import alternatives, is_key, joined_by_any
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
+from sql.catalyst.single import single, single_row
 from sql.lower_join import conjunction
-from sql.plan import Join, Project, columns_of_schema, join_schema
+from sql.plan import Join, Plan, Project, columns_of_schema, join_schema
 
 _KINDS = {
     "Inner": "inner",
@@ -38,6 +40,8 @@ def join(query: Query, node: Node, left: Relation, right: Relation) -> Relation:
     """Raises ProgramError for kinds that are not maintained yet."""
     type_ = node["o"]["joinType"]
     spark_kind = type_ if isinstance(type_, str) else type_["class"]
+    if spark_kind == "LeftSingle":
+        return _single(query, node, left, right)
     kind = _KINDS.get(spark_kind)
     if kind is None:
         raise query.refuse(node, f"join of kind {spark_kind}")
@@ -53,17 +57,83 @@ def _joined(query: Query, node: Node, kind: str, left: Relation, right: Relation
     condition = _split(query, node, left.position, right.position)
     ids = (*left.ids, *right.ids)
     both = {id_: index for index, id_ in enumerate(ids)}
+    residual = conjunction([expression(query, part, both) for part in condition.residual])
+    width = len(left.ids)
+    terms = alternatives(residual, width) if residual is not None and not condition.left else []
+    joined: Plan
+    if terms:
+        joined = joined_by_any(kind, left.plan, right.plan, terms, _Conjunctive(query, node))
+    else:
+        joined = Join(
+            left.plan,
+            right.plan,
+            kind,
+            tuple(condition.left),
+            tuple(condition.right),
+            tuple(condition.null_safe),
+            residual,
+            join_schema(kind, left.plan.schema, right.plan.schema),
+        )
+    return Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
+
+
+def _single(query: Query, node: Node, left: Relation, right: Relation) -> Relation:
+    """Every left row beside its one match, or NULLs; an error where it has several.
+
+    What a key has of values and how many is a group of the right; only a left row with the key asks.
+    """
+    condition = _split(query, node, left.position, right.position)
+    if condition.residual:
+        raise query.refuse(node, "a scalar subquery correlated by more than equalities")
+    keys, width = len(condition.left), len(left.ids)
+    grouped = single(query, node, right.plan, tuple(condition.right), columns_of_schema(right.plan.schema))
+    columns = columns_of_schema(grouped.schema)
     joined = Join(
         left.plan,
-        right.plan,
-        kind,
+        grouped,
+        "left",
         tuple(condition.left),
-        tuple(condition.right),
+        columns[:keys],
         tuple(condition.null_safe),
-        conjunction([expression(query, part, both) for part in condition.residual]),
-        join_schema(kind, left.plan.schema, right.plan.schema),
+        None,
+        join_schema("left", left.plan.schema, grouped.schema),
     )
-    return Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
+    every = columns_of_schema(joined.schema)
+    values = tuple(single_row(value, every[-1]) for value in every[width + keys : -1])
+    schema = join_schema("left", left.plan.schema, right.plan.schema)
+    return Relation(Project(joined, (*every[:width], *values), schema), (*left.ids, *right.ids))
+
+
+@dataclass(frozen=True)
+class _Conjunctive:
+    """Makes the join of two plans by terms that must all be true of a pair."""
+
+    query: Query
+    node: Node
+
+    def __call__(self, kind: str, left: Plan, right: Plan, terms: list[Expression]) -> Join:
+        width = len(left.schema)
+        keys: list[tuple[Expression, Expression, bool]] = []
+        residual: list[Expression] = []
+        for term in terms:
+            if not is_key(term, width):
+                residual.append(term)
+                continue
+            assert isinstance(term, Call)
+            mine, other = sorted(term.arguments, key=lambda side: next(columns_of(side)) >= width)
+            other = remap(other, {i: i - width for i in columns_of(other)})
+            sides = [normalized(self.query, self.node, side) for side in (mine, other)]
+            keys.append((sides[0], sides[1], term.function == "equal_null_safe"))
+        return Join(
+            left,
+            right,
+            kind,
+            tuple(mine for mine, _, _ in keys),
+            tuple(other for _, other, _ in keys),
+            tuple(safe for _, _, safe in keys),
+            conjunction(residual),
+            join_schema(kind, left.schema, right.schema),
+        )
 
 
 def _exchanged(joined: Relation, width: int) -> Relation:
@@ -78,7 +148,7 @@ def _split(
     query: Query, node: Node, left_position: Mapping[int, int], right_position: Mapping[int, int]
 ) -> _Condition:
     condition = _Condition()
-    for part in _conjuncts(node["o"]["condition"]):
+    for part in conjuncts(node["o"]["condition"]):
         if part["c"] in ("EqualTo", "EqualNullSafe"):
             first, second = part["k"]
             if _reads_only(second, left_position) and _reads_only(first, right_position):
@@ -92,16 +162,16 @@ def _split(
     return condition
 
 
-def _conjuncts(node: Node | None) -> list[Node]:
+def conjuncts(node: Node | None) -> list[Node]:
     if node is None:
         return []
     if node["c"] == "And":
-        return [part for child in node["k"] for part in _conjuncts(child)]
+        return [part for child in node["k"] for part in conjuncts(child)]
     return [node]
 
 
 def _ids(node: Node) -> set[int]:
-    if node["c"] == "AttributeReference":
+    if node["c"] in ("AttributeReference", "ScalarSubquery"):
         return {node["id"]}
     return {id_ for child in node.get("k", ()) for id_ in _ids(child)}
 

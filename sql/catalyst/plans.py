@@ -9,22 +9,36 @@ from circuits.expressions.nodes import Column, Expression, Literal
 from sql.catalyst.aggregates import aggregate
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.generators import generate
-from sql.catalyst.joins import join
+from sql.catalyst.joins import conjuncts, join
 from sql.catalyst.limits import limit, ordered
 from sql.catalyst.literals import literal_value
-from sql.catalyst.query import Node, Query
+from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.recursion import check_monotone, level_before, union_loop
 from sql.catalyst.relation import ONE_ROW, Relation
+from sql.catalyst.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
 from sql.catalyst.session import RELATION
 from sql.catalyst.windows import window
-from sql.plan import LEVEL, Distinct, Expand, Field, Filter, Plan, Project, Scan, Schema, Union, Values
+from sql.lower_join import conjunction
+from sql.plan import (
+    LEVEL,
+    Distinct,
+    Expand,
+    Field,
+    Filter,
+    Plan,
+    Project,
+    Scan,
+    Schema,
+    SetOperation,
+    Union,
+    Values,
+    columns_of_schema,
+)
 
 _REFUSED = {
     "LocalLimit": "LIMIT",
     "Tail": "LIMIT",
     "Sample": "TABLESAMPLE",
-    "Intersect": "INTERSECT",
-    "Except": "EXCEPT",
     "Range": "range()",
     "LateralJoin": "LATERAL joins",
     "AsOfJoin": "ASOF JOIN",
@@ -92,15 +106,25 @@ def _one_row(query: Query, node: Node) -> Relation:
 
 def _project(query: Query, node: Node) -> Relation:
     child = plan(query, node["k"][0])
+    child = with_scalars(query, node["o"], child, plan)
     expressions = tuple(expression(query, item, child.position) for item in node["o"]["projectList"])
     schema, ids = output(query, node)
     return Relation(Project(child.plan, expressions, schema), ids)
 
 
 def _filter(query: Query, node: Node) -> Relation:
+    """What doesn't read a scalar sub-query is met first; what equals one becomes the key of its join."""
     child = plan(query, node["k"][0])
-    condition = expression(query, node["o"]["condition"], child.position)
-    return Relation(Filter(child.plan, condition), child.ids)
+    width = len(child.ids)
+    parts = conjuncts(node["o"]["condition"])
+    own = [part for part in parts if not any(scalars_in(part))]
+    condition = conjunction([expression(query, part, child.position) for part in own])
+    if condition is not None:
+        child = Relation(Filter(child.plan, condition), child.ids)
+    for part in parts:
+        if any(scalars_in(part)):
+            child = met_by_scalars(query, part, child, plan)
+    return first_columns(child, width)
 
 
 def _distinct(query: Query, node: Node) -> Relation:
@@ -136,6 +160,7 @@ def _union(query: Query, node: Node) -> Relation:
 
 def _expand(query: Query, node: Node) -> Relation:
     child = plan(query, node["k"][0])
+    child = with_scalars(query, node["o"], child, plan)
     projections = tuple(
         tuple(expression(query, item, child.position) for item in row) for row in node["o"]["projections"]
     )
@@ -149,12 +174,38 @@ def _generate(query: Query, node: Node) -> Relation:
 
 def _aggregate(query: Query, node: Node) -> Relation:
     child = plan(query, node["k"][0])
+    results = node["o"]["aggregateExpressions"]
+    inside = [inner for inner in nodes_in(results) if inner["c"] == "AggregateExpression"]
+    child = with_scalars(query, [node["o"]["groupingExpressions"], inside], child, plan)
+    above = {one["id"]: one for one in scalars_in(results) if one["id"] not in child.position}
+
+    def widened(grouped: Plan) -> Plan:
+        unnamed = Relation(grouped, tuple(-1 - i for i in range(len(grouped.schema))))
+        return with_scalars(query, list(above.values()), unnamed, plan).plan
+
     schema, ids = output(query, node)
-    return Relation(aggregate(query, node, child.plan, child.position, schema), ids)
+    grouped = aggregate(query, node, child.plan, child.position, schema, tuple(above), widened)
+    return Relation(grouped, ids)
 
 
 def _join(query: Query, node: Node) -> Relation:
-    return join(query, node, plan(query, node["k"][0]), plan(query, node["k"][1]))
+    """A scalar sub-query of the condition stands beside the left rows, and not in the output."""
+    left, right = (plan(query, child) for child in node["k"])
+    wide = with_scalars(query, node["o"]["condition"], left, plan)
+    joined = join(query, node, wide, right)
+    if wide is left:
+        return joined
+    kept = [i for i, id_ in enumerate(joined.ids) if id_ in left.position or id_ not in wide.position]
+    columns, schema = columns_of_schema(joined.plan.schema), joined.plan.schema
+    narrow = Project(joined.plan, tuple(columns[i] for i in kept), tuple(schema[i] for i in kept))
+    return Relation(narrow, tuple(joined.ids[i] for i in kept))
+
+
+def _set_operation(query: Query, node: Node) -> Relation:
+    left, right = (normalized_columns(query, node, plan(query, child).plan) for child in node["k"])
+    schema, ids = output(query, node)
+    kind = node["op"].lower() + (" all" if node["o"]["isAll"] else "")
+    return Relation(SetOperation(left, right, kind, schema), ids)
 
 
 def _window(query: Query, node: Node) -> Relation:
@@ -189,4 +240,6 @@ _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "GlobalLimit": _limit,
     "Offset": _limit,
     "Join": _join,
+    "Intersect": _set_operation,
+    "Except": _set_operation,
 }

@@ -83,12 +83,12 @@ class Query:
 
 
 def nodes_in(value: Any) -> Iterator[Node]:
-    """All dumped expressions inside a value of a dump, parents first."""
+    """All dumped expressions inside a value of a dump, parents first; not those of sub-queries."""
     if isinstance(value, dict):
         if "c" in value:
             yield value
         for name, inner in value.items():
-            if name not in ("m", "v", "s"):
+            if name not in ("m", "v", "s", "plan"):
                 yield from nodes_in(inner)
     elif isinstance(value, list):
         for inner in value:

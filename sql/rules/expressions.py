@@ -16,6 +16,7 @@ from sql.plan import (
     Plan,
     Project,
     Scan,
+    SetOperation,
     SortOrder,
     Top,
     Union,
@@ -40,7 +41,7 @@ def rebuild(expression: Expression, change: Change) -> Expression:
 def with_expressions(plan: Plan, change: Change) -> Plan:
     """`change` on every expression of this node, which must keep its type."""
     match plan:
-        case Scan() | Union() | Levels() | DistinctNode() | Values():
+        case Scan() | Union() | SetOperation() | Levels() | DistinctNode() | Values():
             return plan
         case Project():
             return replace(plan, expressions=tuple(map(change, plan.expressions)))

@@ -18,6 +18,7 @@ from sql.plan import (
     Plan,
     Project,
     Schema,
+    SetOperation,
     Top,
     Union,
     Values,
@@ -30,7 +31,7 @@ _SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
 
 def names(plan: Plan) -> Plan:
     named = bottom_up(plan, _name)
-    if isinstance(named, (Project, Aggregate, Expand, Union, Values)):
+    if isinstance(named, (Project, Aggregate, Expand, SetOperation, Union, Values)):
         return replace(named, schema=plan.schema)
     if named.schema == plan.schema:
         return named
@@ -50,6 +51,9 @@ def _name(node: Plan) -> Plan:
         case Window():
             computed = (Field(call.function, call.type, call.nullable) for call in node.calls)
             return replace(node, schema=(*node.input.schema, *computed))
+        case SetOperation():
+            pairs = zip(node.left.schema, node.schema, strict=True)
+            return replace(node, schema=tuple(Field(a.name, b.type, b.nullable) for a, b in pairs))
         case Top():
             computed = (
                 Field(node.ranking, f.type, f.nullable) for f in node.schema[len(node.input.schema) :]

@@ -2,7 +2,7 @@
 
     need(π[e…](a)) = columns of the kept e      need(σ[c](a)) = need ∪ columns(c)
     need(a ⋈ b)    = need ∪ keys ∪ residual     need(γ[k; f](a)) = keys ∪ arguments of the kept f
-    need(distinct(a)) = all                     need(a ∪ b) = need, in each
+    need(distinct(a)) = need(a ∩ b) = all             need(a ∪ b) = need, in each
     need(ω[p; f](a)) = need ∪ p ∪ columns of the kept f          need(top[p; o](a)) = need ∪ p ∪ o
 
 A Project is put where a narrower input changes what is stored or moved: under joins, aggregates and
@@ -28,6 +28,7 @@ from sql.plan import (
     Project,
     Scan,
     Schema,
+    SetOperation,
     Top,
     Union,
     Values,
@@ -63,7 +64,7 @@ def _narrow(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
     return select(pruned, [position[i] for i in kept]), {old: new for new, old in enumerate(kept)}
 
 
-def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
+def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0912  a case a plan node
     """At least the needed columns of the plan, and where they are now."""
     match plan:
         case Scan():
@@ -81,6 +82,10 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
             return _aggregate(plan, needed)
         case Distinct() | Levels():
             return _whole(plan)
+        case SetOperation():
+            everything = set(range(len(plan.schema)))
+            left, right = (_narrow(side, everything)[0] for side in (plan.left, plan.right))
+            return replace(plan, left=left, right=right), {i: i for i in everything}
         case Union():
             return _union(plan, needed)
         case Expand():

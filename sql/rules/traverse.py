@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sql.plan import Join, Levels, Plan, Scan, Union, Values, join_schema
+from sql.plan import Join, Levels, Plan, Scan, SetOperation, Union, Values, join_schema
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
@@ -24,6 +24,8 @@ def with_inputs(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
             return replace(plan, left=left, right=right, schema=schema)
         case Levels():
             return replace(plan, anchor=change(plan.anchor), term=change(plan.term))
+        case SetOperation():
+            return replace(plan, left=change(plan.left), right=change(plan.right))
         case Union():
             return replace(plan, inputs=tuple(change(input_) for input_ in plan.inputs))
         case _:
