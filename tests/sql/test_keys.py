@@ -26,7 +26,7 @@ VIEWS = {
     " (SELECT count(*) AS n FROM customer) b ON a.n = b.n": None,
     "SELECT id FROM customer a WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.id = a.id)": ("id",),
     "SELECT id, id IN (SELECT id FROM event) AS q FROM customer": ("id",),
-    "SELECT id FROM customer INTERSECT ALL SELECT id FROM event": ("id",),
+    "SELECT id, name FROM customer INTERSECT ALL SELECT customer, note FROM orders": ("id",),
     "SELECT id, kind FROM event EXCEPT SELECT id, kind FROM event": ("id", "kind"),
     "SELECT id FROM event EXCEPT ALL SELECT id FROM customer": None,
     "SELECT kind, count(*) AS n, id FROM event GROUP BY id, kind": ("id", "kind"),
