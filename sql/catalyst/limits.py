@@ -16,6 +16,7 @@ from circuits.expressions.nodes import Call, Column, Expression, Literal
 from sql.catalyst.expressions import expression
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
+from sql.catalyst.scalars import with_scalars
 from sql.catalyst.windows import sort_orders
 from sql.plan import Field, Filter, Plan, Project, SortOrder, Top, Window, WindowCall
 
@@ -33,14 +34,15 @@ def ordered(query: Query, node: Node, plan: Translate) -> tuple[Relation, tuple[
         return ordered(query, node["k"][0], plan)
     if node["op"] == "Project":
         below, order = ordered(query, node["k"][0], plan)
-        return (_project(query, node, below, order)) if order else (plan(query, node), ())
+        return (_project(query, node, below, order, plan)) if order else (plan(query, node), ())
     return plan(query, node), ()
 
 
 def _project(
-    query: Query, node: Node, below: Relation, order: tuple[SortOrder, ...]
+    query: Query, node: Node, below: Relation, order: tuple[SortOrder, ...], plan: Translate
 ) -> tuple[Relation, tuple[SortOrder, ...]]:
     """The Project, with what it is ordered by as further columns."""
+    below = with_scalars(query, node["o"], below, plan)
     listed = tuple(expression(query, item, below.position) for item in node["o"]["projectList"])
     fields = [Field(name, query.column_type(node, type_), null) for name, _, type_, null, _ in node["out"]]
     ids = [id_ for _, id_, _, _, _ in node["out"]]
