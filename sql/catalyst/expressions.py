@@ -160,6 +160,8 @@ def _flatten(parameters: Mapping[str, Any], into: dict[str, object]) -> None:
 
 
 def _frozen(value: Any) -> object:
+    if isinstance(value, dict):  # an entry of a map, or what else Scala has tuples for
+        return tuple(_frozen(item) for name, item in value.items() if name != "class")
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 

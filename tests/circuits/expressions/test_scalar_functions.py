@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from circuits.errors import ProgramError
 from tests.circuits.expressions import coverage
 from tests.circuits.expressions.against_spark import AgainstSpark
 
@@ -28,6 +29,33 @@ def test_count_of_functions(spark: Any) -> None:
     for name, texts in covered.items():
         assert any(coverage.calls(name, text) for text in texts), name
     assert len(covered) >= 300
+
+
+@pytest.mark.spark
+def test_failing_documents(spark: Any) -> None:
+    rows = import_module("tests.circuits.expressions.scalar.documents").ROWS
+    fails = "map('mode', 'FAILFAST')"
+    AgainstSpark(spark, rows).check_fails(
+        [
+            f"from_json(j, 'a INT', {fails})",
+            f"""from_json('{{"a":[1,"x"]}}', 'a ARRAY<INT>', {fails})""",
+            f"from_json('[1', 'ARRAY<INT>', {fails})",
+            f"from_json('null', 'ARRAY<INT>', {fails})",
+        ]
+    )
+
+
+@pytest.mark.spark
+def test_refused_documents(spark: Any) -> None:
+    rows = import_module("tests.circuits.expressions.scalar.documents").ROWS
+    against = AgainstSpark(spark, rows)
+    for text, why in {
+        "from_json(j, 'a DATE')": "values of type DATE",
+        "from_json(j, 'a INT, _corrupt_record STRING')": "a column _corrupt_record",
+        "from_json(j, 'a INT', map('allowComments', 'true'))": "the option allowComments => true",
+    }.items():
+        with pytest.raises(ProgramError, match=why):
+            against.evaluate([text])
 
 
 @pytest.mark.spark
