@@ -52,15 +52,16 @@ def _refuse(call: Call) -> str | None:
 @strict("date_format_class", refuse=_refuse)
 def date_format(call: Call, timestamps: pa.Array, pattern: Value) -> Value:
     """The timestamps on the session's clocks, by the pattern."""
-    return _format(call, timestamps.view(pa.int64()), pattern.as_py())
+    return format_instants(call, timestamps.view(pa.int64()), pattern.as_py())
 
 
 @strict("from_unix_time", refuse=_refuse)
 def from_unix_time(call: Call, seconds: pa.Array, pattern: Value) -> Value:
-    return _format(call, pc.multiply(seconds.cast(pa.int64()), SECOND), pattern.as_py())
+    return format_instants(call, pc.multiply(seconds.cast(pa.int64()), SECOND), pattern.as_py())
 
 
-def _format(call: Call, instants: pa.Array, pattern: str) -> pa.Array:
+def format_instants(call: Call, instants: pa.Array, pattern: str) -> pa.Array:
+    """Microseconds since 1970 UTC (BIGINT) on the session's clocks, by the pattern."""
     fields = read_pattern(pattern)
     assert not isinstance(fields, str), fields
     unit = min((_UNITS.get(field.letter, DAY) for field in fields), default=DAY)

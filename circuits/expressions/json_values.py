@@ -82,7 +82,7 @@ def from_json(call: Call, text: pa.Array) -> Value:
     convert = _root(call.type)
     options = {name.lower(): value for name, value in call.option("options", ())}  # type: ignore[attr-defined]
     fails = options.get("mode", "").upper() == "FAILFAST"
-    missing = {} if pt.is_struct(call.type) else None  # a record of NULLs
+    missing: dict[str, object] | None = {} if pt.is_struct(call.type) else None  # a record of NULLs
 
     def run(document: str) -> Any:
         reader = Reader(document, control_characters=False, non_numbers=True)

@@ -40,6 +40,7 @@ MODULES = (
     "interval_arithmetic",
     "json_paths",
     "json_shape",
+    "json_texts",
     "json_values",
     "lambdas",
     "logic",

@@ -6,8 +6,10 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 
-from circuits.errors import ProgramError
+from circuits.errors import EvaluationError, ProgramError
 from tests.circuits.expressions import coverage
 from tests.circuits.expressions.against_spark import AgainstSpark
 
@@ -35,14 +37,19 @@ def test_count_of_functions(spark: Any) -> None:
 def test_failing_documents(spark: Any) -> None:
     rows = import_module("tests.circuits.expressions.scalar.documents").ROWS
     fails = "map('mode', 'FAILFAST')"
-    AgainstSpark(spark, rows).check_fails(
-        [
-            f"from_json(j, 'a INT', {fails})",
-            f"""from_json('{{"a":[1,"x"]}}', 'a ARRAY<INT>', {fails})""",
-            f"from_json('[1', 'ARRAY<INT>', {fails})",
-            f"from_json('null', 'ARRAY<INT>', {fails})",
-        ]
-    )
+    against = AgainstSpark(spark, rows)
+    for text in (
+        f"from_json(j, 'a INT', {fails})",
+        f"""from_json('{{"a":[1,"x"]}}' || substr(j, 1, 0), 'a ARRAY<INT>', {fails})""",
+        f"from_json('[1' || substr(j, 1, 0), 'ARRAY<INT>', {fails})",
+        f"from_json('null' || substr(j, 1, 0), 'ARRAY<INT>', {fails})",
+    ):
+        # evaluated by the optimiser, whose errors reach Python as Java's
+        with pytest.raises((Py4JJavaError, PySparkException), match="MALFORMED_RECORD_IN_PARSING"):
+            against.spark_values([text])
+        (ours,) = against.evaluate([text])
+        assert isinstance(ours, EvaluationError), text
+        assert ours.condition == "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION"
 
 
 @pytest.mark.spark

@@ -58,6 +58,10 @@ def _rows(count: int = 160) -> pa.RecordBatch:
 ROWS = _rows()
 
 FUNCTIONS: dict[str, list[str]] = {
+    "to_json": ["to_json(o)", "to_json(named_struct('a', a, 'd', d, 't', at, 'm', m, 'l', l))", "to_json(ao)", "to_json(aa)", "to_json(at)",
+                "to_json(m)", "to_json(mk)", "to_json(struct(dt, timestamp(dt), CAST(dt AS TIMESTAMP_NTZ) AS n, float(d) AS f))", "to_json(struct(s, i), map('ignoreNullFields', 'false'))",
+                "to_json(struct(o, ao), map('ignoreNullFields', 'false'))", "to_json(array(concat(s, char(31), char(10), '\\\\\"/', s)))", "to_json(array(i > 1, NULL))",
+                "to_json(array(decimal(i) / 1000000000, NULL))", "to_json(ad)", "to_json(named_struct('é\"', j))", "to_json(named_struct('a', 1))"],
     "array": ["array(i, j, 5)", "array(a, a2)", "coalesce(array(), a)"],
     "array_append": ["array_append(a, i)", "array_append(at, s)", "array_append(aa, a)"],
     "array_compact": ["array_compact(a)", "array_compact(at)", "array_compact(ao)"],
