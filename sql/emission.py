@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sql.program import Emission, Schedule, Triggers
 from sql.source import Source
 from sql.tokens import Cursor, Slice, Token
 
@@ -47,34 +48,7 @@ class EmitClause:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class Triggers:
-    """delay: microseconds on the step clock. A key's changes leave when any of them fires."""
-
-    counting: int | None
-    delay: int | None
-    waterline: bool
-    location: str
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """Microseconds relative to the window's end: first <= complete <= last. every or rows: between the first
-    and the complete result.
-    """
-
-    first: int
-    complete: int
-    last: int
-    every: int | None
-    rows: int | None
-    late: bool
-    flagged: bool
-    location: str
-
-
 Clause = TriggerClause | EmitClause
-Emission = Triggers | Schedule
 
 
 def emission_start(cursor: Cursor) -> int | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sql.emission import Emission, Triggers
 from sql.keys import Key, view_keys
 from sql.plan import Aggregate, Distinct, Join, Levels, Plan, Scan, SetOperation, Top, Window
-from sql.program import Program, View
+from sql.program import Emission, Program, Triggers, View
 from sql.spelling import spell_columns, spell_node
 from sql.verify import inputs
 

@@ -8,9 +8,8 @@ import pyarrow as pa
 
 from circuits.errors import ProgramError
 from circuits.operators.trigger import STATE
-from sql.emission import Schedule
 from sql.plan import Field, Plan, Scan
-from sql.program import Insert, Table, View
+from sql.program import Insert, Schedule, Table, View
 from sql.source import Source, did_you_mean
 from sql.statements import InsertInto
 from sql.types import ddl

@@ -26,7 +26,7 @@ from circuits.operators.trigger import Passed, Schedule, Trigger
 from circuits.ordering import has_order_bits
 from circuits.retain import Limit
 from circuits.waterline import CLOCK, Lateness
-from sql import emission, lineage
+from sql import lineage, program
 from sql import plan as p
 from sql.keys import Key
 from sql.monotone import Bound, bound_of
@@ -60,7 +60,7 @@ class _Emitting:
         self.agendas: list[int] = []
         self.proofs: list[int] = []
         given = self.view.emission
-        if isinstance(given, emission.Triggers):
+        if isinstance(given, program.Triggers):
             trigger, limits = self._triggers(given)
         else:
             assert given is not None
@@ -88,7 +88,7 @@ class _Emitting:
 
     # -- triggers --------------------------------------------------------------------------------------
 
-    def _triggers(self, given: emission.Triggers) -> tuple[Trigger, tuple[Limit, ...]]:
+    def _triggers(self, given: program.Triggers) -> tuple[Trigger, tuple[Limit, ...]]:
         watched = self._watched(given.location) if given.waterline else []
         thresholds = [self._threshold(bound) for _, bound in watched]
         if given.delay is not None:
@@ -154,7 +154,7 @@ class _Emitting:
 
     # -- schedules -------------------------------------------------------------------------------------
 
-    def _schedule(self, given: emission.Schedule) -> tuple[Trigger, tuple[Limit, ...]]:
+    def _schedule(self, given: program.Schedule) -> tuple[Trigger, tuple[Limit, ...]]:
         end, made, at = self._window_end(given)
         relation, column = self._event_time(made, at, given)
         kind = self.builder.nodes[self.lowering.relation(relation)].schema.field(column).type
@@ -182,7 +182,7 @@ class _Emitting:
         waterlines = {self.builder.lateness[column] for e in bound for column in columns_of(e)}
         return all(one.name == name and one.percentile is None and one.amount <= last for one in waterlines)
 
-    def _window_end(self, given: emission.Schedule) -> tuple[Expression, Expression, int]:
+    def _window_end(self, given: program.Schedule) -> tuple[Expression, Expression, int]:
         """The key's window end: (over the key, over a node, that node)."""
         times = [value for value in self._values() if pt.is_timestamp(value[0].type)]
         for value in times:
@@ -215,7 +215,7 @@ class _Emitting:
             and isinstance(sum_.arguments[1], Literal)
         )
 
-    def _event_time(self, made: Expression, at: int, given: emission.Schedule) -> tuple[str, int]:
+    def _event_time(self, made: Expression, at: int, given: program.Schedule) -> tuple[str, int]:
         """(table, position of its column) that the window is made of."""
         circuit = self.builder.build()
         columns = set(columns_of(made))

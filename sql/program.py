@@ -11,7 +11,6 @@ from circuits.circuit import Circuit
 from circuits.errors import ProgramError
 from circuits.percentile import Percentile
 from circuits.waterline import Amount
-from sql.emission import Emission
 from sql.plan import Plan, Schema
 
 if TYPE_CHECKING:
@@ -45,6 +44,35 @@ class Table:
     location: str
     lateness: tuple[ColumnLateness, ...] = ()
     constant_domain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """delay: microseconds on the step clock. A key's changes leave when any of them fires."""
+
+    counting: int | None
+    delay: int | None
+    waterline: bool
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Microseconds relative to the window's end: first <= complete <= last. every or rows: between the first
+    and the complete result.
+    """
+
+    first: int
+    complete: int
+    last: int
+    every: int | None
+    rows: int | None
+    late: bool
+    flagged: bool
+    location: str
+
+
+Emission = Triggers | Schedule
 
 
 @dataclass(frozen=True, slots=True)
