@@ -62,12 +62,14 @@ def draw_clause(choices: Choices, timed: bool = True) -> str:
 
 
 def triggered(choices: Choices, program: Program) -> Program:
-    """The program with a trigger on some of its outputs, on one at least."""
-    outputs = [view for view in program.views if not view.local]
+    """The program with a trigger on some of the outputs that may have one, on one at least."""
+    outputs = [view for view in program.views if not (view.local or view.recursive)]
+    if not outputs:
+        return program
     one = choices.choice(outputs)
     views = tuple(
         replace(view, emission=draw_clause(choices))
-        if view is one or (not view.local and chance(choices, 2))
+        if view is one or (view in outputs and chance(choices, 2))
         else view
         for view in program.views
     )
