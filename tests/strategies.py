@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from tests.programs import Program, Table, draw_program
+from tests.programs import Program, Table
+from tests.random_programs import draw_program
 from tests.values import Choices, Seeded, chance, identity, value
 
 T = TypeVar("T")

@@ -7,13 +7,10 @@ one row. Doubles take no part: 0.0 and -0.0 tie and are different rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from tests.programs import Column, Expr
+from tests.programs import Column
+from tests.random_parts import Expr, Parts
 from tests.values import chance
-
-if TYPE_CHECKING:
-    from tests.programs import _Select
 
 _TOTAL = ("INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "BOOLEAN", "DECIMAL(10,2)")
 _NUMBERS = ("INT", "BIGINT")
@@ -30,7 +27,7 @@ _FRAMES = (
 Shape = tuple[str, tuple[Column, ...], int, str]
 
 
-def over(select: _Select) -> Shape:
+def over(select: Parts) -> Shape:
     """Window functions, the first few of each partition, or the first few of all; else a plain query."""
     relation = select.relation()
     able = [c for c in relation.columns if c.exact and c.type in _TOTAL]
@@ -67,12 +64,12 @@ def over(select: _Select) -> Shape:
     return query, named, relation.fanout, query
 
 
-def _ordered(select: _Select, column: Column) -> str:
+def _ordered(select: Parts, column: Column) -> str:
     direction, nulls = (select.choices.choice(pair) for pair in (["ASC", "DESC"], ["FIRST", "LAST"]))
     return f"{column.name} {direction} NULLS {nulls}"
 
 
-def _function(select: _Select, columns: Sequence[Column], window: str) -> Expr:
+def _function(select: Parts, columns: Sequence[Column], window: str) -> Expr:
     choices = select.choices
     c = choices.choice(columns)
     frame = f"{window} {choices.choice(_FRAMES)}"
@@ -97,7 +94,7 @@ def _function(select: _Select, columns: Sequence[Column], window: str) -> Expr:
     return choices.choice(options)
 
 
-def _near(select: _Select, keys: Sequence[Column], column: Column) -> Expr:
+def _near(select: Parts, keys: Sequence[Column], column: Column) -> Expr:
     """Over the rows whose value is near: the same for rows that tie."""
     window = f"PARTITION BY {', '.join(c.name for c in keys)} " if keys else ""
     low, high = select.choices.integer(0, 2), select.choices.integer(0, 1)
