@@ -88,6 +88,16 @@ class Select(Parts):
         ]
         return [pair for pair in alike if pair[1] is not pair[2]] or alike
 
+    @staticmethod
+    def alike(left: Relation, right: Relation) -> list[tuple[Column, Column]]:
+        """A column of either that can be compared exactly."""
+        return [
+            (a, b)
+            for a in left.columns
+            for b in right.columns
+            if a.exact and b.exact and a.type == b.type and a.type in ORDERED
+        ]
+
     def recursive(self, name: str, pair: tuple[str, Column, Column]) -> tuple[View, Relation]:
         """The transitive closure of the pairs as a recursive view, or walks of three rows by levels."""
         relation, a, b = pair
@@ -217,12 +227,7 @@ class Select(Parts):
     def scalar(self) -> tuple[str, tuple[Column, ...], int, str]:
         """A scalar sub-query as a value, or compared with a column."""
         left, right = self.relation(), self.relation()
-        pairs = [
-            (a, b)
-            for a in left.columns
-            for b in right.columns
-            if a.exact and b.exact and a.type == b.type and a.type in ORDERED
-        ]
+        pairs = self.alike(left, right)
         if not pairs:
             return self.everything()
         a, b = self.choices.choice(pairs)
@@ -241,12 +246,7 @@ class Select(Parts):
 
     def semi(self) -> tuple[str, tuple[Column, ...], int, str]:
         left, right = self.relation(), self.relation()
-        pairs = [
-            (a, b)
-            for a in left.columns
-            for b in right.columns
-            if a.exact and b.exact and a.type == b.type and a.type in ORDERED
-        ]
+        pairs = self.alike(left, right)
         if not pairs:
             return self.everything()
         a, b = self.choices.choice(pairs)
