@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from benchmarks.figures import record
 
@@ -58,9 +59,10 @@ class Loaded:
         return time.perf_counter() - began
 
 
-def test_a_step_over_a_hundred_times_the_state(benchmark, opened):
-    small = Loaded(opened(PROGRAM, "inline", "small"), SMALL)
-    large = Loaded(opened(PROGRAM, "inline", "large"), LARGE)
+@pytest.mark.parametrize("runner", ["inline", "spark"])
+def test_a_step_over_a_hundred_times_the_state(benchmark, opened, runner):
+    small = Loaded(opened(PROGRAM, runner, "small"), SMALL)
+    large = Loaded(opened(PROGRAM, runner, "large"), LARGE)
     beside: list[float] = []
 
     def small_step_first() -> None:
@@ -69,5 +71,5 @@ def test_a_step_over_a_hundred_times_the_state(benchmark, opened):
         large.queue()
 
     benchmark.pedantic(large.step, setup=small_step_first, rounds=ROUNDS, warmup_rounds=5)
-    what = f"{DELTA:,}-row step, join + group-by"
+    what = f"{DELTA:,}-row step, join + group-by, {runner} runner"
     record(benchmark, what, f"over {LARGE:,} rows", beside=(f"over {SMALL:,} rows", beside[5:]))

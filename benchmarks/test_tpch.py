@@ -62,5 +62,5 @@ def test_duckdb(benchmark):
         if isinstance(statement, CreateView):  # DuckDB reads every query as Spark does
             connection.execute(f"CREATE VIEW {statement.name} AS {statement.query.text}")
     names = [f"q{number}" for number in range(1, 23)]
-    benchmark.pedantic(lambda: [connection.execute(f"FROM {name}").arrow() for name in names], rounds=3)
+    benchmark.pedantic(lambda: [connection.sql(f"FROM {name}").to_arrow_table() for name in names], rounds=3)
     record(benchmark, f"TPC-H, {ORDERS:,} orders in and as many out", "scale 1, DuckDB from scratch")

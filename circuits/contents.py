@@ -41,7 +41,7 @@ def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
 
 def open_chunk(layout: Layout, chunk: Chunk, segments: Segments) -> Batch:
     """A stored batch of a trace or log, mapped."""
-    return segments.kept(chunk, layout.stored_schema, lambda stored: Batch.from_stored(stored, layout))
+    return Batch.from_stored(segments.open(chunk, layout.stored_schema), layout)
 
 
 def _sum(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> ZSet:

@@ -17,6 +17,7 @@ from circuits.circuit import Circuit
 from circuits.hashing import hash_rows
 from circuits.operator import Value, delta_of
 from circuits.operators.streams import Broadcast, Exchange, Remembered
+from circuits.stretch import Stretch
 from circuits.trace import Integral
 from circuits.zset import WEIGHT, ZSet
 
@@ -35,7 +36,7 @@ def received_nodes(circuit: Circuit, level: int) -> list[int]:
     ]
 
 
-def receive(circuit: Circuit, i: int, messages: list[bytes], before: tuple[Batch, ...]) -> Value:
+def receive(circuit: Circuit, i: int, messages: list[bytes], before: tuple[Stretch, ...]) -> Value:
     """Node i's value from its messages: a delta, or a trace with the delta that was sent."""
     layout = circuit.layouts.get(i)
     schema = layout.stored_schema if layout is not None else _wire_schema(circuit, i)

@@ -21,7 +21,8 @@ from circuits.circuit import Circuit
 from circuits.errors import DataError
 from circuits.operator import Context, Value, delta_of
 from circuits.operators.recursion import Earliest, FixedPoint, Loop, Recurrence, iterations, later_by_one
-from circuits.trace import Integral
+from circuits.stretch import Stretch
+from circuits.trace import Integral, as_runs
 from circuits.zset import ZSet
 
 
@@ -30,11 +31,11 @@ def run_loop(
     loop: Loop,
     context: Context,
     values: Mapping[int, Value],
-    before: Callable[[int], tuple[Batch, ...]],
+    before: Callable[[int], tuple[Stretch, ...]],
 ) -> dict[int, Value]:
     """The values of the loop's nodes after the step; of a trace, with all that the step adds to it.
 
-    values: of the nodes before. before: the batches of a node's trace. Raises DataError past the limit of
+    values: of the nodes before. before: the runs of a node's trace. Raises DataError past the limit of
     iterations.
     """
     return _Nested(circuit, loop, context, values, before).run()
@@ -71,7 +72,7 @@ class _Waiting:
 class _Trace:
     """A trace of the loop while the step grows it. stored: up to the last step."""
 
-    def __init__(self, layout: Layout, stored: tuple[Batch, ...]) -> None:
+    def __init__(self, layout: Layout, stored: tuple[Stretch, ...]) -> None:
         self.layout, self.stored = layout, stored
         self.nothing = Batch.empty(layout)
         self.added: list[Batch] = []
@@ -97,7 +98,7 @@ class _Nested:
         loop: Loop,
         context: Context,
         values: Mapping[int, Value],
-        before: Callable[[int], tuple[Batch, ...]],
+        before: Callable[[int], tuple[Stretch, ...]],
     ) -> None:
         self.circuit, self.loop, self.context = circuit, loop, context
         self.body = [(i, circuit.nodes[i]) for i in loop.body]
@@ -146,7 +147,7 @@ class _Nested:
         changed = any(len(delta_of(value)) for value in inputs)
         if i in self.traces:
             trace = self.traces[i]
-            before = (*trace.stored, *trace.added)
+            before = (*trace.stored, *as_runs(*trace.added))
             if not changed:
                 return Integral(trace.layout, before, trace.nothing)
             return node.operator.integrate(self.context, trace.layout, before, *inputs)
@@ -172,7 +173,7 @@ class _Nested:
             return self.unchanged[i]
         affected = self.waiting[i].take(iteration, trace.layout.schema, self.context.seed)
         stored = Integral(trace.layout, trace.stored, trace.nothing)
-        changed = Integral(trace.layout, (*trace.added, value.delta), trace.nothing)
+        changed = Integral(trace.layout, as_runs(*trace.added, value.delta), trace.nothing)
         return earliest.settle(self.context, affected, stored, changed)
 
     def _total(self, i: int) -> Value:
@@ -188,5 +189,5 @@ class _Nested:
 def _settled(value: Value) -> Value:
     """A relation from outside after the first iteration: it changes no more."""
     if isinstance(value, Integral):
-        return Integral(value.layout, (*value.before, value.delta), Batch.empty(value.layout))
+        return Integral(value.layout, value.after, Batch.empty(value.layout))
     return ZSet.empty(value.schema)

@@ -13,8 +13,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from circuits.batch import Batch, Layout
+from circuits.batch import Layout
 from circuits.percentile import Recent
+from circuits.stretch import Stretch
 from circuits.trace import Integral
 from circuits.waterline import Waterlines, later
 from circuits.zset import ZSet
@@ -88,7 +89,9 @@ class Operator:
         """The output's delta from the inputs' deltas and traces."""
         raise NotImplementedError(type(self).__name__)
 
-    def integrate(self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value) -> Value:
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+    ) -> Value:
         """Like `step`, for an operator with a trace: `before` is the trace up to the last step.
 
         What is to be added to the trace is the `delta` of the returned Integral.

@@ -2,7 +2,7 @@
 
     a <= b  ⇒  order_code(a) <= order_code(b)             32 bits, many values share a code
     a <= b  ⇔  order_bits(a) <= order_bits(b)             64 bits, exact, for types of at most 64 bits
-    a <= b  ⇒  order_steps(a) <= order_steps(b)           56 bits, times within 256 µs share one
+    a <= b  ⇒  order_steps(a) <= order_steps(b)           56 bits, exact for times within 1,100 years of 1970
 
 NaN is the greatest of all numbers, as in Spark.
 """
@@ -17,12 +17,15 @@ import pyarrow.types as pt
 from circuits.arrow import fixed_values
 from circuits.hashing import byte_ranges
 
+_HALF = np.int64(1 << 55)
+
 
 def order_code(array: pa.Array) -> np.ndarray:
     """uint32[n] for an array without NULLs of any ordered type.
 
     Numbers go through float32 (24 bits of mantissa, so small numbers are exact), timestamps by seconds of
-    2²⁰ µs from 1901 to 2038, strings and bytes by their first four bytes. Other types share one code.
+    2²⁰ µs from 1901 to 2038, strings and bytes by their first four bytes. Types without `has_order_code`
+    share one.
     """
     kind = array.type
     if pt.is_string(kind) or pt.is_binary(kind):
@@ -43,6 +46,11 @@ def order_code(array: pa.Array) -> np.ndarray:
     bits = singles.view(np.uint32)
     code = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
     return np.where(np.isnan(singles), np.uint32(0xFFFFFFFF), code)
+
+
+def has_order_code(kind: pa.DataType) -> bool:
+    """Whether `order_code` tells values of the type apart."""
+    return bool(has_order_bits(kind) or pt.is_decimal(kind) or pt.is_string(kind) or pt.is_binary(kind))
 
 
 def _prefix_code(array: pa.Array) -> np.ndarray:
@@ -78,10 +86,16 @@ def order_bits(array: pa.Array) -> np.ndarray:
 
 
 def order_steps(array: pa.Array) -> np.ndarray:
-    """uint64[n] below 2⁵⁶, for numbers and times; anything where NULL."""
+    """uint64[n] below 2⁵⁶, for numbers and times; anything where NULL.
+
+    Integers beyond 55 bits share the code of the greatest or the least; floating point loses its last bits.
+    """
     if pt.is_decimal(array.type):
         array = array.cast(pa.float64())
-    return (order_bits(array).view(np.uint64) ^ np.uint64(1 << 63)) >> np.uint64(8)
+    bits = order_bits(array)
+    if pt.is_floating(array.type):
+        return (bits.view(np.uint64) ^ np.uint64(1 << 63)) >> np.uint64(8)
+    return np.asarray(np.clip(bits, -_HALF, _HALF - 1) + _HALF).view(np.uint64)
 
 
 def from_order_bits(code: np.ndarray, valid: np.ndarray, kind: pa.DataType) -> pa.Array:

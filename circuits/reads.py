@@ -6,6 +6,8 @@ import pyarrow as pa
 
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import columns_of
+from circuits.operators.arrivals import Arrival
+from circuits.operators.defaults import Defaults
 from circuits.operators.late import OnTime
 from circuits.operators.linear import Filter, FlatMap, Map, Negate
 from circuits.operators.tables import AppendOnly
@@ -46,7 +48,7 @@ def _read(circuit: Circuit, i: int) -> set[int]:
 
 
 # what their readers read of their output is a column of their input, at the same position
-_PASSING = (Filter, Negate, AppendOnly, OnTime)
+_PASSING = (Filter, Negate, AppendOnly, Arrival, OnTime, Defaults)
 
 
 def _read_by(node: Node) -> set[int] | None:
@@ -60,6 +62,6 @@ def _read_by(node: Node) -> set[int] | None:
             return set(columns_of(condition))
         case OnTime(lateness=lateness):
             return {one.column for one in lateness}
-        case Negate() | AppendOnly():
+        case Negate() | AppendOnly() | Arrival() | Defaults():
             return set()
     return None

@@ -5,6 +5,11 @@ A reader of a trace will never again look at a row for which one of its *limits*
     expression(row) < bound(W)          bound: monotone in the waterlines W, unset while one of them is
 
 A row is collected when every reader has such a limit; NULL is never below a bound, so rows of NULL keys stay.
+A reader that asks for the nearest row needs of those below the bound the last one of each key:
+
+    expression(row) < expression(other) < bound(W) for another row of the key
+
+which is asked of the rows that are written together, in the trace's order, so that some stay for longer.
 Collecting happens where rows are written anyway, in merges, and a run whose greatest values are all below the
 bound goes unread.
 """
@@ -18,6 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from circuits.arrow import int64_array
+from circuits.equality import equal_rows
 from circuits.errors import EvaluationError
 from circuits.expressions.evaluate import evaluate
 from circuits.expressions.nodes import Expression
@@ -31,10 +38,13 @@ class Limit:
     """Below the least of `bounds`, a row is out of reach.
 
     expression: over the trace's columns. bounds: over the columns of `waterline_row`, of the same type.
+    last_of: the key columns whose last row below is still needed; None: no row is. It is for traces whose
+    rows are never taken back: else what is last may be on its way out.
     """
 
     expression: Expression
     bounds: tuple[Expression, ...]
+    last_of: tuple[int, ...] | None = None
 
     def bound(self, row: pa.RecordBatch) -> pa.Scalar | None:
         """The least bound now; see `least_bound`."""
@@ -85,19 +95,39 @@ def out_of_reach(
         unread = np.zeros(rows.num_rows, dtype=np.bool_)
         for limit, bound in zip(limits, bounds[at : at + len(limits)], strict=True):
             if bound is not None:
-                below = pc.fill_null(pc.less(evaluate(limit.expression, rows), bound), False)
-                unread |= np.asarray(below.to_numpy(zero_copy_only=False), dtype=np.bool_)
+                values = evaluate(limit.expression, rows)
+                below = _true(pc.less(values, bound))
+                if limit.last_of is not None:
+                    below = _before_last(limit, rows, values, below)
+                unread |= below
         at += len(limits)
         gone &= unread
     return gone
 
 
+def _before_last(limit: Limit, rows: pa.RecordBatch, values: pa.Array, below: np.ndarray) -> np.ndarray:
+    """bool[n]: whether the next of the rows below is one of the same key, and later. rows: in their order."""
+    assert limit.last_of is not None
+    at = np.flatnonzero(below)
+    keys = [rows.column(i) for i in limit.last_of]
+    later = _true(pc.less(values.take(int64_array(at[:-1])), values.take(int64_array(at[1:]))))
+    earlier = np.zeros(rows.num_rows, dtype=np.bool_)
+    earlier[at[:-1]] = later & equal_rows(keys, at[:-1], keys, at[1:])
+    return earlier
+
+
+def _true(values: pa.Array) -> np.ndarray:
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
 def tops(retention: Retention, rows: pa.RecordBatch) -> tuple[int | None, ...]:
-    """Per limit the greatest order bits of its expression; None where a NULL, or the type, forbids it."""
+    """Per limit the greatest order bits of its expression; None where a NULL, the type, `last_of` forbids."""
     greatest: list[int | None] = []
     for limit in retention.limits:
         values = evaluate(limit.expression, rows)
-        known = has_order_bits(values.type) and not values.null_count and len(values)
+        known = (
+            has_order_bits(values.type) and not values.null_count and len(values) and limit.last_of is None
+        )
         greatest.append(int(order_bits(values).max()) if known else None)
     return tuple(greatest)
 

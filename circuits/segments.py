@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -95,39 +96,46 @@ class Segments:
         self.root = str(root)
         self._capacity = capacity
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
-        self._opened: OrderedDict[tuple[str, int], Any] = OrderedDict()
+        self._opened: OrderedDict[Hashable, tuple[frozenset[str], Any]] = OrderedDict()
+        self._mapping = Lock()  # merges map files beside the step
 
     def open(self, chunk: Chunk, schema: pa.Schema) -> pa.RecordBatch:
         """The batch, without reading it: pages come in as they are touched."""
         return pa.ipc.read_record_batch(self._map(chunk.segment).slice(chunk.offset, chunk.length), schema)
 
-    def kept(self, chunk: Chunk, schema: pa.Schema, wrap: Callable[[pa.RecordBatch], Opened]) -> Opened:
-        """`wrap(open(chunk, schema))`, made once: of a chunk there is only ever one way to read it."""
-        at = (chunk.segment, chunk.offset)
-        opened: Opened | None = self._opened.get(at)
-        if opened is None:
-            opened = self._opened[at] = wrap(self.open(chunk, schema))
-            if len(self._opened) > self._capacity:
-                self._opened.popitem(last=False)
-        else:
-            self._opened.move_to_end(at)
+    def kept(self, chunks: Sequence[Chunk], cut: Hashable, read: Callable[[], Opened]) -> Opened:
+        """What `read` makes of chunks, made once for each `cut`.
+
+        The same first chunk and number of chunks are the same chunks: a chunk lies in one run all its life.
+        """
+        key = (chunks[0].segment, chunks[0].offset, len(chunks), cut)
+        kept = self._opened.get(key)
+        if kept is not None:
+            self._opened.move_to_end(key)
+            return kept[1]  # type: ignore[no-any-return]
+        opened = read()
+        self._opened[key] = frozenset(chunk.segment for chunk in chunks), opened
+        if len(self._opened) > self._capacity:
+            self._opened.popitem(last=False)
         return opened
 
-    def forget(self, segment: str) -> None:
-        """Drop what is kept of a segment, which is about to be deleted."""
-        self._files.pop(segment, None)
-        for at in [at for at in self._opened if at[0] == segment]:
-            del self._opened[at]
+    def forget(self, segments: Set[str]) -> None:
+        """Drop what is kept of segments that are about to be deleted."""
+        for segment in segments:
+            self._files.pop(segment, None)
+        for key in [key for key, (names, _) in self._opened.items() if not names.isdisjoint(segments)]:
+            del self._opened[key]
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
         if not self._files.keys() <= segments:
-            for at in [at for at in self._opened if at[0] not in segments]:
-                del self._opened[at]
-            for segment in [segment for segment in self._files if segment not in segments]:
-                del self._files[segment]
+            self.forget(self._files.keys() - segments)
 
     def _map(self, segment: str) -> pa.Buffer:
+        with self._mapping:
+            return self._mapped(segment)
+
+    def _mapped(self, segment: str) -> pa.Buffer:
         mapped = self._files.get(segment)
         if mapped is None:
             path = os.path.join(self.root, segment)

@@ -15,6 +15,7 @@ The order of merging can't change any result: addition of Z-sets is associative 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from circuits.segments import Chunk
@@ -22,8 +23,8 @@ from circuits.segments import Chunk
 SMALL = 2048
 FAN_IN = 4
 CREDIT = 12
-PIECE = 1 << 16
-PIECES = 64
+PIECE = 1 << 17
+PIECES = 16
 # logs are only concatenated, in one piece, so beyond this size a merge buys nothing
 LOG_LIMIT = 1 << 18
 
@@ -135,15 +136,30 @@ class Spine:
         pieces: list[Piece] = []
         merges = list(self.merges)
         for at, merge in enumerate(self.merges):
-            inputs = [run for run in self.runs if run.id in merge.inputs]
-            cost = max(1, sum(run.rows for run in inputs) // merge.pieces)
+            cost = max(1, sum(run.rows for run in self._inputs(merge)) // merge.pieces)
             count = min(merge.credit // cost, merge.pieces - len(merge.done))
             merges[at] = replace(merge, credit=merge.credit - count * cost)
-            for i in range(len(merge.done), len(merge.done) + count):
-                low, high = END * i // merge.pieces, END * (i + 1) // merge.pieces
-                chunks = [c for run in inputs for c in run.chunks if c.low < high and c.high >= low]
-                pieces.append(Piece(node, at, tuple(chunks), low, high))
+            pieces += [self._piece(node, at, i) for i in range(len(merge.done), len(merge.done) + count)]
         return replace(self, merges=tuple(merges)), pieces
+
+    def ahead(self, node: int, due: Sequence[Piece]) -> list[Piece]:
+        """The piece of each merge that comes after those due: what can be done before it is."""
+        pieces = []
+        for at, merge in enumerate(self.merges):
+            next_ = len(merge.done) + sum(piece.node == node and piece.merge == at for piece in due)
+            if next_ < merge.pieces:
+                pieces.append(self._piece(node, at, next_))
+        return pieces
+
+    def _piece(self, node: int, at: int, i: int) -> Piece:
+        """Piece i of merge `at`."""
+        merge = self.merges[at]
+        low, high = END * i // merge.pieces, END * (i + 1) // merge.pieces
+        chunks = [c for run in self._inputs(merge) for c in run.chunks if c.low < high and c.high >= low]
+        return Piece(node, at, tuple(chunks), low, high)
+
+    def _inputs(self, merge: Merge) -> list[Run]:
+        return [run for run in self.runs if run.id in merge.inputs]
 
     def _merging(self) -> set[int]:
         return {run for merge in self.merges for run in merge.inputs}

@@ -113,6 +113,10 @@ class State:
                 waterlines[name] = risen
         return waterlines
 
+    def ahead(self) -> list[Piece]:
+        """Merge work of later steps that can be done now: it reads what is committed."""
+        return [piece for node, spine in self.spines.items() for piece in spine.ahead(node, self.pieces)]
+
     def to_json(self) -> dict[str, object]:
         pieces = [[p.node, p.merge, [c.to_json() for c in p.chunks], p.low, p.high] for p in self.pieces]
         spines = {str(node): spine.to_json() for node, spine in self.spines.items()}

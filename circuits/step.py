@@ -23,6 +23,7 @@ from circuits.operator import Context, Value, delta_of
 from circuits.operators.linear import SEQUENCE, Source
 from circuits.segments import Chunk, Segments
 from circuits.state import State, TaskResult
+from circuits.stretch import Stretch
 from circuits.task import Input, Task
 from circuits.trace import Integral
 from circuits.waterline import CLOCK
@@ -171,17 +172,17 @@ class _Run:
             zset = ZSet.from_batch(opened)
             columns = zset.rows.columns
             if numbered:
-                columns.append(pa.array((part.ordinal << 32) + np.arange(len(zset), dtype=np.int64)))
+                columns.append(pa.array(part.ordinal + np.arange(len(zset), dtype=np.int64)))
             rows = pa.RecordBatch.from_arrays(columns, schema=source.columns)
             parts.append(ZSet(rows, zset.weights))
         delta = ZSet.sum(source.columns, parts)
         self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)
         return delta
 
-    def _before(self, i: int) -> tuple[Batch, ...]:
-        """The live batches of node i's trace."""
+    def _before(self, i: int) -> tuple[Stretch, ...]:
+        """The live runs of node i's trace."""
         runs = self.task.state.spines[i].runs
-        return tuple(batch for run in runs for batch in self.writing.open(i, run))
+        return tuple(stretch for run in runs for stretch in self.writing.open(i, run))
 
     def _write(self, level: int) -> None:
         """Add this level's deltas to traces, logs and the changes of views."""

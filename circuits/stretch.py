@@ -18,26 +18,24 @@ from circuits.arrow import from_fixed_values, int64_array, take
 from circuits.batch import Batch
 
 
+def batches_of(runs: Iterable[Stretch]) -> list[Batch]:
+    """All batches of some runs."""
+    return [batch for run in runs for batch in run.batches]
+
+
 class Stretch:
     """batches: not empty, the greatest sort key of each below the least of the next."""
 
     def __init__(self, batches: Sequence[Batch]) -> None:
         self.batches = batches
         self._bases = np.cumsum([0, *map(len, batches)])
+        self._ends: np.ndarray | None = None
 
     def __len__(self) -> int:
         return int(self._bases[-1])
 
     def ranges(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Per i, the half-open range of positions with least[i] <= sort key <= greatest[i].
-
-        The ranges asked for don't overlap, except where they are the same.
-        """
-        if len(self.batches) > 1 and not _ascending(least):
-            order = np.argsort(least)
-            start, stop = np.empty((2, len(least)), dtype=np.int64)
-            start[order], stop[order] = self.ranges(least[order], greatest[order])
-            return start, stop
+        """Per i, the half-open range of positions with least[i] <= sort key <= greatest[i]."""
         start = self._search(least, "left")
         stop = start.copy()
         # most runs hold few of the keys, and most keys one row: only the others' ends are searched for
@@ -78,11 +76,17 @@ class Stretch:
         )
 
     def _search(self, keys: np.ndarray, side: str) -> np.ndarray:
-        """Where ascending keys belong."""
+        """Where keys belong."""
         if len(self.batches) == 1:
             return self.batches[0].keys.searchsorted(keys, side)  # type: ignore[call-overload, no-any-return]
-        ends = np.array([batch.last for batch in self.batches], dtype=np.uint64)
-        owner = ends.searchsorted(keys, side)  # type: ignore[call-overload]
+        if not _ascending(keys):
+            order = np.argsort(keys)
+            found = np.empty(len(keys), dtype=np.int64)
+            found[order] = self._search(keys[order], side)
+            return found
+        if self._ends is None:
+            self._ends = np.array([batch.last for batch in self.batches], dtype=np.uint64)
+        owner = self._ends.searchsorted(keys, side)  # type: ignore[call-overload]
         found = np.full(len(keys), len(self), dtype=np.int64)
         for batch, begin, end in _groups(owner):
             if batch < len(self.batches):

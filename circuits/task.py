@@ -17,7 +17,8 @@ from circuits.state import State
 class Input:
     """Part of a table's delta: the table's columns and a last column `__weight`.
 
-    ordinal: its place among the step's inputs. batch: the rows, or the chunk that holds them.
+    ordinal: of its first row, among the rows of all of the step's inputs. batch: the rows, or the chunk that
+    holds them.
     """
 
     ordinal: int

@@ -16,16 +16,16 @@ import pyarrow as pa
 
 from circuits.batch import HIGH, LOW, Batch, Layout
 from circuits.equality import equal_rows
-from circuits.stretch import Stretch, stretches
+from circuits.stretch import Stretch
 from circuits.zset import ZSet
 
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """before: batches whose sum is the integral up to the last step; delta: this step's batch."""
+    """before: runs whose sum is the integral up to the last step; delta: this step's batch."""
 
     layout: Layout
-    before: tuple[Batch, ...]
+    before: tuple[Stretch, ...]
     delta: Batch
 
     @property
@@ -33,45 +33,60 @@ class Integral:
         """This step's delta, consolidated."""
         return self.delta.zset
 
+    @property
+    def after(self) -> tuple[Stretch, ...]:
+        """Runs whose sum is the integral of this step."""
+        return (*self.before, *as_runs(self.delta))
+
     def find(
         self, columns: list[pa.Array], keys: np.ndarray, identity: tuple[int, ...], whole_key: bool
     ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
         """`find_in` all of `before`."""
         return find_in(self.before, columns, keys, identity, whole_key)
 
-    def near(self, keys: np.ndarray) -> Iterator[Batch]:
-        """The batches of `before`, in which each of the keys has all rows of its placement hash.
+    def near(self, least: np.ndarray, greatest: np.ndarray) -> Iterator[Batch]:
+        """The batches of `before`, with all their rows of least[i] <= sort key <= greatest[i], for every i.
 
         Of a run that is stored in several batches only those rows, as one batch.
         """
-        if not len(keys):
+        least, greatest = disjoint(least, greatest)
+        if not len(least):
             return
-        high = keys & HIGH
-        once = high[np.flatnonzero(np.concatenate([[True], high[1:] != high[:-1]]))]
-        for stretch in stretches(self.before):
-            if len(stretch.batches) == 1 or len(once) >= len(stretch):
+        for stretch in self.before:
+            if len(stretch.batches) == 1 or len(least) >= len(stretch):
                 yield from stretch.batches
                 continue
-            _, there = expand_ranges(*stretch.ranges(once, once | LOW))
+            _, there = expand_ranges(*stretch.ranges(least, greatest))
             if len(there):
                 yield stretch.take(there)
 
+    def within(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, ZSet]:
+        """(sort keys, rows) of `before` with least[i] <= sort key <= greatest[i] for some i, run by run."""
+        least, greatest = disjoint(least, greatest)
+        found = []
+        for stretch in self.before:
+            _, there = expand_ranges(*stretch.ranges(least, greatest))
+            if len(there):
+                found.append(stretch.take(there))
+        keys = np.concatenate([np.zeros(0, dtype=np.uint64), *(batch.keys for batch in found)])
+        return keys, ZSet.sum(self.layout.schema, [batch.zset for batch in found])
+
 
 def find_in(
-    batches: Sequence[Batch],
+    runs: Sequence[Stretch],
     columns: list[pa.Array],
     keys: np.ndarray,
     identity: tuple[int, ...],
     whole_key: bool,
 ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
-    """The rows whose `identity` columns equal row i of `columns`, batch by batch.
+    """The rows whose `identity` columns equal row i of `columns`, run by run.
 
     keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
     Yields (positions into columns, batch, positions into the batch).
     """
     greatest = keys if whole_key else keys | LOW
     least = keys if whole_key else keys & HIGH
-    for stretch in stretches(batches):
+    for stretch in runs:
         start, stop = stretch.ranges(least, greatest)
         if (start == stop).all():
             continue
@@ -85,9 +100,21 @@ def find_in(
         yield wanted, batch, there
 
 
-def ranges_by_placement(keys: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    """Per key, the half-open range of the batch's rows with the same high half."""
-    return Stretch([batch]).ranges(keys & HIGH, keys | LOW)
+def as_runs(*batches: Batch) -> tuple[Stretch, ...]:
+    """Each batch as a run of its own."""
+    return tuple(Stretch([batch]) for batch in batches if len(batch))
+
+
+def disjoint(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same keys in closed ranges that ascend and don't overlap; those that are empty are left out."""
+    some = least <= greatest
+    least, greatest = least[some], greatest[some]
+    order = np.argsort(least)
+    least, greatest = least[order], np.maximum.accumulate(greatest[order])
+    opens = np.ones(len(least), dtype=np.bool_)
+    opens[1:] = least[1:] > greatest[:-1]
+    starts = np.flatnonzero(opens)
+    return least[starts], greatest[np.append(starts[1:], len(least))[: len(starts)] - 1]
 
 
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

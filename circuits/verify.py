@@ -5,29 +5,39 @@
 
 from __future__ import annotations
 
+from circuits.band import Band
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Expression, columns_of
 from circuits.operator import Placement
 from circuits.operators.agenda import Agenda
 from circuits.operators.aggregate import Aggregate
+from circuits.operators.ahead import Ahead, Difference
+from circuits.operators.arrivals import Remaining
+from circuits.operators.as_of import AsOf
 from circuits.operators.combine import Combine, CombineParts
+from circuits.operators.defaults import Default, Defaults
 from circuits.operators.distinct import Distinct
 from circuits.operators.emit import Emit
 from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
+from circuits.operators.nearest import BEYOND
 from circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.sessions import Sessions
 from circuits.operators.setoperation import SetOperation
 from circuits.operators.streams import Current, Exchange, Integrate
 from circuits.operators.tables import NonNegative, Upsert
 from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.trigger import Trigger
 from circuits.operators.window import Window
+from circuits.ordering import has_order_bits
 from circuits.windows.functions import FUNCTIONS
+from circuits.windows.values import is_covered
 
 _READS_TRACE = (
     Join,
+    AsOf,
     SemiJoin,
     SetOperation,
     Distinct,
@@ -38,6 +48,7 @@ _READS_TRACE = (
     Top,
     Earliest,
 )
+_TRACES = (Integrate, Upsert, Remaining, TopOfAppends)
 
 
 def verify(circuit: Circuit) -> None:
@@ -50,7 +61,7 @@ def verify(circuit: Circuit) -> None:
         above = max((n.level for n in inputs), default=0)
         assert node.level == above + isinstance(node.operator, Exchange), f"{where}: wrong level"
         if isinstance(node.operator, _READS_TRACE):
-            readable = all(isinstance(n.operator, Integrate | Upsert | TopOfAppends) for n in inputs)
+            readable = all(isinstance(n.operator, _TRACES) for n in inputs)
             assert readable, f"{where}: inputs must be traces"
             assert node.operator.cost != "linear", f"{where}: say what reading the trace costs"
         _verify_types(node, inputs, where)
@@ -85,21 +96,46 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
     elif isinstance(operator, Filter):
         _verify_expression(operator.condition, inputs[0], where)
         assert operator.condition.type == "bool", f"{where}: condition is not boolean"
-    elif isinstance(operator, Union | SetOperation):
+    elif isinstance(operator, Defaults | Ahead):
+        _verify_clocked(operator, node, inputs[0], where)
+    elif isinstance(operator, Union | SetOperation | Difference):
         for child in inputs:
             assert child.schema.types == node.schema.types, f"{where}: input types differ"
+    elif isinstance(operator, AsOf):
+        _verify_as_of(operator, inputs, where)
     elif isinstance(operator, Join | SemiJoin):
         _verify_join(operator, node, inputs, where)
-    elif isinstance(operator, Window):
-        _verify_window(operator, inputs[0], where)
-    elif isinstance(operator, Top | TopOfAppends):
+    elif isinstance(operator, Window | Sessions | Top | TopOfAppends):
+        _verify_partitioned(operator, inputs[0], where)
+
+
+def _verify_partitioned(operator: Window | Sessions | Top | TopOfAppends, child: Node, where: str) -> None:
+    if isinstance(operator, Window):
+        _verify_window(operator, child, where)
+    elif isinstance(operator, Sessions):
+        start, end = (child.schema.field(i).type for i in (operator.start, operator.end))
+        assert start == end and has_order_bits(start), f"{where}: sessions from {start} to {end}"
+        assert operator.output.types == [*child.schema.types, start, end], f"{where}: output"
+    else:
         assert operator.order, f"{where}: nothing to order by"
-        assert all(0 <= by.column < len(inputs[0].schema) for by in operator.order), f"{where}: no column"
+        assert all(0 <= by.column < len(child.schema) for by in operator.order), f"{where}: no column"
+
+
+def _verify_clocked(operator: Defaults | Ahead, node: Node, child: Node, where: str) -> None:
+    columns = operator.defaults if isinstance(operator, Defaults) else (operator,)
+    for one in columns:
+        clock = one.value if isinstance(one, Default) else one.clock
+        kind = node.schema.field(one.column).type
+        assert one.value.type == clock.type == kind, f"{where}: compares or gives other types"
+        assert set(columns_of(clock)) <= {0}, f"{where}: reads more than the clock"
+    if isinstance(operator, Ahead):
+        _verify_expression(operator.value, child, where)
 
 
 def _verify_window(operator: Window, child: Node, where: str) -> None:
     for call in operator.functions:
-        assert call.function in FUNCTIONS, f"{where}: no function {call.function}"
+        assert call.values or call.function in FUNCTIONS, f"{where}: no function {call.function}"
+        assert not call.values or is_covered(call.frame), f"{where}: {call.function} over long frames"
         read = (*call.arguments, *(by.column for by in call.order))
         assert all(0 <= i < len(child.schema) for i in read), f"{where}: no column"
         for edge in (call.frame.lower, call.frame.upper):
@@ -122,6 +158,29 @@ def _verify_join(operator: Join | SemiJoin, node: Node, inputs: list[Node], wher
         assert column < len((left if side == LEFT else right).schema), f"{where}: no column {column}"
     if operator.residual is not None:
         _verify_expression(operator.residual, node, where)
+    for band, own, other in ((operator.left_band, left, right), (operator.right_band, right, left)):
+        if band is not None:
+            _verify_band(band, own, other, where)
+
+
+def _verify_as_of(operator: AsOf, inputs: list[Node], where: str) -> None:
+    left, right = inputs
+    times = ((left, operator.left_time), (right, operator.right_time))
+    assert operator.comparison in BEYOND, f"{where}: nothing is nearest by {operator.comparison}"
+    for side, time in times:
+        ordered = isinstance(side.operator, Integrate) and side.operator.order == time
+        assert ordered, f"{where}: a trace that isn't in the order of its time"
+    compared = (*operator.left_key, operator.left_time), (*operator.right_key, operator.right_time)
+    for a, b in zip(*compared, strict=True):
+        assert left.schema.field(a).type == right.schema.field(b).type, f"{where}: types differ"
+
+
+def _verify_band(band: Band, own: Node, other: Node, where: str) -> None:
+    assert isinstance(own.operator, Integrate), f"{where}: a band of no trace of its own"
+    assert own.operator.order == band.column, f"{where}: a band of {band.column}, not of the trace's order"
+    for bound in (*band.lower, *band.upper):
+        _verify_expression(bound, other, where)
+        assert bound.type == own.schema.field(band.column).type, f"{where}: a bound of another type"
 
 
 def _verify_projection(expressions: tuple[Expression, ...], node: Node, child: Node, where: str) -> None:
@@ -137,23 +196,27 @@ def _verify_expression(expression: Expression, child: Node, where: str) -> None:
 
 def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
     operator = node.operator
-    if isinstance(operator, Integrate | Upsert):
+    if isinstance(operator, Integrate | Upsert | Remaining):
         expected = node.placement if isinstance(operator, Integrate) else operator.key
         assert inputs[0].placement == expected, f"{where}: rows lie by {inputs[0].placement}"
-    elif isinstance(operator, Join | SemiJoin | SetOperation):
+    elif isinstance(operator, Join | AsOf | SemiJoin | SetOperation):
         _verify_sides(operator, node, inputs, where)
     elif isinstance(operator, Aggregate):
         for child in inputs:
             placement = child.placement
             assert placement is not None and all(i < operator.keys for i in placement), f"{where}: placement"
             assert placement == inputs[0].placement, f"{where}: inputs lie differently"
-    elif isinstance(operator, Top | TopOfAppends):
+    elif isinstance(operator, Top | TopOfAppends | Sessions):
         assert inputs[0].placement == operator.partition, f"{where}: rows lie by {inputs[0].placement}"
     elif isinstance(operator, Window):
         placement = inputs[0].placement
         assert placement is not None and set(placement) <= set(operator.partition), f"{where}: placement"
     elif isinstance(operator, Trigger):
         _verify_trigger(operator, node, inputs, where)
+    elif isinstance(operator, Ahead):
+        assert inputs[0].placement == operator.placed_by, f"{where}: rows lie by {inputs[0].placement}"
+    elif isinstance(operator, Difference):
+        assert len({child.placement for child in inputs}) == 1, f"{where}: inputs lie differently"
     elif isinstance(operator, Agenda):
         assert inputs[0].placement == operator.placed_by, f"{where}: keys lie by {inputs[0].placement}"
         assert len(operator.placed_by) <= len(inputs[0].schema), f"{where}: more placed by than keys"
@@ -169,10 +232,10 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
 
 
 def _verify_sides(
-    operator: Join | SemiJoin | SetOperation, node: Node, inputs: list[Node], where: str
+    operator: Join | AsOf | SemiJoin | SetOperation, node: Node, inputs: list[Node], where: str
 ) -> None:
     """Rows that are compared lie in one place."""
-    if isinstance(operator, Join):
+    if isinstance(operator, Join | AsOf):
         left, right = inputs
         assert found_by(left) == operator.left_key, f"{where}: left rows lie by {left.placement}"
         assert found_by(right) == operator.right_key, f"{where}: right rows lie by {right.placement}"

@@ -19,6 +19,7 @@ from circuits.retain import out_of_reach, tops, unreachable, waterline_row
 from circuits.segments import Chunk, Segments, SegmentWriter
 from circuits.spine import END, SMALL, Piece, Run
 from circuits.state import TaskResult
+from circuits.stretch import Stretch, batches_of, stretches
 from circuits.task import Task
 from circuits.zset import ZSet
 
@@ -44,7 +45,7 @@ class Writing:
         absorbed = self.task.state.spines[i].absorbable(self.task.state.small)
         # tasks of one step agree: several of them always absorb, one alone only if it has something to add
         if len(delta) or (absorbed and self.task.partitions > 1):
-            batches = [batch for run in absorbed for batch in self.open(i, run)]
+            batches = [batch for run in absorbed for batch in batches_of(self.open(i, run))]
             self.result.absorbed.add(i)
             self.result.written[i] = self._store(i, self._merged(i, [*batches, delta]))
 
@@ -80,9 +81,12 @@ class Writing:
                 self.result.unreachable[i] = set(runs)
                 self._count_collected(i, sum(runs.values()))
 
-    def open(self, i: int, run: Run) -> list[Batch]:
-        """A run's batches, cut to the task's partition."""
+    def open(self, i: int, run: Run) -> tuple[Stretch, ...]:
+        """A run's batches, cut to the task's partition; kept from one step to the next."""
         low, high = self._bounds_of(i)
+        return self.segments.kept(run.chunks, (low, high), lambda: self._stretches(i, run, low, high))
+
+    def _stretches(self, i: int, run: Run, low: int, high: int) -> tuple[Stretch, ...]:
         layout = self.circuit.stored(i)
         # a slot of a timeline is finer than a partition, so a sort key alone doesn't say whose a row is
         slack = (1 << 56) - 1 if layout.timeline else 0
@@ -92,7 +96,7 @@ class Writing:
                 batch = open_chunk(layout, chunk, self.segments)
                 inside = low <= chunk.low and chunk.high < high and not slack
                 batches += [batch] if inside else batch.of_partition(layout, low, high, self.circuit.seed)
-        return batches
+        return tuple(stretches(batches))
 
     def _bounds_of(self, i: int) -> tuple[int, int]:
         """The sort keys of a trace that are the task's: low <= key < high."""

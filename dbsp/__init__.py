@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
+    from dbsp.functions import udaf, udf
     from dbsp.pipeline import Pipeline
 
-__all__ = ["DataError", "Error", "EvaluationError", "Pipeline", "ProgramError", "StateError"]
+__all__ = ["DataError", "Error", "EvaluationError", "Pipeline", "ProgramError", "StateError", "udaf", "udf"]
 
-_HOME = dict.fromkeys(__all__, "circuits.errors") | {"Pipeline": "dbsp.pipeline"}
+_HOME = dict.fromkeys(__all__, "circuits.errors")
+_HOME |= {"Pipeline": "dbsp.pipeline", "udaf": "dbsp.functions", "udf": "dbsp.functions"}
 
 
 def __getattr__(name: str) -> object:

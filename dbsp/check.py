@@ -14,9 +14,11 @@ import pyarrow.types as pt
 
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
+from circuits.operators.ahead import Ahead
 from circuits.operators.recursion import Recurrence
 from circuits.operators.top import TopOfAppends
 from circuits.operators.trigger import Trigger
+from circuits.waterline import CLOCK
 from dbsp.explain import keeps
 from dbsp.metrics import label
 from sql.lineage import origin
@@ -65,8 +67,14 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
         columns = {
             column for limit in retention.limits for bound in limit.bounds for column in columns_of(bound)
         }
-        return "the waterline of " + " and ".join(circuit.lateness[column].name for column in sorted(columns))
+        names = [circuit.lateness[column].name for column in sorted(columns)]
+        lines = [name for name in names if name != CLOCK.name]
+        return " and ".join(
+            ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
+        )
     operator = circuit.nodes[i].operator
+    if isinstance(operator, Ahead):
+        return "the clock, which its rows are ahead of"
     if isinstance(operator, TopOfAppends) and not operator.partition:
         return f"being the first {operator.size} rows"
     if i in circuit.layouts and not circuit.layouts[i].identity:

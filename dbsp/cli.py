@@ -39,6 +39,11 @@ def _defines(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return pairs
 
 
+def _check_changelog(output: str | None, changelog: str) -> None:
+    if output in ("table", "live-table") and changelog != "retract":
+        raise click.UsageError(f"--changelog is of json, csv and text; --output {output} shows the views")
+
+
 def program_options(command: Command) -> Command:
     """PROGRAM and what every command that compiles one takes."""
     define = click.option(
@@ -50,6 +55,15 @@ def program_options(command: Command) -> Command:
         help="A value for ${NAME} in the program; the environment has the others.",
     )
     return click.argument("program")(define(command))
+
+
+changelog_option = click.option(
+    "--changelog",
+    type=click.Choice(["retract", "upsert", "append"]),
+    default="retract",
+    show_default=True,
+    help="Of changed rows: their weights, each key's new row or its deletion, or rows that are only added.",
+)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -71,7 +85,10 @@ def main() -> None:
 @click.option("--runner", type=click.Choice(["inline", "spark"]), default="inline", show_default=True)
 @click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
 @click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR.")
-@click.option("--output", type=click.Choice(["json", "text"]), default="json", show_default=True)
+@click.option(
+    "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
+)
+@changelog_option
 def step(
     program: str,
     deltas: str,
@@ -82,6 +99,7 @@ def step(
     partitions: int | None,
     state: str | None,
     output: str,
+    changelog: str,
 ) -> None:
     """Apply the deltas of a replay file, step by step, and print what changes in each view.
 
@@ -91,13 +109,15 @@ def step(
     Example:
       dbsp step program.sql deltas.jsonl
       dbsp step program.sql deltas.sql --expect expected.jsonl
+      dbsp step program.sql deltas.sql --output csv --changelog upsert
       echo '{"table": "votes", "row": {"user_id": 1, "story_id": 1}}' | dbsp step program.sql - --output text
     """
     if expect and accept:
         raise click.UsageError("--expect and --accept exclude each other")
+    _check_changelog(output, changelog)
     from dbsp.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
 
-    lines = replay(program, deltas, define, runner, partitions, state, output)
+    lines = replay(program, deltas, define, runner, partitions, state, output, changelog)
     if expect is not None:
         difference = compare(lines, expect)
         click.echo(difference, nl=False)
@@ -118,6 +138,7 @@ def step(
     type=click.Choice(["live-table", "table", "csv", "json"]),
     help="How changes are shown; live-table on a terminal, else json.",
 )
+@changelog_option
 @click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
 def run(
@@ -127,6 +148,7 @@ def run(
     once: bool,
     every: str | None,
     output: str | None,
+    changelog: str,
     partitions: int | None,
     ui: bool,
 ) -> None:
@@ -139,6 +161,7 @@ def run(
     """
     if once and every:
         raise click.UsageError("--once and --every exclude each other")
+    _check_changelog(output, changelog)
     from dbsp.io.run import run_program  # noqa: PLC0415
 
     run_program(
@@ -148,6 +171,7 @@ def run(
         once=once,
         every=every,
         output=output,
+        changelog=changelog,
         partitions=partitions,
         ui=ui,
     )

@@ -19,11 +19,15 @@ from circuits.expressions.nodes import Call, Column, Literal
 from circuits.operator import Operator
 from circuits.operators.agenda import Agenda
 from circuits.operators.aggregate import Aggregate
+from circuits.operators.ahead import Ahead
+from circuits.operators.as_of import AsOf
 from circuits.operators.combine import Combine
+from circuits.operators.defaults import Defaults
 from circuits.operators.join import Join
 from circuits.operators.linear import Source
 from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.sessions import Sessions
 from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.trigger import Trigger
 from circuits.operators.window import Window
@@ -35,6 +39,7 @@ from dbsp.paths import paths, proofs
 from dbsp.rows import arrow_schema
 from sql.explain import explain_view
 from sql.program import Program
+from sql.spelling import INFIX
 from sql.types import ddl
 
 # parameters that are columns of the input, and the word before them
@@ -136,17 +141,8 @@ def detail(program: Program, node: Node) -> str:
     inputs = [program.circuit.nodes[i].schema.names for i in node.inputs]
     if isinstance(operator, Source):
         return _columns(arrow_schema(program.tables[operator.table]))
-    if isinstance(operator, Join):
-        sides = (inputs[0], operator.left_key), (inputs[1], operator.right_key)
-        on = "on " + " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
-        if not operator.left_key:
-            on = "every pair"
-        residual = operator.residual
-        return on + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
-    if isinstance(operator, SemiJoin):
-        sides = (inputs[0], operator.left_on), (inputs[1], operator.right_on)
-        on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
-        return f"{'without' if operator.anti else 'with'} an equal on {on}"
+    if isinstance(operator, Join | AsOf | SemiJoin):
+        return _matching(operator, node, inputs)
     if isinstance(operator, Combine):
         parts = (f"{a.kind}({inputs[0][a.column]})" for a in operator.accumulators)
         return f"by ({', '.join(inputs[0][: operator.keys])}) {' '.join(parts)}".rstrip()
@@ -156,6 +152,9 @@ def detail(program: Program, node: Node) -> str:
     if isinstance(operator, Window):
         calls = ", ".join(function.text or function.function for function in operator.functions)
         return f"by ({', '.join(inputs[0][i] for i in operator.partition)}) {calls}"
+    if isinstance(operator, Sessions):
+        by = ", ".join(inputs[0][i] for i in operator.partition)
+        return f"by ({by}) from {inputs[0][operator.start]} to {inputs[0][operator.end]}"
     if isinstance(operator, Top | TopOfAppends):
         by = f"by ({', '.join(inputs[0][i] for i in operator.partition)})"
         return f"{operator.size} {by} {operator.ranking} ordered by {_ordered(operator.order, inputs[0])}"
@@ -164,10 +163,41 @@ def detail(program: Program, node: Node) -> str:
     if isinstance(operator, Agenda):
         watched = ", ".join(one.name for one in operator.threshold.lateness)
         return f"by ({', '.join(inputs[0][: len(operator.placed_by)])}) watching {watched}"
+    if isinstance(operator, Defaults | Ahead):
+        return _clocked(operator, inputs[0])
     if isinstance(operator, Trigger):
         return f"by ({', '.join(inputs[0][: len(operator.key)])})"
     assert is_dataclass(operator), operator
     return " ".join(_parameters(operator, inputs[0] if inputs else []))
+
+
+def _matching(operator: Join | AsOf | SemiJoin, node: Node, inputs: list[list[str]]) -> str:
+    """What matches."""
+    if isinstance(operator, Join):
+        sides = (inputs[0], operator.left_key), (inputs[1], operator.right_key)
+        on = "on " + " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+        if not operator.left_key:
+            banded = operator.left_band is not None or operator.right_band is not None
+            on = "pairs within a range" if banded else "every pair"
+        residual = operator.residual
+        return on + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
+    if isinstance(operator, AsOf):
+        left, right = inputs
+        keys = zip(operator.left_key, operator.right_key, strict=True)
+        equal = ", ".join(f"{left[a]} = {right[b]}" for a, b in keys)
+        kind, sign = "outer " if operator.outer else "", INFIX[operator.comparison]
+        nearest = f"nearest of {left[operator.left_time]} {sign} {right[operator.right_time]}"
+        return f"{kind}{nearest}{equal and f' on {equal}'}"
+    sides = (inputs[0], operator.left_on), (inputs[1], operator.right_on)
+    on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+    return f"{'without' if operator.anti else 'with'} an equal on {on}"
+
+
+def _clocked(operator: Defaults | Ahead, names: list[str]) -> str:
+    if isinstance(operator, Defaults):
+        return ", ".join(f"{names[one.column]} = {_shown(one.value, ['now()'])}" for one in operator.defaults)
+    value, reading = _shown(operator.value, names), _shown(operator.clock, ["now()"])
+    return f"by ({', '.join(names[c] for c in operator.placed_by)}) {value} ahead of {reading}"
 
 
 def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
@@ -177,6 +207,8 @@ def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
             continue
         if value is True:
             yield parameter.name
+        elif parameter.name == "order" and isinstance(value, int):
+            yield f"ordered by {names[value]}"
         elif parameter.name in _COLUMNS:
             yield f"{_COLUMNS[parameter.name]} ({', '.join(names[c] for c in value)})"
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.contents import is_pending
+from circuits.due import next_due
 from circuits.errors import DataError, Error, ProgramError, StateError
 from circuits.segments import Chunk
 from circuits.state import State, TaskResult
@@ -24,6 +25,7 @@ from circuits.waterline import to_json
 from dbsp.changes import Changes, ViewChanges
 from dbsp.clock import moment
 from dbsp.commits import Commit
+from dbsp.functions import Function
 from dbsp.inline import InlineRunner
 from dbsp.metrics import Metrics
 from dbsp.outputs import changes_of, contents_of, output_view, output_views, state_of
@@ -47,6 +49,7 @@ class Pipeline:
     program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
+    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Pipeline:
         runner: str = "spark",
         define: Mapping[str, str] | None = None,
         retain: int = RETAIN,
+        functions: Sequence[Function] = (),
     ) -> None:
         if (program is None) == (sql is None):
             raise Error(
@@ -71,13 +75,14 @@ class Pipeline:
             raise Error(f"partitions={partitions}: needs at least 1")
         # first, so that a program that isn't in the cache is compiled in the session that will run it
         self.runner: Runner = _runner(runner, spark)
+        declared = [function.declared for function in functions]
         if isinstance(program, Program):
             self.program = program
         elif program is not None:
-            self.program = load_program(Path(program), define=define, session=spark)
+            self.program = load_program(Path(program), define=define, session=spark, functions=declared)
         else:
             assert sql is not None
-            self.program = load_program(sql + "\n", define=define, session=spark)
+            self.program = load_program(sql + "\n", define=define, session=spark, functions=declared)
         self.spark = spark
         self.partitions = partitions
         identity = Identity(
@@ -149,16 +154,18 @@ class Pipeline:
             for chunk in stage(self, table, rows, weight):
                 self.change(table.name, chunk)
             return
-        read = key_rows if weight < 0 and table.primary_key else whole_rows
-        batch = read(table, rows, self.program.timezone)
+        if weight < 0 and table.primary_key:
+            batch = key_rows(table, rows, self.program.timezone)
+        else:
+            batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
         if batch.num_rows:
             self.change(table.name, batch, np.full(batch.num_rows, weight, np.int64))
 
     def _table(self, name: str) -> Table:
-        for table in self.program.tables.values():
+        for table in self.program.inputs.values():
             if table.name.lower() == name.lower():
                 return table
-        names = list(self.program.tables)
+        names = list(self.program.inputs)
         hint = did_you_mean(name, names)
         raise ProgramError(f"unknown table '{name}'; tables: {', '.join(names) or 'none'}{hint}")
 
@@ -220,6 +227,16 @@ class Pipeline:
             for callback in callbacks:
                 callback(step, changes[view])
         return changes
+
+    @property
+    def due(self) -> datetime | None:
+        """When the clock alone would change something; None: nothing waits, or it is the caller's clock."""
+        with self._lock:
+            self._open()
+            last = self.store.last
+            if last is None or not last.machine_clock:
+                return None
+            return next_due(self.program.circuit, self._state, self.store.segments)
 
     def finish(self, clock: datetime | None = None) -> Changes | None:
         """The end of all input: a step after which no view has changes that haven't been emitted.

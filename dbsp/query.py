@@ -61,13 +61,12 @@ def _views(program: Program, directory: str, as_of: int | None, spark: SparkSess
 
 
 def _ask(spark: SparkSession, select: str, views: list[str]) -> pa.RecordBatch:
-    from pyspark.errors import PySparkException  # noqa: PLC0415
+    from dbsp.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
     try:
         table = spark.sql(select).toArrow()
-    except PySparkException as error:
-        what = str(error).splitlines()[0].rstrip(".")
-        raise ProgramError(f"{what}; views: {', '.join(views)}") from None
+    except SparkFailure as error:
+        raise ProgramError(f"{first_line(error).rstrip('.')}; views: {', '.join(views)}") from None
     return concat(table.schema, table.to_batches())
 
 

@@ -17,7 +17,7 @@ _WEIGHT = pa.field(WEIGHT, pa.int64(), nullable=False)
 
 @dataclass
 class Queue:
-    """inputs: per table, batches or chunks whose last column is `__weight`."""
+    """inputs: per table, batches or chunks whose last column is `__weight`. count: rows, of all tables."""
 
     inputs: dict[str, list[Input]] = field(default_factory=dict)
     count: int = 0
@@ -28,7 +28,7 @@ class Queue:
             assert isinstance(rows, pa.RecordBatch)
             rows = rows.append_column(_WEIGHT, int64_array(weights))
         self.inputs.setdefault(table, []).append(Input(self.count, rows))
-        self.count += 1
+        self.count += _rows(self.inputs[table][-1])
 
     @property
     def rows(self) -> dict[str, int]:

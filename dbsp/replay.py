@@ -160,7 +160,7 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
     """Queue a step's changes. Raises DataError at the place of the first that doesn't fit; none is queued."""
     batches = []
     for name, changes in step.changes.items():
-        table = pipeline.program.tables[name]
+        table = pipeline.program.inputs[name]
         if table.append_only and not table.primary_key:
             _refuse_retractions(table, changes)
         rows = _batch(table, changes, pipeline.program.timezone)
@@ -184,15 +184,18 @@ def _refuse_retractions(table: Table, changes: list[Change]) -> None:
 
 def _batch(table: Table, changes: list[Change], timezone: str) -> Any:
     """All changes of a table as one batch, in their order, whatever mix of rows and keys they are."""
-    groups: dict[tuple[bool, type, int], list[int]] = {}
+    groups: dict[tuple[bool, bool, type, int], list[int]] = {}
     for i, change in enumerate(changes):
         width = len(change.row) if isinstance(change.row, tuple) else 0
-        groups.setdefault((change.by_key, type(change.row), width), []).append(i)
+        groups.setdefault((change.by_key, change.weight < 0, type(change.row), width), []).append(i)
     parts = []
-    for (by_key, _, _), members in groups.items():
-        read = key_rows if by_key else whole_rows
+    for (by_key, retracted, _, _), members in groups.items():
+        given = [changes[i].row for i in members]
         try:
-            parts.append(read(table, [changes[i].row for i in members], timezone))
+            if by_key:
+                parts.append(key_rows(table, given, timezone))
+            else:
+                parts.append(whole_rows(table, given, timezone, retracted))
         except BadRow as error:
             where = changes[members[error.row or 0]].where
             raise DataError(f"{where}: table '{error.table}': {error.problem}") from None

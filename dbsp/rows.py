@@ -2,7 +2,8 @@
 
 Anything Arrow-shaped is taken: dicts or tuples, a pyarrow Table or RecordBatch, any object with
 `__arrow_c_stream__` or `__arrow_c_array__` (pandas, polars, DuckDB). Columns go by name, whatever their
-case and order; tuples go by position. Dicts may leave out columns that can be NULL, nothing else may.
+case and order; tuples go by position. Dicts may leave out columns that can be NULL; what is inserted, in
+any shape, may leave out those with a DEFAULT, or have NULL there.
 Values must arrive unchanged: a cast that would lose something is refused.
 """
 
@@ -41,12 +42,14 @@ def arrow_schema(relation: Table | View) -> pa.Schema:
     return pa.schema([pa.field(field.name, field.type, field.nullable) for field in relation.schema])
 
 
-def whole_rows(table: Table, rows: object, timezone: str = "UTC") -> pa.RecordBatch:
+def whole_rows(table: Table, rows: object, timezone: str = "UTC", retracted: bool = False) -> pa.RecordBatch:
     """The rows with all columns of the table. timezone: of datetimes that have none.
 
     Raises DataError naming table, row, column, the value, what fits.
     """
-    return _Reader(table, [field.name for field in table.schema], timezone).read(rows)
+    names = [field.name for field in table.schema]
+    filled = () if retracted else tuple(names[default.column] for default in table.defaults)
+    return _Reader(table, names, timezone, filled=frozenset(filled)).read(rows)
 
 
 def key_rows(table: Table, rows: object, timezone: str = "UTC") -> pa.RecordBatch:
@@ -71,10 +74,17 @@ def _tuple_width(rows: object) -> int | None:
 
 
 class _Reader:
-    """columns: those read, in order. required: those that can't be NULL or left out."""
+    """columns: those read, in order. required: those that can't be NULL or left out. filled: those that have
+    a DEFAULT.
+    """
 
     def __init__(
-        self, table: Table, columns: list[str], timezone: str, required: Sequence[str] | None = None
+        self,
+        table: Table,
+        columns: list[str],
+        timezone: str,
+        required: Sequence[str] | None = None,
+        filled: frozenset[str] = frozenset(),
     ) -> None:
         self.table = table
         self.columns = columns
@@ -82,7 +92,8 @@ class _Reader:
         self.types = {field.name: field.type for field in table.schema}
         if required is None:
             required = [f.name for f in table.schema if not f.nullable or f.name in table.primary_key]
-        self.required = set(required)
+        self.required = set(required) - filled
+        self.filled = filled
         self.spelling = {name.lower(): name for name in self.types}
 
     def read(self, rows: object) -> pa.RecordBatch:
@@ -109,10 +120,15 @@ class _Reader:
                 raise self._error(f"two columns are named '{column}'")
             position[column] = i
         for name in self.columns:
-            if name not in position:
+            if name not in position and name not in self.filled:
                 there = ", ".join(given.column_names) or "none"
                 raise self._error(f"column '{name}' is missing; columns given: {there}")
-        return [self._cast(name, given.column(position[name])) for name in self.columns]
+        return [
+            self._cast(name, given.column(position[name]))
+            if name in position
+            else pa.nulls(given.num_rows, self.types[name])
+            for name in self.columns
+        ]
 
     def _cast(self, name: str, values: pa.ChunkedArray) -> pa.Array:
         array = (

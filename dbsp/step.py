@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from circuits.errors import DataError
-from dbsp.changelog import json_lines, text_lines
 from dbsp.clock import EPOCH
+from dbsp.io.listing import listing
 from dbsp.pipeline import Pipeline
 from dbsp.replay import queue, read_file
 
@@ -22,18 +22,21 @@ def replay(
     partitions: int | None,
     state: str | None,
     output: str,
+    changelog: str,
 ) -> Iterator[str]:
     """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
     text = read_deltas(deltas)
-    show = json_lines if output == "json" else text_lines
     with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
-        for step in read_file(text, deltas if deltas != "-" else "stdin", pipeline.program.tables):
+        show = listing(pipeline, output, changelog)
+        for step in read_file(text, deltas if deltas != "-" else "stdin", pipeline.program.inputs):
             queue(pipeline, step)
             clock = step.clock
             if clock is None and pipeline.program.circuit.is_timed:
                 clock = pipeline.clock or EPOCH  # not the machine's: a replay gives the same every time
             yield from show(pipeline.step(clock=clock))
-        held_back = pipeline.finish()
+        # a stream's rows leave once, so not while the state may go on
+        goes_on = state is not None and pipeline.program.emits_once
+        held_back = None if goes_on else pipeline.finish()
         if held_back is not None:
             yield from show(held_back)
 

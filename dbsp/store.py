@@ -16,6 +16,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -49,12 +50,13 @@ class Store:
     """
 
     def __init__(self, root: Path, durable: bool, retain: int, lock: Lock | None, temporary: bool) -> None:
-        self.root = root
+        self.root = root.absolute()  # Spark's workers have a working directory of their own
         self.durable = durable
         self.retain = retain
         self._lock = lock
         self._temporary = temporary
-        self.segments = Segments(root / "segments")
+        self.segments = Segments(self.root / "segments")
+        self._thread = ThreadPoolExecutor(1, "dbsp-sweep")
         self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
         self.last: Commit | None = None
 
@@ -110,7 +112,9 @@ class Store:
 
     def _claim(self, identity: Identity) -> None:
         found = read_identity(self.root)
-        if found is None:
+        if found is None or (found.fingerprint != identity.fingerprint and not _steps(self.root)):
+            # a program that failed before its first step leaves nothing to keep but a query's first offsets
+            rmtree(self.root / "checkpoint", ignore_errors=True)
             (self.root / "segments").mkdir(exist_ok=True)
             (self.root / "commits").mkdir(exist_ok=True)
             record = {
@@ -198,8 +202,12 @@ class Store:
 
     def discard(self, names: Iterable[str]) -> None:
         """Delete segments that no commit refers to, of a step that failed or of staged input."""
+        names = frozenset(names)
+        self.segments.forget(names)
+        self._delete(names)
+
+    def _delete(self, names: Iterable[str]) -> None:
         for name in names:
-            self.segments.forget(name)
             (self.root / "segments" / name).unlink(missing_ok=True)
 
     def discard_attempt(self, prefix: str) -> None:
@@ -209,6 +217,7 @@ class Store:
     def close(self) -> None:
         """Release the lock; a temporary directory disappears."""
         if self._lock is not None:
+            self._thread.shutdown()
             if self._temporary:
                 rmtree(self.root, ignore_errors=True)
             self._lock.close()
@@ -220,7 +229,9 @@ class Store:
             gone |= self._needed.pop(step)
             self._path(step).unlink(missing_ok=True)
         if gone:
-            self.discard(gone.difference(*self._needed.values()))
+            gone = gone.difference(*self._needed.values())
+            self.segments.forget(gone)
+            self._thread.submit(self._delete, gone)  # a large file takes milliseconds
 
     def _load(self, step: int) -> Commit | None:
         path = self._path(step)

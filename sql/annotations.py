@@ -1,8 +1,9 @@
-"""What a program says about how a column's values arrive: LATENESS, CONSTANT DOMAIN.
+"""What a program says about how a column's values arrive: LATENESS, CONSTANT DOMAIN, DEFAULT.
 
     column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
                 ts TIMESTAMP LATENESS PERCENTILE 5 OVER 1000 ROWS [EVERY 100 ROWS] [MAX JUMP ...]
                 region STRING CONSTANT DOMAIN
+                arrived TIMESTAMP DEFAULT now()
     statement:  LATENESS view.column INTERVAL 4 SECONDS [MAX JUMP ...];
 
 The amounts are constants of Spark's, read by Catalyst; what they mean for a column is decided here.
@@ -25,7 +26,7 @@ from sql.plan import Plan, Values
 from sql.source import Source
 from sql.tokens import Cursor, Slice
 
-_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX"}
+_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT"}
 _DAY = timedelta(days=1)
 
 
@@ -53,10 +54,10 @@ def lateness_clause(cursor: Cursor) -> LatenessClause:
     first = cursor.next
     percentile = _percentile(cursor) if cursor.accept("PERCENTILE") else None
     if percentile is None:
-        amount = _amount(cursor, "LATENESS")
+        amount = constant_clause(cursor, "LATENESS")
     else:
         amount = Slice(cursor.source.text[first.start : cursor.ahead(-1).stop], first.start)
-    jump = _amount(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
+    jump = constant_clause(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
     return LatenessClause(amount, jump, percentile)
 
 
@@ -101,7 +102,8 @@ def lateness_statement(cursor: Cursor) -> LatenessStatement:
     return LatenessStatement(name.text, column.text, lateness_clause(cursor), name.start)
 
 
-def _amount(cursor: Cursor, clause: str) -> Slice:
+def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECONDS") -> Slice:
+    """What stands after the clause's word, up to the next clause or column."""
     first = last = cursor.next
     depth = 0
     while cursor.next.kind != "end":
@@ -111,7 +113,7 @@ def _amount(cursor: Cursor, clause: str) -> Slice:
         depth += (token.text == "(") - (token.text == ")")
         last = cursor.take()
     if cursor.next is first:
-        cursor.fail(f"{clause} needs a constant, as in {clause} INTERVAL 4 SECONDS")
+        cursor.fail(f"{clause} needs a constant, as in {clause} {example}")
     return Slice(cursor.source.text[first.start : last.stop], first.start)
 
 

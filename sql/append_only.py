@@ -1,8 +1,10 @@
 """Which plans never retract a row.
 
 append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(a) ∧ append_only(b)
+append_only(a as of now) = append_only(a), where rows only ever come into view
 append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
 append_only(a ▷ b) = false, and so of outer and existence joins: a row's first match retracts it
+append_only(a ⋈ b as of) = false: a nearer row replaces the nearest
 append_only(a ∩ b) = append_only(a) ∧ append_only(b)    append_only(a − b) = false
 append_only(distinct(a)) = append_only(a)    append_only(aggregate(a)) = false: a group's row is replaced
 append_only(window(a)) = append_only(top(a)) = false: a row in between changes others' ranks
@@ -15,7 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.plan import LEVEL, Aggregate, Join, Levels, Plan, Scan, SetOperation, Top, Union, Values, Window
+from sql.plan import (
+    LEVEL,
+    Aggregate,
+    AsOf,
+    Join,
+    Levels,
+    Plan,
+    Scan,
+    SetOperation,
+    TemporalFilter,
+    Top,
+    Union,
+    Values,
+    Window,
+)
 
 
 def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
@@ -25,8 +41,10 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return relations[plan.relation]
         case Values():
             return True
-        case Aggregate() | Window() | Top():
+        case Aggregate() | AsOf() | Window() | Top():
             return False
+        case TemporalFilter():
+            return not any(b.leaves for b in plan.bounds) and append_only(plan.input, relations)
         case Join():
             grows = plan.kind in ("inner", "semi")
             return grows and append_only(plan.left, relations) and append_only(plan.right, relations)

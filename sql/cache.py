@@ -1,8 +1,8 @@
 """Compiled programs on disk, so that a known program needs neither Spark nor a parser.
 
-Key: the program's text after substitution, its name (in every error position), the time zone, the versions
-of Spark and Arrow, and our own sources as far as a compiled program depends on them. An entry is one file,
-written under another name and renamed, so that a reader sees all of it or none.
+Key: the program's text after substitution, its name (in every error position), the functions handed over,
+the time zone, the versions of Spark and Arrow, and our own sources as far as a compiled program depends on
+them. An entry is one file, written under another name and renamed, so that a reader sees all of it or none.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sql.program import Program
 from sql.source import Source
+
+if TYPE_CHECKING:
+    from sql.functions import Declared
 
 # What a truncated, foreign or outdated pickle raises.
 _CORRUPT = (
@@ -33,9 +37,11 @@ _CORRUPT = (
 )
 
 
-def cached(source: Source, timezone: str, compile_: Callable[[], Program]) -> Program:
-    """The entry of `source`, or what `compile_` makes, which is then kept."""
-    entry = cache_directory() / (_key(source, timezone) + ".pickle")
+def cached(
+    source: Source, timezone: str, compile_: Callable[[], Program], functions: Sequence[Declared] = ()
+) -> Program:
+    """The entry of `source` and `functions`, or what `compile_` makes, which is then kept."""
+    entry = cache_directory() / (_key(source, timezone, functions) + ".pickle")
     program = _read(entry)
     if program is None:
         program = compile_()
@@ -48,8 +54,9 @@ def cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "dbsp"
 
 
-def _key(source: Source, timezone: str) -> str:
-    parts = (source.text, source.original, source.name, timezone, *_versions(), _sources())
+def _key(source: Source, timezone: str, functions: Sequence[Declared]) -> str:
+    declared = repr(functions) if functions else ""
+    parts = (source.text, source.original, source.name, timezone, declared, *_versions(), _sources())
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())

@@ -13,10 +13,10 @@ def canonical_text(value: object) -> str:
         inner = [
             f"{f.name}={canonical_text(getattr(value, f.name))}"
             for f in fields(value)
-            if f.name not in _SILENT
+            if f.compare and f.name not in _SILENT
         ]
         # a call's options are part of its meaning, a table's of its feed
-        if type(value).__name__ == "Call":
+        if type(value).__name__ in ("Call", "AggregateCall"):
             inner.append(f"options={value.options!r}")  # type: ignore[attr-defined]
         return f"{type(value).__name__}({', '.join(inner)})"
     if isinstance(value, dict):

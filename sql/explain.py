@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from sql.bands import within
 from sql.keys import Key, view_keys
-from sql.plan import Aggregate, Distinct, Join, Levels, Plan, Scan, SetOperation, Top, Window
+from sql.lower_join import conjuncts
+from sql.plan import (
+    Aggregate,
+    AsOf,
+    Distinct,
+    Join,
+    Levels,
+    Plan,
+    Scan,
+    SetOperation,
+    TemporalFilter,
+    Top,
+    Window,
+)
 from sql.program import Emission, Program, Triggers, View
 from sql.spelling import spell_columns, spell_node
 from sql.verify import inputs
@@ -37,7 +51,7 @@ def spell_emission(emission: Emission) -> str:
         if emission.delay is not None:
             members.append(f"{_duration(emission.delay)} after a key's last record")
         if emission.waterline:
-            members.append("when the waterline has passed a key")
+            members.append(f"{'once, ' if emission.once else ''}when the waterline has passed a key")
         return ", ".join(members)
     rate = f"{emission.rows} records" if emission.every is None else _duration(emission.every)
     early = f"from {_duration(emission.first)} each {rate}, " if emission.first < emission.complete else ""
@@ -64,10 +78,12 @@ def _tree(plan: Plan, indent: str) -> list[str]:
 def cost(plan: Plan) -> str:
     """What one step costs, by the size of the change."""
     match plan:
-        case Join() if not plan.left_keys:
-            return "changed rows by all rows of the other side, two traces"
+        case TemporalFilter():
+            return "changed rows, and those that the clock passes"
         case Join():
-            return "lookup of changed keys, two traces"
+            return _cost_of_join(plan)
+        case AsOf():
+            return "lookup of the nearest row, and of the rows until the next, two traces"
         case Aggregate():
             return "touched groups"
         case Window():
@@ -84,3 +100,15 @@ def cost(plan: Plan) -> str:
             return ""
         case _:
             return "linear"
+
+
+def _cost_of_join(plan: Join) -> str:
+    looked_up = "changed keys" if plan.left_keys else ""
+    parts, width = conjuncts(plan.residual), len(plan.left.schema)
+    bounded = [side for side in (within(parts, width, right) for right in (False, True)) if side is not None]
+    if bounded:
+        closed = all(side.lower and side.upper for side in bounded)
+        looked_up = f"a {'' if closed else 'half-open '}range{' of ' if looked_up else ''}{looked_up}"
+    if not looked_up:
+        return "changed rows by all rows of the other side, two traces"
+    return f"lookup of {looked_up}, two traces"

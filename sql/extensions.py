@@ -13,8 +13,11 @@ STATEMENTS = {
         "DECLARE RECURSIVE VIEW; write CREATE RECURSIVE VIEW name (column TYPE, ...) AS query, "
         "which may refer to itself and to recursive views further down"
     ),
-    ("CREATE", "FUNCTION"): "CREATE FUNCTION",
-    ("CREATE", "TEMPORARY", "FUNCTION"): "CREATE FUNCTION",
+    (
+        "CREATE",
+        "TEMPORARY",
+        "FUNCTION",
+    ): "TEMPORARY; write CREATE FUNCTION: a program's functions are its own",
 }
 
 

@@ -4,17 +4,20 @@ var_pop, corr, …        exact moments as limbs             (linear: parts add 
 bit_and, bit_or, …      counts of bits                     (linear)
 approx_count_distinct   counts of registers and ranks      (linear)
 percentile, mode,
-collect_list, listagg   all values of the touched groups
+collect_list, listagg,
+a function in Python    all values of the touched groups
 """
 
 from __future__ import annotations
 
 from circuits.aggregates.bits import Bitwise
+from circuits.aggregates.called import Called
 from circuits.aggregates.collected import Collect, Join, Mode, Some
 from circuits.aggregates.hyperloglog import ApproximateCount
 from circuits.aggregates.members import Finish
 from circuits.aggregates.percentiles import Percentile
 from circuits.aggregates.statistics import FUNCTIONS, Statistic
+from circuits.python_function import PythonFunction
 from circuits.sorting import SortKey
 from sql.plan import AggregateCall
 
@@ -40,12 +43,16 @@ def finish_of(call: AggregateCall) -> Finish | None:
             return Mode(greatest=bool(call.option("greatest")))
         case "any_value":
             return Some()
+        case "python_aggregate":
+            function = call.option("function")
+            assert isinstance(function, PythonFunction)
+            return Called(function)
     return None
 
 
 def required(call: AggregateCall) -> tuple[int, ...]:
     """The arguments without whose value a row takes no part."""
-    if call.function == "any_value" or call.option("nulls"):
+    if call.function in ("any_value", "python_aggregate") or call.option("nulls"):
         return ()
     # what a list is ordered by may be NULL
     return (0,) if call.function == "listagg" else tuple(range(len(call.arguments)))

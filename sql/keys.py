@@ -3,7 +3,8 @@
     key(table) = its primary key        key(σ a) = key(a)       key(π a) = key(a), where π keeps all of it
     key(a ⋈ b) = key(a) ∪ key(b), or key(a) alone where b has at most one match
     key(a ⋉ b) = key(a ▷ b) = key(a)    key(γ[k] a) = k         key(distinct a) = all columns
-    key(ω a) = key(top a) = key(a)      key(posexplode a) = key(a) ∪ position
+    key(a ⋈ b as of) = key(a)           key(ω a) = key(top a) = key(a)
+    key(posexplode a) = key(a) ∪ position
     key(top[p; row_number; 1] a) = p    key(recursive view) = all columns
 
 π also keeps a column that it puts into a struct, or shifts by a constant, as a window's end is.
@@ -20,6 +21,7 @@ from circuits.expressions.nodes import Call, Column, Expression, Literal
 from circuits.operators.late import LATE_ROWS
 from sql.plan import (
     Aggregate,
+    AsOf,
     Distinct,
     Filter,
     Generate,
@@ -28,10 +30,11 @@ from sql.plan import (
     Project,
     Scan,
     SetOperation,
+    TemporalFilter,
     Top,
     Window,
 )
-from sql.program import Program, Table
+from sql.program import Program, Table, View
 
 Key = tuple[int, ...] | None
 # between timestamps and their microseconds
@@ -40,10 +43,15 @@ _ONE_TO_ONE = {"precise_timestamp_conversion", "known_not_null"}
 
 def view_keys(program: Program) -> dict[str, Key]:
     """Per table and view, the positions of its key's columns."""
+    return keys_of(program.tables, program.views)
+
+
+def keys_of(tables: Mapping[str, Table], views: Mapping[str, View]) -> dict[str, Key]:
+    """The same, of a program's tables and views in its order."""
     keys: dict[str, Key] = {LATE_ROWS: None}  # it is scanned, though no table and no view defines it
-    for table in program.tables.values():
+    for table in tables.values():
         keys[table.name] = table_key(table)
-    for view in program.views.values():
+    for view in views.values():
         keys[view.name] = tuple(range(len(view.schema))) if view.component else stream_key(view.plan, keys)
     return keys
 
@@ -60,12 +68,14 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
             return relations[plan.relation]
         case Top(ranking="row_number", size=1) if all(isinstance(key, Column) for key in plan.partition):
             return tuple(key.index for key in plan.partition if isinstance(key, Column))
-        case Filter() | Window() | Top():
+        case Filter() | TemporalFilter() | Window() | Top():
             return stream_key(plan.input, relations)
         case Project():
             return _projected(plan.expressions, stream_key(plan.input, relations))
         case Join():
             return _joined(plan, relations)
+        case AsOf():
+            return stream_key(plan.left, relations)
         case Generate() if plan.position:
             inner = stream_key(plan.input, relations)
             if inner is None or not set(inner) <= set(plan.kept):

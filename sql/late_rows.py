@@ -34,6 +34,13 @@ def scanned(plan: Plan) -> set[str]:
     return set[str]().union(*map(scanned, inputs(plan)))
 
 
+def arriving(plan: Plan) -> frozenset[str]:
+    """The tables whose order of arrival a plan reads."""
+    if isinstance(plan, Scan):
+        return frozenset({plan.relation} if plan.arrival else ())
+    return frozenset[str]().union(*map(arriving, inputs(plan)))
+
+
 def views_reading_late_rows(views: Mapping[str, View]) -> set[str]:
     """The views that read `late_rows`, directly or through others. views: in the order of the program."""
     reading = {LATE_ROWS}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import Call, Column, Expression
 from circuits.operators.aggregate import Aggregate
+from circuits.operators.as_of import AsOf
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.generate import Generate
 from circuits.operators.join import Join
 from circuits.operators.linear import Map, Source
 from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.sessions import Sessions
 from circuits.operators.top import Top
 from circuits.operators.window import Window
 
@@ -29,13 +31,16 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
     if isinstance(operator, Join):
         side, column = operator.columns[column]
         return origin(circuit, at.inputs[side], column)
+    if isinstance(operator, AsOf):
+        own = len(circuit.nodes[at.inputs[0]].schema)
+        return origin(circuit, at.inputs[column >= own], column - own if column >= own else column)
     if isinstance(operator, SemiJoin):
         return origin(circuit, at.inputs[0], column)
     if isinstance(operator, Generate):
         return origin(circuit, at.inputs[0], operator.kept[column]) if column < len(operator.kept) else None
     if isinstance(operator, Combine | CombineParts | Aggregate) and column >= operator.keys:
         return None
-    if isinstance(operator, Window | Top) and column >= len(circuit.nodes[at.inputs[0]].schema):
+    if isinstance(operator, Window | Top | Sessions) and column >= len(circuit.nodes[at.inputs[0]].schema):
         return None
     if len(at.inputs) != 1 and not isinstance(operator, Aggregate):
         return None

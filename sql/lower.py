@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from circuits.circuit import Circuit, CircuitBuilder
 from circuits.expressions.nodes import Column, Expression, columns_of, remap
+from circuits.operators.arrivals import Arrival, Remaining
+from circuits.operators.defaults import Defaults
 from circuits.operators.distinct import Distinct
 from circuits.operators.event_times import EventTimes, LastEventTimes
 from circuits.operators.generate import Generate
@@ -28,20 +30,22 @@ from circuits.waterline import CLOCK, Lateness
 from sql import plan as p
 from sql.append_only import append_only
 from sql.keys import Key, stream_key, table_key
-from sql.late_rows import views_reading_late_rows
+from sql.late_rows import arriving, views_reading_late_rows
 from sql.lower_aggregate import lower_aggregate
+from sql.lower_as_of import lower_as_of
 from sql.lower_emission import lower_emission
 from sql.lower_join import lower_join
 from sql.lower_recursion import lower_component, lower_levels
+from sql.lower_temporal import lower_temporal
 from sql.lower_window import lower_top, lower_window
 from sql.plan import arrow_schema, columns_of_schema
 from sql.program import Table, View
-from sql.progress import with_retentions
+from sql.retention import with_retentions
 
 
 def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
     """The circuit of a program: a source per table, an output per view that isn't local."""
-    lowering = Lowering(seed)
+    lowering = Lowering(seed, frozenset[str]().union(*(arriving(view.plan) for view in views.values())))
     for table in tables.values():
         lowering.table(table)
     after_late_rows = views_reading_late_rows(views)
@@ -61,8 +65,11 @@ def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0)
 class Lowering:
     """Turns plans into nodes of one builder."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, arriving: frozenset[str] = frozenset()) -> None:
+        """arriving: the tables whose order of arrival some view reads."""
         self.builder = CircuitBuilder(seed)
+        self._arriving = arriving
+        self._arrivals: dict[str, int] = {}
         self._relations: dict[str, int] = {}
         self._append_only: dict[str, bool] = {}
         self._keys: dict[str, Key] = {LATE_ROWS: None}
@@ -79,17 +86,22 @@ class Lowering:
         numbered = schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
         if table.primary_key:
             source = add(Source(table.name, numbered), name=table.name)
-            self._follow_event_times(source, lateness)
+            filled = self._filled(source, table)
+            self._follow_event_times(filled, lateness)
             key = tuple(schema.get_field_index(name) for name in table.primary_key)
-            placed = self.builder.placed(self._on_time(source, table, lateness), key)
+            placed = self.builder.placed(self._on_time(filled, table, lateness), key)
             node = add(Upsert(key, lateness), placed, name=table.name)
             if lateness:
                 self._late.append(add(Frozen(table.name, key, lateness), placed, node))
         else:
-            in_order = any(one.percentile is not None for one in lateness)
+            arrives = table.name in self._arriving
+            in_order = arrives or any(one.percentile is not None for one in lateness)
             source = add(Source(table.name, numbered if in_order else schema), name=table.name)
-            self._follow_event_times(source, lateness)
-            node = self._on_time(source, table, lateness)
+            filled = self._filled(source, table)
+            self._follow_event_times(filled, lateness)
+            node = self._on_time(filled, table, lateness)
+            if arrives:
+                self._arrivals[table.name] = self._arrival(node, table)
             if in_order:
                 node = self.map(node, columns_of_schema(table.schema), table.schema)
             if table.append_only:
@@ -100,6 +112,22 @@ class Lowering:
         self._relations[table.name] = node
         self._append_only[table.name] = table.append_only and not table.primary_key
         self._keys[table.name] = table_key(table)
+
+    def _filled(self, source: int, table: Table) -> int:
+        """The rows of a table with its defaults."""
+        if not table.defaults:
+            return source
+        if any(True for default in table.defaults for _ in columns_of(default.value)):
+            self.watch_clock()
+        return self.builder.add(Defaults(table.defaults), source, name=table.name)
+
+    def _arrival(self, node: int, table: Table) -> int:
+        """The table's rows with their order of arrival. node: with their sequence."""
+        arrived = self.builder.add(Arrival(), node)
+        if table.append_only:
+            return arrived
+        key = tuple(range(len(table.schema)))
+        return self.builder.add(Remaining(key), self.builder.placed(arrived, key))
 
     def _lateness(self, of: Table | View) -> tuple[Lateness, ...]:
         """The relation's waterlines, which become the circuit's."""
@@ -132,8 +160,9 @@ class Lowering:
             return node
         self.proofs.update({one.name: (node, lateness) for one in lateness})
         names = tuple(field.name for field in of.schema)
-        self._late.append(self.builder.add(Late(of.name, lateness, names), node))
-        return self.builder.add(OnTime(of.name, lateness), node, name=of.name)
+        on_time = self.builder.add(OnTime(of.name, lateness), node, name=of.name)
+        self._late.append(self.builder.add(Late(of.name, lateness, names), node, on_time))
+        return on_time
 
     def late_rows(self, view: View) -> None:
         self._relations[view.name] = self.builder.add(Union(LATE_SCHEMA), *self._late)
@@ -189,7 +218,7 @@ class Lowering:
         add = self.builder.add
         match plan:
             case p.Scan():
-                return self._relations[plan.relation]
+                return (self._arrivals if plan.arrival else self._relations)[plan.relation]
             case p.Values():
                 return add(Constant(_constant(plan)))
             case p.Project(input=p.Join() as join):
@@ -213,7 +242,7 @@ class Lowering:
                 return add(Distinct(), self.integrated_rows(self.plan(plan.input)))
             case p.Join():
                 return lower_join(self, plan, set(range(len(plan.schema))))[0]
-            case p.Aggregate() | p.Window() | p.Top() | p.Levels():
+            case p.AsOf() | p.Aggregate() | p.Window() | p.Top() | p.Levels() | p.TemporalFilter():
                 return _ELSEWHERE[type(plan)](self, plan)
             case p.Generate():
                 return self._generate(plan)
@@ -238,10 +267,12 @@ class Lowering:
 
 
 _ELSEWHERE: dict[type[p.Plan], Callable[[Lowering, Any], int]] = {
+    p.AsOf: lower_as_of,
     p.Aggregate: lower_aggregate,
     p.Window: lower_window,
     p.Top: lower_top,
     p.Levels: lower_levels,
+    p.TemporalFilter: lower_temporal,
 }
 
 

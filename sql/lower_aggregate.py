@@ -111,7 +111,7 @@ class _Grouping:
         return self.append_only and has_order_bits(call.arguments[0].type)
 
     def _result(self, call: p.AggregateCall, at: tuple[int, ...]) -> Result:
-        text = f"{call.function}({', '.join(map(str, call.arguments)) or '*'})"
+        text = f"{call.called}({', '.join(map(str, call.arguments)) or '*'})"
         finish = finish_of(call)
         if finish is not None:
             return Result(call.function, call.type, self._rows(call, at, finish), finish=finish, text=text)

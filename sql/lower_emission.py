@@ -29,7 +29,7 @@ from circuits.waterline import CLOCK, Lateness
 from sql import lineage, program
 from sql import plan as p
 from sql.keys import Key
-from sql.monotone import Bound, bound_of
+from sql.monotone import Bound, bound_of, floored
 from sql.program import View
 from sql.progress import all_bounds
 
@@ -67,7 +67,8 @@ class _Emitting:
             trigger, limits = self._schedule(given)
         fired = self.builder.add(trigger, self.records, self.trace, *self.agendas, *self.proofs)
         flagged = trigger.schedule is not None and trigger.schedule.flagged
-        emit = self.builder.add(Emit(self.key, flagged, limits), fired, self.trace, name=self.view.name)
+        emits = Emit(self.key, flagged, limits, self.view.name if self.view.emits_once else "")
+        emit = self.builder.add(emits, fired, self.trace, name=self.view.name)
         return self.trace, emit
 
     # -- records ---------------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ class _Emitting:
     # -- triggers --------------------------------------------------------------------------------------
 
     def _triggers(self, given: program.Triggers) -> tuple[Trigger, tuple[Limit, ...]]:
-        watched = self._watched(given.location) if given.waterline else []
+        watched = self._watched(given) if given.waterline else []
         thresholds = [self._threshold(bound) for _, bound in watched]
         if given.delay is not None:
             self.lowering.watch_clock()
@@ -103,7 +104,7 @@ class _Emitting:
         trigger = Trigger(self.key, len(self.agendas), given.counting, given.delay, tuple(passed))
         return trigger, limits
 
-    def _watched(self, location: str) -> list[Watched]:
+    def _watched(self, given: program.Triggers) -> list[Watched]:
         """The key's columns, or fields of one, that a waterline bounds; one for each waterline."""
         found: list[Watched] = []
         seen: set[int] = set()
@@ -114,11 +115,18 @@ class _Emitting:
                 found.append((value, bound))
         if not found:
             names = ", ".join(self.view.schema[i].name for i in self.key) or "none: it is one row"
-            raise ProgramError(
-                f"{location}: ON WATERMARK never fires for view '{self.view.name}': no waterline bounds a "
-                f"column of its stream key ({names}); give the time it is grouped by a LATENESS, and select "
-                "that group (window, window.end or a truncated time), or use COUNTING or AFTER DELAY"
+            why = f"no waterline bounds a column of its stream key ({names})"
+            cure = (
+                "give the time it is grouped by a LATENESS, and select that group (window, window.end or a "
             )
+            if given.once:
+                never = f"no row of the stream '{self.view.name}' is ever final"
+                raise ProgramError(
+                    f"{given.location}: {never}: {why}; {cure}truncated time), or leave STREAM out"
+                )
+            never = f"ON WATERMARK never fires for view '{self.view.name}'"
+            cure += "truncated time), or use COUNTING or AFTER DELAY"
+            raise ProgramError(f"{given.location}: {never}: {why}; {cure}")
         return found
 
     def _bounded(self) -> list[Watched]:
@@ -188,6 +196,10 @@ class _Emitting:
         for value in times:
             if self._is_end(*value):
                 return value
+        for start, made, at in times:
+            length = self._length(start)
+            if length is not None:
+                return _later(start, length), _later(made, length), at
         names = ", ".join(self.view.schema[i].name for i in self.key) or "none: it is one row"
         raise ProgramError(
             f"{given.location}: EMIT needs the end of a window in the stream key of view '{self.view.name}' "
@@ -215,6 +227,14 @@ class _Emitting:
             and isinstance(sum_.arguments[1], Literal)
         )
 
+    def _length(self, start: Expression) -> int | None:
+        """Microseconds of the tumbling window whose start a column of the key is; None: it is none."""
+        if not isinstance(start, Column):
+            return None
+        i = self.key[start.index]
+        grouped = aggregated(self.view.plan, (Column(i, start.type, start.nullable),))
+        return None if grouped is None else tumbling_length(grouped[0], grouped[1][0])
+
     def _event_time(self, made: Expression, at: int, given: program.Schedule) -> tuple[str, int]:
         """(table, position of its column) that the window is made of."""
         circuit = self.builder.build()
@@ -240,6 +260,8 @@ class _Emitting:
         columns = sorted({column for e in bound for column in columns_of(e)})
         lateness = tuple(self.builder.lateness[column] for column in columns)
         for one in lateness:
+            if one == CLOCK:
+                continue  # what every task knows anyway
             proof = self.builder.add(Broadcast(), self.lowering.proved(one))
             if proof not in self.proofs:
                 self.proofs.append(proof)
@@ -249,6 +271,33 @@ class _Emitting:
     def _of_view(self, value: Expression) -> Expression:
         """A value of the key, over the view's columns."""
         return remap(value, dict(enumerate(self.key)))
+
+
+def _later(time: Expression, length: int) -> Expression:
+    """A time that many microseconds later, as Catalyst writes a window's end."""
+    number = Call("precise_timestamp_conversion", (time,), pa.int64(), time.nullable)
+    ansi = (("evalMode", "ANSI"),)
+    sum_ = Call("add", (number, Literal(length, pa.int64())), pa.int64(), time.nullable, ansi)
+    return Call("precise_timestamp_conversion", (sum_,), time.type, time.nullable)
+
+
+def tumbling_length(plan: p.Plan, start: Expression) -> int | None:
+    """Microseconds of the windows that `start`, over a plan's columns, is the start of; None: of none."""
+    match plan:
+        case p.Filter():
+            return tumbling_length(plan.input, start)
+        case p.Project():
+            expressions = plan.expressions
+            return tumbling_length(plan.input, substitute(start, lambda c: expressions[c.index]))
+    aligned = start.arguments[0] if isinstance(start, Call) and start.arguments else None
+    if not isinstance(aligned, Call) or floored(aligned) is None:
+        return None
+    remainder = aligned.arguments[1]
+    assert isinstance(remainder, Call)
+    length = remainder.arguments[1]
+    assert isinstance(length, Literal)
+    assert isinstance(length.value, int)
+    return length.value
 
 
 def aggregated(plan: p.Plan, key: tuple[Expression, ...]) -> tuple[p.Plan, tuple[Expression, ...]] | None:

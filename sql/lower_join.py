@@ -8,6 +8,10 @@ other row has no match, and is neither stored nor looked at for one. What then r
 judged of pairs: a left row has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
+
+Where the residual bounds an expression of a side by the other (`bands.py`), the side's trace is in its order,
+so that pairs are looked for within the bounds; but not where a key has one row at most: others may share that
+trace.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from circuits.band import Band
 from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap
 from circuits.expressions.partial import can_fail
 from circuits.operators.join import LEFT, RIGHT, Join
@@ -25,6 +30,7 @@ from circuits.operators.linear import Filter, Union
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Integrate
 from sql import plan as p
+from sql.bands import within
 from sql.keys import is_unique
 
 if TYPE_CHECKING:
@@ -42,7 +48,8 @@ def lower_join(lowering: Lowering, plan: p.Join, needed: set[int]) -> tuple[int,
 class _Side:
     """One input of a join. node: its rows, followed by computed keys.
 
-    condition: what makes a row eligible, if not every row is. eligible: the rows that are.
+    condition: what makes a row eligible, if not every row is. eligible: the rows that are. band: what a row
+    of the other side bounds; the trace is in the order of its column.
     """
 
     plan: p.Plan
@@ -52,6 +59,7 @@ class _Side:
     keys: tuple[Expression, ...]
     condition: Expression | None
     eligible: int
+    band: Band | None
 
 
 class _Joining:
@@ -70,8 +78,8 @@ class _Joining:
                 own[RIGHT].append(remap(part, moved))
             else:
                 own[LEFT].append(part)
-        self.left = self._side(plan.left, plan.left_keys, own[LEFT])
-        self.right = self._side(plan.right, plan.right_keys, own[RIGHT])
+        self.left = self._side(LEFT, plan.left, plan.left_keys, own[LEFT])
+        self.right = self._side(RIGHT, plan.right, plan.right_keys, own[RIGHT])
 
     def lower(self) -> int:
         match self.plan.kind:
@@ -94,8 +102,8 @@ class _Joining:
 
     # ---- the sides
 
-    def _side(self, plan: p.Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
-        """Computed keys become further columns of the trace."""
+    def _side(self, which: int, plan: p.Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
+        """Computed keys, and what is within bounds, become further columns of the trace."""
         node, fields = self.lowering.plan(plan), list(plan.schema)
         expressions: list[Expression] = list(p.columns_of_schema(plan.schema))
         at = []
@@ -106,6 +114,14 @@ class _Joining:
                 at.append(len(expressions))
                 expressions.append(key)
                 fields.append(p.Field(f"key{len(at)}", key.type, key.nullable))
+        band = None
+        bounded = within(self.residual, self.width, which == RIGHT)
+        if bounded is not None and not is_unique(keys, self.lowering.stream_key(plan)):
+            if bounded.value not in expressions:
+                expressions.append(bounded.value)
+                fields.append(p.Field("bounded", bounded.value.type, bounded.value.nullable))
+            column = expressions.index(bounded.value)
+            band = Band(column, tuple(bounded.lower), tuple(bounded.upper))
         node = self.lowering.map(node, tuple(expressions), tuple(fields))
         conditions: list[Expression] = [
             _is_not_null(Column(i, fields[i].type))
@@ -114,14 +130,15 @@ class _Joining:
         ]
         condition = conjunction(conditions + own)
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
-        return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible)
+        return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible, band)
 
     def _trace(self, side: _Side) -> int:
         """The eligible rows, by key."""
-        return self._integrated(side.eligible, side.key)
+        return self._integrated(side.eligible, side.key, side.band)
 
-    def _integrated(self, node: int, key: tuple[int, ...]) -> int:
-        return self.builder.add(Integrate(key), self.builder.placed(node, key))
+    def _integrated(self, node: int, key: tuple[int, ...], band: Band | None = None) -> int:
+        order = None if band is None else band.column
+        return self.builder.add(Integrate(key, order), self.builder.placed(node, key))
 
     def _other(self, side: _Side) -> _Side:
         return self.right if side is self.left else self.left
@@ -170,7 +187,8 @@ class _Joining:
             Column(self._wide.index(column), field.type, field.nullable)
             for column, field in zip(half, side.schema, strict=True)
         )
-        return self._integrated(self.lowering.map(self._pairs(self._wide), columns, side.schema), side.key)
+        halves = self.lowering.map(self._pairs(self._wide), columns, side.schema)
+        return self._integrated(halves, side.key, side.band)
 
     # ---- pairs
 
@@ -195,7 +213,8 @@ class _Joining:
         residual = conjunction(self.residual)
         if residual is not None:
             residual = remap(residual, {i: read.index(c) for i, c in self._residual_columns.items()})
-        operator = Join(self.left.key, self.right.key, tuple(read), residual)
+        bands = (self.left.band, self.right.band)
+        operator = Join(self.left.key, self.right.key, tuple(read), residual, *bands)
         return self.builder.add(operator, self._trace(self.left), self._trace(self.right))
 
     @cached_property

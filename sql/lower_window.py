@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from circuits.expressions.nodes import Column, Expression
+from circuits.operators.sessions import Sessions
 from circuits.operators.streams import Integrate
 from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
@@ -44,6 +46,8 @@ class Columns:
 
 def lower_window(lowering: Lowering, plan: p.Window) -> int:
     """The node whose stream is the change of the rows and their functions."""
+    if plan.finds_sessions:
+        return _lower_sessions(lowering, plan)
     columns = Columns(plan.input.schema)
     partition = tuple(columns.at(key) for key in plan.partition)
     functions = tuple(_function(columns, call) for call in plan.calls)
@@ -52,6 +56,18 @@ def lower_window(lowering: Lowering, plan: p.Window) -> int:
     trace = lowering.builder.add(Integrate(partition), placed)
     computed = lowering.builder.add(Window(partition, functions), trace)
     return _without_computed(lowering, computed, columns, plan)
+
+
+def _lower_sessions(lowering: Lowering, plan: p.Window) -> int:
+    columns = Columns(plan.input.schema)
+    partition = tuple(columns.at(key) for key in plan.partition)
+    start, end = (columns.at(argument) for argument in plan.calls[0].arguments)
+    placed = lowering.builder.placed(columns.node(lowering, plan.input), partition)
+    rows = lowering.builder.nodes[placed].schema
+    sides = {"session_start": rows.field(start), "session_end": rows.field(end)}
+    output = pa.schema([*rows, *(pa.field(name, of.type, nullable=False) for name, of in sides.items())])
+    found = lowering.builder.add(Sessions(partition, start, end, output), placed)
+    return _without_computed(lowering, found, columns, plan, [[*sides].index(c.function) for c in plan.calls])
 
 
 def lower_top(lowering: Lowering, plan: p.Top) -> int:
@@ -75,10 +91,20 @@ def lower_top(lowering: Lowering, plan: p.Top) -> int:
     return _without_computed(lowering, top, columns, plan)
 
 
-def _without_computed(lowering: Lowering, node: int, columns: Columns, plan: p.Window | p.Top) -> int:
-    """The plan's columns of a node that has further ones between the input's and what was computed."""
+def _without_computed(
+    lowering: Lowering,
+    node: int,
+    columns: Columns,
+    plan: p.Window | p.Top,
+    made: Sequence[int] | None = None,
+) -> int:
+    """The plan's columns of a node that has further ones between the input's and what it makes.
+
+    made: which of those the plan has, in its order; None: all.
+    """
     width, extended = len(plan.input.schema), len(columns.fields)
-    kept = [*range(width), *range(extended, extended + len(plan.schema) - width)]
+    made = range(len(plan.schema) - width) if made is None else made
+    kept = [*range(width), *(extended + i for i in made)]
     expressions = tuple(Column(i, f.type, f.nullable) for i, f in zip(kept, plan.schema, strict=True))
     return lowering.map(node, expressions, plan.schema)
 
@@ -94,4 +120,5 @@ def _function(columns: Columns, call: p.WindowCall) -> WindowFunction:
         call.number,
         call.ignore_nulls,
         call.text,
+        call.values,
     )

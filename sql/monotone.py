@@ -72,6 +72,11 @@ def bound_of(expression: Expression, bounds: Bounds) -> Bound | None:
     return tuple(_with_argument(expression, at, bound) for bound in inner)
 
 
+def least(*bounds: Bound) -> Bound:
+    """The bound that is the least of all of these."""
+    return tuple(dict.fromkeys(expression for bound in bounds for expression in bound))
+
+
 def _with_argument(call: Call, at: int, argument: Expression) -> Call:
     arguments = (*call.arguments[:at], argument, *call.arguments[at + 1 :])
     return replace(call, arguments=arguments, nullable=True)
@@ -114,6 +119,10 @@ def is_on_the_time_line(call: Call) -> bool:
     constant = interval.value if isinstance(interval, Literal) else None
     is_short = isinstance(constant, timedelta) and abs(constant) < timedelta(days=1)
     return is_short or not _has_zone(call.type) or is_fixed_zone(call)
+
+
+def _reads_instant(call: Call) -> bool:
+    return _has_zone(call.arguments[0].type)
 
 
 def _divides(call: Call) -> bool:
@@ -184,4 +193,6 @@ _FORMS: dict[str, Callable[[Call], bool]] = {
     "time_add": _adds_duration,
     "divide": _divides,
     "integral_divide": _divides,
+    "unix_timestamp": _reads_instant,
+    "to_unix_timestamp": _reads_instant,
 }

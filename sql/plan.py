@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from circuits.expressions.nodes import Column, Expression
-from circuits.windows.calls import WHOLE, Frame
+from circuits.python_function import PythonFunction
+from circuits.windows.calls import WHOLE, Frame, Gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,14 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All columns of a table, or of a view defined earlier in the program."""
+    """All columns of a table, or of a view defined earlier in the program.
+
+    arrival: and as a last column in which order the rows of a bag arrived.
+    """
 
     relation: str
     schema: Schema
+    arrival: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,32 @@ class Project:
 class Filter:
     input: Plan
     condition: Expression
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """From when (or, if `leaves`, until when) a row is visible: its `value` is passed by the clock's reading.
+
+    value: over the input's columns. clock: over the step clock as the only column, never decreasing. at_once:
+    a value that equals the reading is passed.
+    """
+
+    value: Expression
+    clock: Expression
+    leaves: bool
+    at_once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalFilter:
+    """The rows that are visible at the step's clock, by all bounds."""
+
+    input: Plan
+    bounds: tuple[TimeBound, ...]
 
     @property
     def schema(self) -> Schema:
@@ -117,6 +148,28 @@ def _nullable(schema: Schema) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class AsOf:
+    """Left rows, each beside the nearest in time of the right rows of its keys; keys as in `Join`.
+
+    comparison: 'greater_than_or_equal', 'greater_than', 'less_than_or_equal' or 'less_than', which the left
+    time (over the left columns) must be of the right one. Of several that are equally near it is the first in
+    the order of the right columns. kind: 'inner', or 'left': a row without a nearest one stays, beside NULLs.
+    schema: that of `join_schema`.
+    """
+
+    left: Plan
+    right: Plan
+    kind: str
+    left_keys: tuple[Expression, ...]
+    right_keys: tuple[Expression, ...]
+    null_safe: tuple[bool, ...]
+    left_time: Expression
+    right_time: Expression
+    comparison: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateCall:
     """function: 'count', 'sum', 'avg', 'min', 'max' or a key of `sql.finishes`; no argument: count(*).
 
@@ -133,6 +186,12 @@ class AggregateCall:
 
     def option(self, name: str, default: object = None) -> object:
         return dict(self.options).get(name, default)
+
+    @property
+    def called(self) -> str:
+        """What a user calls the function."""
+        function = self.option("function")
+        return function.name if isinstance(function, PythonFunction) else self.function
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +282,7 @@ class WindowCall:
     number: int = 0
     ignore_nulls: bool = False
     text: str = field(default="", compare=False)
+    values: Gathered | None = None
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -239,6 +299,11 @@ class Window:
     partition: tuple[Expression, ...]
     calls: tuple[WindowCall, ...]
     schema: Schema
+
+    @property
+    def finds_sessions(self) -> bool:
+        """Whether the calls are 'session_start' and 'session_end', of start and end of each row."""
+        return self.calls[0].function in ("session_start", "session_end")
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -289,7 +354,9 @@ Plan = (
     | Values
     | Project
     | Filter
+    | TemporalFilter
     | Join
+    | AsOf
     | Aggregate
     | Distinct
     | Union

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuits.circuit import Circuit
 from circuits.errors import ProgramError
+from circuits.operators.defaults import Default
 from circuits.percentile import Percentile
 from circuits.waterline import Amount
 from sql.plan import Plan, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from sql.functions import Declared
+
+
+# Shapes of a changelog: rows that are only added, rows with weights, per key its row or its deletion.
+SHAPES = ("append", "retract", "upsert")
+# What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
+OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
+STEP = "__step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,9 @@ class ColumnLateness:
 class Table:
     """format: of USING, or None: fed from the API, the CLI or a replay file.
 
-    constant_domain: the columns whose set of values does not grow.
+    constant_domain: the columns whose set of values does not grow. changelog: the shape that what is inserted
+    has, of `SHAPES`, or None: as its columns say. defaults: what rows have where they are given no value;
+    such a column is never NULL.
     """
 
     name: str
@@ -44,16 +56,22 @@ class Table:
     location: str
     lateness: tuple[ColumnLateness, ...] = ()
     constant_domain: tuple[str, ...] = ()
+    changelog: str | None = None
+    defaults: tuple[Default, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Triggers:
-    """delay: microseconds on the step clock. A key's changes leave when any of them fires."""
+    """delay: microseconds on the step clock. A key's changes leave when any of them fires.
+
+    once: of SELECT STREAM: no key fires twice, so that what leaves is never a retraction.
+    """
 
     counting: int | None
     delay: int | None
     waterline: bool
     location: str
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +113,33 @@ class View:
     max_iterations: int = 0
     emission: Emission | None = None
 
+    @property
+    def retracts(self) -> bool:
+        """Whether what leaves may be a retraction: of a row, or of what was said of a result's state."""
+        if isinstance(self.emission, Schedule) and self.emission.flagged:
+            return True
+        return not (self.append_only or self.emits_once)
+
+    @property
+    def emits_once(self) -> bool:
+        """Whether its rows wait until they are final."""
+        return isinstance(self.emission, Triggers) and self.emission.once
+
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Standing INSERT INTO target: every change of `view` is written to the target's sink."""
+    """Standing INSERT INTO target: every change of `view` is written to the target's sink.
+
+    shape: of `SHAPES`. columns: for each of the target's, the place of the view's, or None: what
+    `sql.inserts` lists is filled in, anything else is NULL. key: of an upsert, its places in the view.
+    """
 
     target: str
     view: str
     location: str
+    shape: str
+    columns: tuple[int | None, ...]
+    key: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,21 +158,38 @@ class Program:
     inserts: tuple[Insert, ...]
     circuit: Circuit
 
+    @property
+    def inputs(self) -> dict[str, Table]:
+        return inputs_of(self.tables, self.inserts)
+
+    @property
+    def emits_once(self) -> bool:
+        """Whether rows of some view leave once, so not while more input may change them."""
+        return any(view.emits_once for view in self.views.values())
+
+
+def inputs_of(tables: Mapping[str, Table], inserts: Iterable[Insert]) -> dict[str, Table]:
+    """The tables that take rows: all but those that the program itself inserts into."""
+    targets = {insert.target for insert in inserts}
+    return {name: table for name, table in tables.items() if name not in targets}
+
 
 def compile_program(
     text: str,
     name: str = "program.sql",
     define: Mapping[str, str] | None = None,
     session: SparkSession | None = None,
+    functions: Sequence[Declared] = (),
 ) -> Program:
     """Compile with `session`'s Catalyst, or the active session's, or one started for it.
 
-    define: values of `${NAME}`, before the environment's. Raises ProgramError.
+    define: values of `${NAME}`, before the environment's. functions: beside the program's own. Raises
+    ProgramError.
     """
     from sql.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
     from sql.source import read  # noqa: PLC0415
 
-    return compile_source(read(text, name, define), session)
+    return compile_source(read(text, name, define), session, functions)
 
 
 def load_program(
@@ -143,6 +197,7 @@ def load_program(
     name: str | None = None,
     define: Mapping[str, str] | None = None,
     session: SparkSession | None = None,
+    functions: Sequence[Declared] = (),
 ) -> Program:
     """Like `compile_program`, through the on-disk cache.
 
@@ -155,12 +210,12 @@ def load_program(
     def compile_() -> Program:
         from sql.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
 
-        return compile_source(source, session)
+        return compile_source(source, session, functions)
 
     text, name = _text(path_or_text, name)
     source = read(text, name, define)
     timezone = session.conf.get("spark.sql.session.timeZone") if session is not None else "UTC"
-    return cached(source, timezone or "UTC", compile_)
+    return cached(source, timezone or "UTC", compile_, functions)
 
 
 def _text(path_or_text: str | Path, name: str | None) -> tuple[str, str]:

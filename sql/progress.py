@@ -1,4 +1,4 @@
-"""Progress analysis: what waterlines prove about every stream, and so which state is out of reach.
+"""Progress analysis: what waterlines prove about every stream.
 
 For each node a map from columns to bounds. The meaning of a bound b of column c, by which every transfer
 function below is to be judged:
@@ -8,45 +8,38 @@ function below is to be judged:
 W are the waterlines after the step; since they never fall and b is monotone, neither does b(W). Bounds only
 ever come from an `OnTime` filter, and an operator without a transfer function proves nothing.
 
-From the bounds follows the retention of every trace: each reader says which of its rows it can still look
-at; rows that no reader can look at are collected. The contents of views are never collected.
+From the bounds follows the retention of every trace (`sql/retention.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 
-from circuits.circuit import Circuit, Node
-from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
+from circuits.circuit import Circuit
+from circuits.expressions.nodes import Call, Column, Expression, substitute
 from circuits.operator import Operator
 from circuits.operators.aggregate import Aggregate
+from circuits.operators.ahead import Ahead, Difference
+from circuits.operators.arrivals import Arrival, Remaining
+from circuits.operators.as_of import AsOf
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.distinct import Distinct
-from circuits.operators.emit import Emit
 from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, RIGHT, Join
-from circuits.operators.late import Frozen, OnTime
+from circuits.operators.late import OnTime
 from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Union
+from circuits.operators.nearest import wants_greatest
 from circuits.operators.semijoin import SemiJoin
+from circuits.operators.sessions import Sessions
 from circuits.operators.setoperation import SetOperation
 from circuits.operators.streams import Exchange, Integrate
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.window import Window
-from circuits.retain import Limit, Retention
+from circuits.waterline import CLOCK
 from sql.inverse import solved
-from sql.monotone import Bound, Bounds, bound_of
-
-
-def with_retentions(circuit: Circuit) -> Circuit:
-    """The circuit, with the retention of every trace that can be collected."""
-    if not circuit.lateness:
-        return circuit
-    bounds = all_bounds(circuit)
-    traces = (i for i, n in enumerate(circuit.nodes) if isinstance(n.operator, _TRACES))
-    retentions = {i: retention for i in traces if (retention := _retention(circuit, bounds, i)) is not None}
-    return replace(circuit, retentions=retentions)
+from sql.monotone import Bound, Bounds, bound_of, least
+from sql.rolling import reach
 
 
 def all_bounds(circuit: Circuit) -> list[Bounds]:
@@ -57,9 +50,11 @@ def all_bounds(circuit: Circuit) -> list[Bounds]:
         inputs = [bounds[i] for i in node.inputs]
         if isinstance(node.operator, OnTime):
             bounds.append(_on_time(node.operator, inputs[0], waterlines))
+        elif isinstance(node.operator, Ahead):
+            bounds.append(_ahead(node.operator, waterlines))
         elif isinstance(node.operator, Union):
             kinds = [isinstance(circuit.nodes[i].operator, Constant) for i in node.inputs]
-            bounds.append(_union([b for b, constant in zip(inputs, kinds, strict=True) if not constant]))
+            bounds.append(union([b for b, constant in zip(inputs, kinds, strict=True) if not constant]))
         else:
             transfer = TRANSFER.get(type(node.operator), _nothing)
             bounds.append(transfer(node.operator, inputs))
@@ -84,6 +79,22 @@ def _on_time(operator: OnTime, bounds: Bounds, waterlines: dict[str, Column]) ->
     return {**bounds, **own}
 
 
+def _ahead(operator: Ahead, waterlines: dict[str, Column]) -> Bounds:
+    """A row that comes is ahead of the clock, and one that goes was ahead of it as of the step before.
+
+    So its value is at least the clock's reading, and what the value is made of follows; of the other columns
+    nothing does, since a row goes at any age.
+    """
+    bound: Bound = (substitute(operator.clock, lambda _: waterlines[CLOCK.name]),)
+    solution = solved(operator.value, bound)
+    return {operator.column: bound, **({} if solution is None else {solution[0]: solution[1]})}
+
+
+def _difference(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """A row of the output is one of either delta."""
+    return union(inputs)
+
+
 def _map(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """A column that is a monotone function of a bounded one is bounded by the function of the bound."""
     assert isinstance(operator, Map)
@@ -105,7 +116,7 @@ def _filter(operator: Operator, inputs: list[Bounds]) -> Bounds:
 def _flat_map(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """Each output row comes from one of the projections: bounded by the least of theirs."""
     assert isinstance(operator, FlatMap)
-    return _union([_projected(projection, inputs[0]) for projection in operator.projections])
+    return union([_projected(projection, inputs[0]) for projection in operator.projections])
 
 
 def _generate(operator: Operator, inputs: list[Bounds]) -> Bounds:
@@ -119,12 +130,12 @@ def _projected(expressions: tuple[Expression, ...], bounds: Bounds) -> Bounds:
     return {i: bound for i, bound in found.items() if bound is not None}
 
 
-def _union(inputs: list[Bounds]) -> Bounds:
+def union(inputs: list[Bounds]) -> Bounds:
     """A row of the output is a row of some input: bounded where all are, by the least."""
     if not inputs:
         return {}
     shared = set.intersection(*(set(bounds) for bounds in inputs))
-    return {i: _least(*(bounds[i] for bounds in inputs)) for i in shared}
+    return {i: least(*(bounds[i] for bounds in inputs)) for i in shared}
 
 
 def _join(operator: Operator, inputs: list[Bounds]) -> Bounds:
@@ -148,13 +159,28 @@ def _join(operator: Operator, inputs: list[Bounds]) -> Bounds:
         if other is None:
             other = _residual_bound(operator, side, column, sides)
         if own is not None and other is not None:
-            found[at] = _least(own, other)
+            found[at] = least(own, other)
     return found
+
+
+def _as_of(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """Output rows of a step have a new left row, or an old one whose nearest row is another one now.
+
+    Then a new right row has its key: a key is bounded by the least of both sides' bounds, if both have one.
+    Where the nearest is sought below, such an old left row isn't before the new right row: so its time is
+    bounded as a key is. No other column is: neither side's width is known here, and so not the right columns.
+    """
+    assert isinstance(operator, AsOf)
+    left, right = inputs
+    compared = [*zip(operator.left_key, operator.right_key, strict=True)]
+    if wants_greatest(operator.comparison):
+        compared.append((operator.left_time, operator.right_time))
+    return {a: least(left[a], right[b]) for a, b in compared if a in left and b in right}
 
 
 def _set_operation(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """A row of the output is a row of one of this step's deltas: bounded where both are, by the least."""
-    return _union(inputs)
+    return union(inputs)
 
 
 def _semijoin(operator: Operator, inputs: list[Bounds]) -> Bounds:
@@ -166,7 +192,7 @@ def _semijoin(operator: Operator, inputs: list[Bounds]) -> Bounds:
     assert isinstance(operator, SemiJoin)
     left, right = inputs
     on = zip(operator.left_on, operator.right_on, strict=True)
-    return {mine: _least(left[mine], right[other]) for mine, other in on if mine in left and other in right}
+    return {mine: least(left[mine], right[other]) for mine, other in on if mine in left and other in right}
 
 
 def _combine(operator: Operator, inputs: list[Bounds]) -> Bounds:
@@ -178,13 +204,31 @@ def _combine(operator: Operator, inputs: list[Bounds]) -> Bounds:
 def _aggregate(operator: Operator, inputs: list[Bounds]) -> Bounds:
     """A group's row changes only when an input has a row of the group: the least of the inputs' bounds."""
     assert isinstance(operator, Aggregate)
-    return {i: bound for i, bound in _union(inputs).items() if i < operator.keys}
+    return {i: bound for i, bound in union(inputs).items() if i < operator.keys}
 
 
 def _window(operator: Operator, inputs: list[Bounds]) -> Bounds:
-    """A delta puts out rows of the partitions it has rows of: of any age, but with its partition's keys."""
+    """A delta puts out rows of the partitions it has rows of: of any age, but with its partition's keys.
+
+    Of rolling windows only rows whose frame can hold a new one (`rolling.py`).
+    """
     assert isinstance(operator, Window | Top | TopOfAppends)
-    return {i: bound for i, bound in inputs[0].items() if i in operator.partition}
+    found = {i: bound for i, bound in inputs[0].items() if i in operator.partition}
+    rolling = reach(operator, inputs[0]) if isinstance(operator, Window) else None
+    return found if rolling is None else {rolling.column: rolling.changed, **found}
+
+
+def _sessions(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """Besides the partition's keys, the end of a session that changes: it is no less than a new row's start.
+
+    A session that rows join ends after their start. Where rows leave it and it falls apart, each part but the
+    last was connected to a row that left: the part's end is no less than that row's start.
+    """
+    assert isinstance(operator, Sessions)
+    bounds = {i: bound for i, bound in inputs[0].items() if i in operator.partition}
+    if operator.start in inputs[0]:
+        bounds[len(operator.output) - 1] = inputs[0][operator.start]
+    return bounds
 
 
 TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
@@ -193,14 +237,19 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Generate: _generate,
     Filter: _filter,
     Negate: _same,
+    Difference: _difference,
     Exchange: _same,
     Integrate: _same,
     Distinct: _same,
     AppendOnly: _same,
     NonNegative: _same,
+    Arrival: _same,
+    # the retracted copy is of the same row
+    Remaining: _same,
     # the retraction of a key's old row isn't below a waterline either: such a key is frozen
     Upsert: _same,
     Join: _join,
+    AsOf: _as_of,
     SemiJoin: _semijoin,
     SetOperation: _set_operation,
     Combine: _combine,
@@ -209,111 +258,8 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Window: _window,
     Top: _window,
     TopOfAppends: _window,
+    Sessions: _sessions,
 }
-
-
-# -- retention ---------------------------------------------------------------------------------------------
-
-
-# what looks rows of a trace up
-_READERS = (Join, SemiJoin, SetOperation, Distinct, Aggregate, NonNegative, Frozen, Window, Top)
-_TRACES = (Integrate, Upsert, TopOfAppends, Emit)
-
-
-def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention | None:
-    """The limits of all readers of a trace; None where one of them may look at any row at any time."""
-    if any(output.trace == trace for output in circuit.outputs):
-        return None
-    node = circuit.nodes[trace]
-    if isinstance(node.operator, Emit):
-        # its own limits are below what has fired: such a key's row is never retracted any more
-        return Retention((node.operator.limits,)) if node.operator.limits else None
-    readers: list[tuple[Limit, ...]] = []
-    if isinstance(node.operator, Upsert):
-        readers.append(_upsert_limits(node.operator, bounds[node.inputs[0]]))
-    if any(trace in circuit.nodes[i].inputs for i in circuit.loop_of):
-        return None  # a recursion may come back to any row
-    if isinstance(node.operator, TopOfAppends):
-        # a partition's rows are compared with new ones of the partition
-        readers.append(_column_limits(bounds[node.inputs[0]], node.operator.partition))
-    for reader in circuit.nodes:
-        for position, i in enumerate(reader.inputs):
-            if i == trace and isinstance(reader.operator, _READERS):
-                readers.append(_limits(reader, position, [bounds[j] for j in reader.inputs]))
-    if not readers or not all(readers):
-        return None
-    return Retention(tuple(dict.fromkeys(readers)))
-
-
-def _limits(reader: Node, position: int, inputs: list[Bounds]) -> tuple[Limit, ...]:
-    operator = reader.operator
-    if isinstance(operator, Join):
-        return _join_limits(operator, position, inputs)
-    if isinstance(operator, SemiJoin):
-        return _semijoin_limits(operator, position, inputs)
-    if isinstance(operator, SetOperation):
-        # a row of either input is looked up in both
-        return _column_limits(_union(inputs), range(len(reader.schema)))
-    if isinstance(operator, Aggregate):
-        # any input may touch a group, and then all are looked up
-        return _column_limits(_union(inputs), range(operator.keys))
-    if isinstance(operator, Window | Top):
-        # a partition is listed when a new row has its keys
-        return _column_limits(inputs[0], operator.partition)
-    return _column_limits(inputs[position], inputs[position])
-
-
-def _column_limits(bounds: Bounds, columns: Iterable[int]) -> tuple[Limit, ...]:
-    """Whole rows or groups are looked up by rows that are themselves bounded."""
-    return tuple(Limit(Column(i, bounds[i][0].type), bounds[i]) for i in columns if i in bounds)
-
-
-def _upsert_limits(operator: Upsert, bounds: Bounds) -> tuple[Limit, ...]:
-    """A key's row is looked up by changes of the key, so only bounds on key columns count.
-
-    A bound on another column would forget that the key is frozen, and take its next change for a new row.
-    """
-    return _column_limits(bounds, operator.key)
-
-
-def _join_limits(operator: Join, position: int, inputs: list[Bounds]) -> tuple[Limit, ...]:
-    """One side's rows are looked up by new rows of the *other* side.
-
-    So by its bounds on the key, and by what the residual then demands of this side's columns.
-    """
-    own_key = (operator.left_key, operator.right_key)[position]
-    other_key = (operator.right_key, operator.left_key)[position]
-    other = inputs[1 - position]
-    limits = [
-        Limit(Column(mine, other[theirs][0].type), other[theirs])
-        for mine, theirs in zip(own_key, other_key, strict=True)
-        if theirs in other
-    ]
-    at = {i: column for i, (side, column) in enumerate(operator.columns) if side == position}
-    others = {i: other[c] for i, (s, c) in enumerate(operator.columns) if s != position and c in other}
-    for greater, lesser in comparisons(operator.residual):
-        bound = bound_of(lesser, others)
-        if (
-            bound is not None
-            and set(columns_of(greater)) <= set(at)
-            and any(True for _ in columns_of(greater))
-        ):
-            limits.append(Limit(remap(greater, at), bound))
-    return tuple(limits)
-
-
-def _semijoin_limits(operator: SemiJoin, position: int, inputs: list[Bounds]) -> tuple[Limit, ...]:
-    """Left rows are looked up by new right rows; right rows by new rows of either side.
-
-    A new right row asks whether its key was there before, so right rows stay until both sides are past them.
-    """
-    left, right = inputs
-    on = zip(operator.left_on, operator.right_on, strict=True)
-    if position == 0:
-        known = [(mine, right[other]) for mine, other in on if other in right]
-    else:
-        known = [(o, _least(left[m], right[o])) for m, o in on if m in left and o in right]
-    return tuple(Limit(Column(i, bound[0].type), bound) for i, bound in known)
 
 
 def _residual_bound(operator: Join, side: int, column: int, sides: tuple[Bounds, Bounds]) -> Bound | None:
@@ -342,7 +288,3 @@ def comparisons(condition: Expression | None) -> list[tuple[Expression, Expressi
         a, b = condition.arguments
         return [(a, b), (b, a)]
     return []
-
-
-def _least(*bounds: Bound) -> Bound:
-    return tuple(dict.fromkeys(expression for bound in bounds for expression in bound))

@@ -19,6 +19,7 @@ from sql.late_rows import scanned
 from sql.plan import (
     LEVEL,
     Aggregate,
+    AsOf,
     Distinct,
     Expand,
     Filter,
@@ -29,6 +30,7 @@ from sql.plan import (
     Project,
     Scan,
     Schema,
+    TemporalFilter,
     Union,
 )
 from sql.source import Source
@@ -98,8 +100,12 @@ def _named(plan: Plan) -> str:
             return "an aggregate"
         case Join():
             return f"{plan.kind.upper()} JOIN"
+        case AsOf():
+            return "ASOF JOIN"
         case Levels():
             return "WITH RECURSIVE"
+        case TemporalFilter():
+            return "a condition on the clock"
         case _:
             return type(plan).__name__
 

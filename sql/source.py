@@ -13,7 +13,7 @@ from circuits.errors import ProgramError
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _COMMENT_OR_STRING = re.compile(
-    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | \$\{[^}]*\}""",
+    r"""\$\$.*?\$\$ | --[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | \$\{[^}]*\}""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -48,7 +48,7 @@ class Source:
 
 
 def read(text: str, name: str, define: Mapping[str, str] | None = None) -> Source:
-    """Substitute `${NAME}`, outside of comments, from `define`, then the environment.
+    """Substitute `${NAME}`, outside of comments and of $$ ... $$, from `define`, then the environment.
 
     Raises ProgramError for a name neither has.
     """
@@ -76,7 +76,7 @@ def read(text: str, name: str, define: Mapping[str, str] | None = None) -> Sourc
 def _variables(text: str) -> list[re.Match[str]]:
     found: list[re.Match[str]] = []
     for match in _COMMENT_OR_STRING.finditer(text):
-        if not match[0].startswith(("--", "/*")):
+        if not match[0].startswith(("--", "/*", "$$")):
             found += _VARIABLE.finditer(text, match.start(), match.end())
     return found
 

@@ -8,10 +8,13 @@ from datetime import date, datetime, timedelta
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
+from circuits.python_function import PythonFunction
+from circuits.waterline import CLOCK
 from sql.monotone import floored
 from sql.plan import (
     Aggregate,
     AggregateCall,
+    AsOf,
     Distinct,
     Expand,
     Field,
@@ -25,6 +28,8 @@ from sql.plan import (
     Schema,
     SetOperation,
     SortOrder,
+    TemporalFilter,
+    TimeBound,
     Top,
     Union,
     Values,
@@ -33,7 +38,7 @@ from sql.plan import (
 )
 from sql.types import UnsupportedType, ddl
 
-_INFIX = {
+INFIX = {
     "add": "+",
     "subtract": "-",
     "multiply": "*",
@@ -50,6 +55,9 @@ _INFIX = {
 }
 
 
+_NOW = (Field("now()", CLOCK.type, False),)
+
+
 def spell(expression: Expression, schema: Schema) -> str:
     """The expression over columns of `schema`."""
     if isinstance(expression, Column):
@@ -64,8 +72,8 @@ def spell(expression: Expression, schema: Schema) -> str:
     arguments = [_operand(a, schema) for a in expression.arguments]
     if expression.function in ("timestamp_add_interval", "time_add"):
         return _shifted(arguments[0], expression.arguments[1], arguments[1])
-    if expression.function in _INFIX and len(arguments) == 2:
-        return f" {_INFIX[expression.function]} ".join(arguments)
+    if expression.function in INFIX and len(arguments) == 2:
+        return f" {INFIX[expression.function]} ".join(arguments)
     plain = [spell(a, schema) for a in expression.arguments]
     if expression.function == "lambda_function":
         parameters = plain[1] if len(plain) == 2 else f"({', '.join(plain[1:])})"
@@ -81,7 +89,9 @@ def spell(expression: Expression, schema: Schema) -> str:
         return f"{'micros' if pa.types.is_integer(expression.type) else 'timestamp'}({plain[0]})"
     if expression.function in ("is_null", "is_not_null"):
         return f"{arguments[0]} {expression.function.replace('_', ' ').upper()}"
-    return f"{expression.function}({', '.join(plain)})"
+    function = expression.option("function")
+    called = function.name if isinstance(function, PythonFunction) else expression.function
+    return f"{called}({', '.join(plain)})"
 
 
 def _aligned(expression: Call, schema: Schema) -> str:
@@ -120,7 +130,7 @@ def _shifted(time: str, interval: Expression, spelled: str) -> str:
 def _operand(expression: Expression, schema: Schema) -> str:
     spelled = spell(expression, schema)
     nested = isinstance(expression, Call) and expression.function in (
-        *_INFIX,
+        *INFIX,
         "timestamp_add_interval",
         "time_add",
     )
@@ -151,21 +161,23 @@ def type_name(type_: pa.DataType) -> str:
 def spell_call(call: AggregateCall, schema: Schema) -> str:
     arguments = ", ".join(spell(a, schema) for a in call.arguments) or "*"
     filtered = f" FILTER (WHERE {spell(call.filter, schema)})" if call.filter is not None else ""
-    return f"{call.function}({'DISTINCT ' if call.distinct else ''}{arguments}){filtered}"
+    return f"{call.called}({'DISTINCT ' if call.distinct else ''}{arguments}){filtered}"
 
 
 def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
     """One line: what this node does to its inputs."""
     match plan:
         case Scan():
-            return f"scan {plan.relation}"
+            return f"scan {plan.relation}{' with its order of arrival' if plan.arrival else ''}"
         case Values():
             return f"values of {len(plan.rows)} rows"
         case Project():
             return "project " + _aliased(plan.expressions, plan.schema, plan.input.schema)
         case Filter():
             return "filter " + spell(plan.condition, plan.input.schema)
-        case Join():
+        case TemporalFilter():
+            return "filter " + " AND ".join(_spell_bound(bound, plan.input.schema) for bound in plan.bounds)
+        case Join() | AsOf():
             return _spell_join(plan)
         case Aggregate():
             keys = ", ".join(spell(key, plan.input.schema) for key in plan.keys) or "nothing"
@@ -192,6 +204,11 @@ def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
             return f"windows by {keys}: {calls}"
 
 
+def _spell_bound(bound: TimeBound, schema: Schema) -> str:
+    operator = (">" if bound.leaves else "<") + ("=" if bound.leaves != bound.at_once else "")
+    return f"{spell(bound.value, schema)} {operator} {spell(bound.clock, _NOW)}"
+
+
 def _spell_over(call: WindowCall, schema: Schema) -> str:
     arguments = ", ".join(spell(a, schema) for a in call.arguments)
     order = _spell_order(call.order, schema)
@@ -202,12 +219,16 @@ def _spell_order(order: tuple[SortOrder, ...], schema: Schema) -> str:
     return ", ".join(spell(by.expression, schema) + (" DESC" if by.descending else "") for by in order)
 
 
-def _spell_join(plan: Join) -> str:
+def _spell_join(plan: Join | AsOf) -> str:
     left, right = _qualified(plan.left.schema, plan.right.schema)
     keys = [
         f"{spell(a, left)} {'<=>' if safe else '='} {spell(b, right)}"
         for a, b, safe in zip(plan.left_keys, plan.right_keys, plan.null_safe, strict=True)
     ]
+    if isinstance(plan, AsOf):
+        times = f"{spell(plan.left_time, left)} {INFIX[plan.comparison]} {spell(plan.right_time, right)}"
+        on = f" on {' AND '.join(keys)}" if keys else ""
+        return f"{plan.kind} join with the nearest of {times}{on}"
     residual = [spell(plan.residual, (*left, *right))] if plan.residual is not None else []
     condition = " AND ".join([*keys, *residual])
     return f"{plan.kind} join on {condition}" if condition else f"{plan.kind} join of every pair"

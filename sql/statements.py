@@ -1,4 +1,4 @@
-"""A program file as statements: CREATE TABLE, CREATE VIEW, INSERT INTO.
+"""A program file as statements: CREATE TABLE, CREATE VIEW, CREATE FUNCTION, INSERT INTO.
 
 Heads are read here, token by token; the text of a query or of a column's type is kept as a slice of the
 user's text for Catalyst, so that its meaning and its error positions stay the user's.
@@ -6,21 +6,32 @@ user's text for Catalyst, so that its meaning and its error positions stay the u
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sql.annotations import LatenessClause, LatenessStatement, lateness_clause, lateness_statement
+from sql.annotations import (
+    LatenessClause,
+    LatenessStatement,
+    constant_clause,
+    lateness_clause,
+    lateness_statement,
+)
 from sql.emission import Clause, emission_clause, emission_start
 from sql.extensions import refuse_in_query, refuse_statement
+from sql.functions import CreateFunction, create_function
+from sql.program import SHAPES
 from sql.source import Source
 from sql.tokens import Cursor, Slice, Token, tokens
 
 _KNOWN = (
-    "statements are CREATE TABLE, CREATE STREAM, CREATE [LOCAL | MATERIALIZED] [RECURSIVE] VIEW, LATENESS "
-    "and INSERT INTO"
+    "statements are CREATE TABLE, CREATE STREAM, CREATE [LOCAL | MATERIALIZED] [RECURSIVE] VIEW, CREATE "
+    "[AGGREGATE] FUNCTION, LATENESS and INSERT INTO"
 )
 _TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
 _QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
-_PROPERTIES = ("append_only", "unchecked")
+# of a table's WITH, and the values that they take
+_BOOLEAN = ("true", "false")
+_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, "changelog": SHAPES}
 # of a recursive view that doesn't say max_iterations
 DEFAULT_ITERATIONS = 1000
 
@@ -33,6 +44,7 @@ class ColumnDefinition:
     start: int
     lateness: LatenessClause | None = None
     constant_domain: bool = False
+    default: Slice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,7 @@ class CreateTable:
     properties: dict[str, bool]
     start: int
     is_stream: bool = False
+    changelog: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +89,15 @@ class CreateRecursiveView:
 
 @dataclass(frozen=True, slots=True)
 class InsertInto:
+    """columns: of the target, those that are listed, in the order of the query's; None: all of them."""
+
     target: str
     query: Slice
     start: int
+    columns: tuple[Token, ...] | None = None
 
 
-Statement = CreateTable | CreateView | CreateRecursiveView | InsertInto | LatenessStatement
+Statement = CreateTable | CreateView | CreateRecursiveView | CreateFunction | InsertInto | LatenessStatement
 
 
 def has_lateness(statement: Statement) -> bool:
@@ -113,6 +129,10 @@ def _statement(cursor: Cursor) -> Statement:
         return _create_table(cursor)
     if cursor.accept("CREATE", "STREAM"):
         return _create_stream(cursor)
+    for aggregate in (False, True):
+        if cursor.accept("CREATE", *(["AGGREGATE"] if aggregate else []), "FUNCTION"):
+            _refuse_if_not_exists(cursor)
+            return create_function(cursor, aggregate)
     for kind in ("VIEW", "LOCAL", "MATERIALIZED"):
         words = ("CREATE",) if kind == "VIEW" else ("CREATE", kind)
         if cursor.accept(*words, "VIEW"):
@@ -124,6 +144,7 @@ def _statement(cursor: Cursor) -> Statement:
     if cursor.accept("INSERT", "INTO"):
         cursor.accept("TABLE")
         target = cursor.name("a table's name")
+        columns = _listed(cursor)
         if cursor.sees("VALUES"):
             cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
         query = _query(cursor)
@@ -132,20 +153,26 @@ def _statement(cursor: Cursor) -> Statement:
             cursor.fail(
                 f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
             )
-        return InsertInto(target.text, query, start)
+        return InsertInto(target.text, query, start, columns)
     found = " ".join(token.text for token in cursor.tokens[: 2 if cursor.sees("CREATE") else 1])
     raise cursor.source.error(start, f"unknown statement '{found}'; {_KNOWN}")
+
+
+def _listed(cursor: Cursor) -> tuple[Token, ...] | None:
+    """The columns in parentheses, unless those enclose the query."""
+    if cursor.next.text != "(" or cursor.ahead(1).upper in _QUERY_STARTS:
+        return None
+    columns = _name_tokens(cursor)
+    for number, column in enumerate(columns):
+        if column.text.lower() in {other.text.lower() for other in columns[:number]}:
+            cursor.fail(f"column '{column.text}' is listed twice", column)
+    return columns
 
 
 def _create_view(cursor: Cursor, kind: str) -> CreateView:
     _refuse_if_not_exists(cursor)
     name = cursor.name("a view's name")
-    columns: list[str] = []
-    if cursor.accept("("):
-        columns.append(cursor.name("a column's name").text)
-        while cursor.accept(","):
-            columns.append(cursor.name("a column's name").text)
-        cursor.expect(")")
+    columns = _names(cursor) if cursor.next.text == "(" else ()
     cursor.expect("AS")
     query = _query(cursor)
     emission = emission_clause(cursor) if cursor.next.kind != "end" else None
@@ -154,7 +181,7 @@ def _create_view(cursor: Cursor, kind: str) -> CreateView:
             f"view '{name.text}' is LOCAL: nothing of it leaves, at no time; declare it with CREATE VIEW"
         )
         raise cursor.source.error(emission.start, message)
-    return CreateView(name.text, tuple(columns), kind, query, name.start, emission)
+    return CreateView(name.text, columns, kind, query, name.start, emission)
 
 
 def _create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
@@ -168,7 +195,7 @@ def _create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
     while True:
         at = cursor.next
         column, is_key = _column(cursor)
-        if is_key or column.lateness is not None or column.constant_domain:
+        if is_key or column.lateness is not None or column.constant_domain or column.default is not None:
             cursor.fail(f"a column of a recursive view is name TYPE [NOT NULL]: {form}", at)
         _check_new(cursor, column, columns, at)
         columns.append(column)
@@ -213,7 +240,7 @@ def _refuse_if_not_exists(cursor: Cursor) -> None:
 
 def _create_stream(cursor: Cursor) -> CreateTable:
     """A table that only grows; WITH (materialized = true): whose history may be read."""
-    table = _create_table(cursor, ("materialized",))
+    table = _create_table(cursor, {"materialized": _BOOLEAN})
     if table.primary_key:
         message = (
             f"stream '{table.name}' can't have a PRIMARY KEY: its rows are never replaced; use CREATE TABLE"
@@ -222,7 +249,7 @@ def _create_stream(cursor: Cursor) -> CreateTable:
     return replace(table, properties={"append_only": True, **table.properties}, is_stream=True)
 
 
-def _create_table(cursor: Cursor, known: tuple[str, ...] = _PROPERTIES) -> CreateTable:
+def _create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERTIES) -> CreateTable:
     _refuse_if_not_exists(cursor)
     name = cursor.name("a table's name")
     if not cursor.sees("("):
@@ -248,7 +275,11 @@ def _create_table(cursor: Cursor, known: tuple[str, ...] = _PROPERTIES) -> Creat
             break
     cursor.expect(")")
     format_, options, properties = _clauses(cursor, known)
-    return CreateTable(name.text, tuple(columns), key, format_, options, properties, name.start)
+    changelog = properties.pop("changelog", None)
+    flags = {name: value == "true" for name, value in properties.items()}
+    return CreateTable(
+        name.text, tuple(columns), key, format_, options, flags, name.start, changelog=changelog
+    )
 
 
 def _check_new(cursor: Cursor, column: ColumnDefinition, columns: list[ColumnDefinition], at: Token) -> None:
@@ -257,20 +288,25 @@ def _check_new(cursor: Cursor, column: ColumnDefinition, columns: list[ColumnDef
 
 
 def _names(cursor: Cursor) -> tuple[str, ...]:
+    return tuple(token.text for token in _name_tokens(cursor))
+
+
+def _name_tokens(cursor: Cursor) -> tuple[Token, ...]:
     cursor.expect("(")
-    names = [cursor.name("a column's name").text]
+    names = [cursor.name("a column's name")]
     while cursor.accept(","):
-        names.append(cursor.name("a column's name").text)
+        names.append(cursor.name("a column's name"))
     cursor.expect(")")
     return tuple(names)
 
 
 def _column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
-    """name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN] [COMMENT '...']"""
+    """name TYPE, then clauses in any order, as the error for an unknown one lists them, and COMMENT."""
     name = cursor.name("a column's name")
-    type_ = _type(cursor, name.text)
+    type_ = cursor.type(f"column '{name.text}'", _TYPE_ENDS)
     not_null = is_key = constant_domain = False
     lateness: LatenessClause | None = None
+    default: Slice | None = None
     while not (cursor.sees(",") or cursor.sees(")")):
         if cursor.accept("NOT", "NULL"):
             not_null = True
@@ -283,33 +319,29 @@ def _column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
             lateness = lateness_clause(cursor)
         elif cursor.accept("CONSTANT", "DOMAIN"):
             constant_domain = True
+        elif cursor.sees("DEFAULT"):
+            if default is not None:
+                cursor.fail(f"column '{name.text}' has a DEFAULT already")
+            cursor.take()
+            default = constant_clause(cursor, "DEFAULT", "now()")
         elif cursor.accept("COMMENT"):
             cursor.value()
         else:
-            form = "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN]"
+            form = (
+                "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN] "
+                "[DEFAULT constant]"
+            )
             cursor.fail(f"column '{name.text}': unknown clause {cursor.next}; {form}")
-    definition = ColumnDefinition(name.text, type_, not_null, name.start, lateness, constant_domain)
+    definition = ColumnDefinition(name.text, type_, not_null, name.start, lateness, constant_domain, default)
     return definition, is_key
 
 
-def _type(cursor: Cursor, column: str) -> Slice:
-    first = last = cursor.next
-    depth = 0
-    while cursor.next.kind != "end":
-        token = cursor.next
-        if depth == 0 and (token.text in (",", ")") or token.upper in _TYPE_ENDS):
-            break
-        depth += (token.text in ("(", "<")) - (token.text in (")", ">"))
-        last = cursor.take()
-    if cursor.next is first:
-        cursor.fail(f"column '{column}' has no type")
-    return Slice(cursor.source.text[first.start : last.stop], first.start)
-
-
-def _clauses(cursor: Cursor, known: tuple[str, ...]) -> tuple[str | None, dict[str, str], dict[str, bool]]:
+def _clauses(
+    cursor: Cursor, known: Mapping[str, tuple[str, ...]]
+) -> tuple[str | None, dict[str, str], dict[str, str]]:
     format_: str | None = None
     options: dict[str, str] = {}
-    properties: dict[str, bool] = {}
+    properties: dict[str, str] = {}
     while cursor.next.kind != "end":
         if cursor.accept("USING"):
             format_ = _dotted(cursor)
@@ -347,13 +379,14 @@ def _pairs(cursor: Cursor) -> dict[str, str]:
     return pairs
 
 
-def _properties(cursor: Cursor, known: tuple[str, ...]) -> dict[str, bool]:
+def _properties(cursor: Cursor, known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     at = cursor.ahead(1)
-    properties: dict[str, bool] = {}
+    properties: dict[str, str] = {}
     for name, value in _pairs(cursor).items():
-        if name.lower() not in known:
+        values = known.get(name.lower())
+        if values is None:
             cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
-        if value.lower() not in ("true", "false"):
-            cursor.fail(f"property '{name}' is true or false, not '{value}'", at)
-        properties[name.lower()] = value.lower() == "true"
+        if value.lower() not in values:
+            cursor.fail(f"property '{name}' is {' or '.join(values)}, not '{value}'", at)
+        properties[name.lower()] = value.lower()
     return properties

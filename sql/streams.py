@@ -2,7 +2,8 @@
 
 A stream is an append-only table; a query over it without STREAM asks for its history, which it has if it is
 declared WITH (materialized = true). The rows of SELECT STREAM are never retracted: each is put out once, when
-no further input can change it. Where STREAM stands in a sub-query it means nothing.
+no further input can change it. Where the query only adds rows that is at once; else a row waits, as with
+TRIGGER ON WATERMARK, until a waterline has passed its stream key. STREAM in a sub-query means nothing.
 
 A column is *monotonic* if waterlines bound it from below (`monotone.py`).
 Source: Apache Calcite, "Streaming".
@@ -10,14 +11,14 @@ Source: Apache Calcite, "Streaming".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from circuits.expressions.nodes import Column, columns_of
 from sql.late_rows import scanned
 from sql.monotone import Bound, bound_of
-from sql.plan import Aggregate, Distinct, Expand, Filter, Join, Plan, Project, Scan, Union
-from sql.program import Table, View
+from sql.plan import Aggregate, Distinct, Expand, Filter, Join, Plan, Project, Scan, TemporalFilter, Union
+from sql.program import Table, Triggers, View
 from sql.progress import comparisons
 from sql.source import Source
 from sql.tokens import Slice, Token, tokens
@@ -40,10 +41,13 @@ def is_stream_word(tokens: Sequence[Token], at: int) -> bool:
 
 @dataclass(frozen=True)
 class Relations:
-    """streams: each, and whether its history may be read. monotonic: columns of each relation so far."""
+    """streams: each, and whether its history may be read. monotonic: columns of each relation so far.
+    forgetful: streams whose rows leave by the clock.
+    """
 
     streams: Mapping[str, bool]
     monotonic: Mapping[str, Monotonic]
+    forgetful: Set[str] = frozenset()
 
 
 def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
@@ -53,7 +57,7 @@ def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
             return relations.get(plan.relation, {})
         case Project():
             return _projected(plan.expressions, monotonic(plan.input, relations))
-        case Filter() | Distinct():
+        case Filter() | TemporalFilter() | Distinct():
             return monotonic(plan.input, relations)
         case Expand():
             below = monotonic(plan.input, relations)
@@ -79,14 +83,18 @@ def _shared(all_: list[Monotonic]) -> Monotonic:
     return {i: bound for i, bound in all_[0].items() if all(i in other for other in all_)} if all_ else {}
 
 
-def check_stream(
-    source: Source, text: Slice, plan: Plan, relations: Relations, kind: str, append_only: bool
-) -> bool:
-    """Whether a view of the query is a stream. text: as written. kind, append_only: of the view.
+def emission_of_stream(source: Source, text: Slice) -> Triggers | None:
+    """When the rows of SELECT STREAM leave that later ones may change; None: the query has no STREAM."""
+    word = _streaming(_inside(source, text))
+    return None if word is None else Triggers(None, None, True, source.location(word.start), once=True)
+
+
+def check_stream(source: Source, text: Slice, plan: Plan, relations: Relations, kind: str) -> bool:
+    """Whether a view of the query is a stream. text: as written. kind: of the view.
 
     Raises ProgramError, which says the cure, for a query that can't be what it says.
     """
-    inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
+    inside = _inside(source, text)
     read = scanned(plan)
     word = _streaming(inside)
     if word is None:
@@ -99,13 +107,11 @@ def check_stream(
     _check_order(source, inside, plan, relations)
     for node in _nodes(plan):
         _check_node(source, word, inside, node, relations)
-    if not append_only:
-        raise source.error(
-            word.start,
-            "not supported yet: SELECT STREAM of rows that later ones may change; use "
-            "SELECT ... TRIGGER ON WATERMARK over a stream WITH (materialized = true)",
-        )
     return True
+
+
+def _inside(source: Source, text: Slice) -> list[Token]:
+    return [t for t in tokens(source) if text.start <= t.start < text.stop]
 
 
 def _streaming(inside: Sequence[Token]) -> Token | None:
@@ -140,10 +146,41 @@ def _check_order(source: Source, inside: Sequence[Token], plan: Plan, relations:
             raise source.error(token.start, f"a stream has no {token.upper}: {cure}")
     for token, at in outermost:
         if token.upper == "ORDER" and inside[at + 1].upper == "BY":
-            by = inside[at + 2].text.strip("`").lower()
-            found = monotonic(plan, relations.monotonic)
-            if by not in {plan.schema[i].name.lower() for i in found}:
-                raise source.error(inside[at + 2].start, f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+            by = next(_items(inside, at + 2, ()))
+            column = _selected(by, inside, plan)
+            falls = any(t.upper == "DESC" for t in by)
+            if falls or column not in monotonic(plan, relations.monotonic):
+                raise source.error(by[0].start, f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+
+
+def _items(inside: Sequence[Token], at: int, ends: Sequence[str]) -> Iterator[list[Token]]:
+    """The expressions from a token on, between commas, up to a word that ends them all."""
+    depth, item = 0, list[Token]()
+    for token in inside[at:]:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.upper in ends:
+            break
+        if depth == 0 and token.text == ",":
+            yield item
+            item = []
+        else:
+            item.append(token)
+    yield item
+
+
+def _selected(by: Sequence[Token], inside: Sequence[Token], plan: Plan) -> int | None:
+    """The column that is ordered by: one of that name, or one that is selected by the same expression."""
+    wanted = [t.upper for t in by if t.upper not in ("ASC", "DESC", "NULLS", "FIRST", "LAST")]
+    names = [column.name.upper() for column in plan.schema]
+    if len(wanted) == 1 and wanted[0].strip("`") in names:
+        return names.index(wanted[0].strip("`"))
+    start = next(at for token, at in _outermost(inside) if token.upper == "STREAM")
+    items = [[t.upper for t in item] for item in _items(inside, start + 1, ("FROM",))]
+    for i, item in enumerate(items):
+        # what comes after the expression is its name
+        if item[: len(wanted)] == wanted and len(item) <= len(wanted) + 2 and len(items) == len(names):
+            return i
+    return None
 
 
 def _outermost(inside: Sequence[Token]) -> Iterator[tuple[Token, int]]:
@@ -163,6 +200,9 @@ _A_MONOTONIC = (
 def _check_node(
     source: Source, word: Token, inside: Sequence[Token], node: Plan, relations: Relations
 ) -> None:
+    if _forgets(node, relations.forgetful):
+        message = "rows never leave a stream, but the clock ends a condition on now() here; leave STREAM out"
+        raise source.error(word.start, message)
     if isinstance(node, Aggregate) and not monotonic(node, relations.monotonic):
         group = next((t for t in inside if t.upper == "GROUP"), word)
         sets = " in each of its sets" if isinstance(node.input, Expand) else ""
@@ -175,6 +215,17 @@ def _check_node(
             join = next((t for t in inside if t.upper == "JOIN"), word)
             cure = "as s.rowtime BETWEEN o.rowtime AND o.rowtime + INTERVAL '1' HOUR, both with LATENESS"
             raise source.error(join.start, f"a join of two streams needs a time bound between them, {cure}")
+
+
+def forgets(plan: Plan, forgetful: Set[str]) -> bool:
+    """Whether the clock alone takes rows from what the plan reads. forgetful: relations of which it does."""
+    return any(_forgets(node, forgetful) for node in _nodes(plan))
+
+
+def _forgets(node: Plan, forgetful: Set[str]) -> bool:
+    if isinstance(node, TemporalFilter):
+        return any(bound.leaves for bound in node.bounds)
+    return isinstance(node, Scan) and node.relation in forgetful
 
 
 def _is_bounded(join: Join, relations: Relations) -> bool:

@@ -6,6 +6,7 @@ Only statement heads and tails are read as tokens; a query's text goes to Cataly
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -17,9 +18,10 @@ _TOKEN = re.compile(
   | (?P<comment> /\* )
   | (?P<string>  [rR]'[^']*' | [rR]"[^"]*" | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" )
   | (?P<quoted>  `(?:[^`]|``)*` )
+  | (?P<dollars> \$\$.*?\$\$ )
   | (?P<number>  (?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\w* )
   | (?P<word>    [^\W\d]\w* )
-  | (?P<open>    ['"`] )
+  | (?P<open>    ['"`] | \$\$ )
   | (?P<symbol>  . )
     """,
     re.VERBOSE | re.DOTALL,
@@ -28,7 +30,10 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """kind: 'word', 'quoted', 'string', 'number', 'symbol' or 'end'; text[start:stop] is its spelling."""
+    """kind: 'word', 'quoted', 'string', 'dollars', 'number', 'symbol' or 'end'.
+
+    text[start:stop] is its spelling.
+    """
 
     kind: str
     text: str
@@ -170,6 +175,20 @@ class Cursor:
         if token.kind not in ("word", "number", "quoted"):
             self.fail(f"expected a value, found {token}", token)
         return text.strip("`")
+
+    def type(self, what: str, ends: Set[str]) -> Slice:
+        """The text of a type, up to a comma, a parenthesis that isn't its own, or one of the words `ends`."""
+        first = last = self.next
+        depth = 0
+        while self.next.kind != "end":
+            token = self.next
+            if depth == 0 and (token.text in (",", ")") or token.upper in ends):
+                break
+            depth += (token.text in ("(", "<")) - (token.text in (")", ">"))
+            last = self.take()
+        if self.next is first:
+            self.fail(f"{what} has no type")
+        return Slice(self.source.text[first.start : last.stop], first.start)
 
     def until(self, at: int | None = None) -> Slice:
         """The text from here to token number `at`, or to the statement's end, and move there."""

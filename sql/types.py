@@ -64,6 +64,10 @@ def _arrow_atom(name: str) -> pa.DataType:
     raise UnsupportedType(name)
 
 
+def is_year_month(spark: Any) -> bool:
+    return isinstance(spark, str) and re.fullmatch(r"interval (year|month)( to month)?", spark) is not None
+
+
 def literal_type(spark: Any) -> pa.DataType:
     """Like `arrow_type`, and the types only constants and intermediate values have.
 
@@ -73,7 +77,7 @@ def literal_type(spark: Any) -> pa.DataType:
         return pa.null()
     if spark == "interval":
         return pa.month_day_nano_interval()
-    if isinstance(spark, str) and re.fullmatch(r"interval (year|month)( to month)?", spark):
+    if is_year_month(spark):
         return pa.int32()
     if isinstance(spark, dict) and spark["type"] == "array":
         return pa.list_(literal_type(spark["elementType"]))

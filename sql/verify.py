@@ -7,10 +7,12 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression
+from circuits.waterline import CLOCK
 from sql.plan import (
     JOINS,
     Aggregate,
     AggregateCall,
+    AsOf,
     Expand,
     Field,
     Filter,
@@ -21,6 +23,7 @@ from sql.plan import (
     Project,
     Schema,
     SetOperation,
+    TemporalFilter,
     Top,
     Union,
     Values,
@@ -33,7 +36,7 @@ from sql.plan import (
 def inputs(plan: Plan) -> tuple[Plan, ...]:
     """The plans a node reads."""
     match plan:
-        case Join() | SetOperation():
+        case Join() | AsOf() | SetOperation():
             return (plan.left, plan.right)
         case Union():
             return plan.inputs
@@ -43,7 +46,7 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
             return (plan.input,) if hasattr(plan, "input") else ()
 
 
-def verify(plan: Plan) -> None:
+def verify(plan: Plan) -> None:  # noqa: PLR0912  a case a plan node
     """Raises AssertionError naming the node: a broken plan is our bug, never the user's."""
     for input_ in inputs(plan):
         verify(input_)
@@ -58,7 +61,12 @@ def verify(plan: Plan) -> None:
         case Filter():
             _check_columns(plan, (plan.condition,), plan.input.schema)
             assert plan.condition.type in (pa.bool_(), pa.null()), _named(plan, "a condition is boolean")
-        case Join():
+        case TemporalFilter():
+            _check_columns(plan, (bound.value for bound in plan.bounds), plan.input.schema)
+            _check_columns(plan, (b.clock for b in plan.bounds), (Field(CLOCK.name, CLOCK.type, False),))
+            same = all(bound.value.type == bound.clock.type for bound in plan.bounds)
+            assert same and plan.bounds, _named(plan, "a value is compared with a reading of its type")
+        case Join() | AsOf():
             _verify_join(plan)
         case Aggregate():
             _verify_aggregate(plan)
@@ -73,8 +81,7 @@ def verify(plan: Plan) -> None:
             _verify_window(plan)
 
 
-def _verify_join(plan: Join) -> None:
-    both = (*plan.left.schema, *plan.right.schema)
+def _verify_join(plan: Join | AsOf) -> None:
     assert len(plan.left_keys) == len(plan.right_keys) == len(plan.null_safe), _named(
         plan, "keys come in pairs"
     )
@@ -82,9 +89,14 @@ def _verify_join(plan: Join) -> None:
         assert left.type == right.type, _named(plan, f"key types differ: {left.type}, {right.type}")
     _check_columns(plan, plan.left_keys, plan.left.schema)
     _check_columns(plan, plan.right_keys, plan.right.schema)
-    if plan.residual is not None:
-        _check_columns(plan, (plan.residual,), both)
-    assert plan.kind in JOINS, _named(plan, f"no kind of join: {plan.kind}")
+    if isinstance(plan, AsOf):
+        assert plan.left_time.type == plan.right_time.type, _named(plan, "types of times differ")
+        _check_columns(plan, (plan.left_time,), plan.left.schema)
+        _check_columns(plan, (plan.right_time,), plan.right.schema)
+    elif plan.residual is not None:
+        _check_columns(plan, (plan.residual,), (*plan.left.schema, *plan.right.schema))
+    kinds = JOINS if isinstance(plan, Join) else ("inner", "left")
+    assert plan.kind in kinds, _named(plan, f"no kind of join: {plan.kind}")
     expected = join_schema(plan.kind, plan.left.schema, plan.right.schema)
     assert plan.schema == expected, _named(plan, f"schema {plan.schema} instead of {expected}")
 

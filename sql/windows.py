@@ -1,4 +1,4 @@
-"""Every spelling of a window, in Spark's spelling, so that identical plans result.
+"""Every spelling of a window, and of a join as of a time, in Spark's, so that identical plans result.
 
     TUMBLE(ts, length[, align])             window(ts, length[, length, align])
     HOP(ts, emit, retain[, align])          window(ts, retain, emit[, align])
@@ -7,9 +7,12 @@
     TUMBLE(TABLE t, DESCRIPTOR(ts), length[, offset])          (SELECT *, window(...).start AS window_start,
     HOP(TABLE t, DESCRIPTOR(ts), slide, length[, offset])        window(...).end AS window_end FROM t)
     tumble(source => TABLE(t), time_field => DESCRIPTOR(ts), window_length => ..., offset => ...)
+    SESSION(TABLE t, DESCRIPTOR(ts)[, DESCRIPTOR(k, ...)], gap)
+                                            t's rows, joined with the sessions of k that they are in
     FLOOR(ts TO HOUR)                       date_trunc('HOUR', ts)
     CEIL(ts TO HOUR)                        the same of the last moment within the following hour
     SELECT STREAM ...                       SELECT ... (`streams.py` says what STREAM asks for)
+    JOIN t FOR SYSTEM_TIME AS OF s.ts       ASOF JOIN t MATCH_CONDITION (s.ts >= t.since) (`system_time.py`)
 
 Lengths are constants, which Spark reads. Sources: Apache Calcite, "Streaming"; the OctoSQL thesis.
 """
@@ -22,10 +25,12 @@ from dataclasses import dataclass
 from sql.rewriting import Edit, rewritten
 from sql.source import Source
 from sql.streams import is_stream_word
+from sql.system_time import VersionTime, rewritten_system_time
 from sql.tokens import Slice, Token, tokens, unquote
 
 # the microseconds of an interval in the user's text; raises ProgramError
 Microseconds = Callable[[Slice], int]
+_Parts = list[str | Slice]
 
 _KINDS = ("TUMBLE", "HOP", "SESSION")
 _CALLS = {kind: (kind, "") for kind in _KINDS} | {
@@ -39,15 +44,19 @@ _FORMS = {
 _TABLE_FORMS = {
     "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR[, INTERVAL '12' MINUTES])",
     "HOP": "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '3' HOURS): slide, then length",
+    "SESSION": "SESSION(TABLE t, DESCRIPTOR(ts)[, DESCRIPTOR(key, ...)], INTERVAL '10' MINUTES)",
 }
 _NAMES = {
     "source": "source", "data": "source", "time_field": "time", "timecol": "time",
-    "window_length": "length", "size": "length", "slide": "slide", "offset": "offset",
+    "window_length": "length", "size": "length", "gap": "length", "slide": "slide", "offset": "offset",
+    "key": "key",
 }  # fmt: skip
 _POSITIONS = {
     "TUMBLE": ("source", "time", "length", "offset"),
     "HOP": ("source", "time", "slide", "length", "offset"),
+    "SESSION": ("source", "time", "key", "length"),
 }
+_OPTIONAL = ("offset", "key")
 _DAY = 86_400_000_000
 _SHORT_UNITS = {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"}
 _LONG_UNITS = {
@@ -59,10 +68,13 @@ _LONG_UNITS = {
 }
 
 
-def in_sparks_spelling(source: Source, text: Slice, microseconds: Microseconds) -> Slice:
-    """The query with every window as Spark spells it. Raises ProgramError at the place of what is wrong."""
+def in_sparks_spelling(
+    source: Source, text: Slice, microseconds: Microseconds, version_time: VersionTime
+) -> Slice:
+    """The query as Spark spells it. Raises ProgramError at the place of what is wrong."""
     inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
-    reader = _Reader(source, [*inside, Token("end", "", text.stop, text.stop)], microseconds)
+    end = Token("end", "", text.stop, text.stop)
+    reader = _Reader(source, [*inside, end], microseconds, version_time)
     return rewritten(source, text, reader.edits(0, len(inside)))
 
 
@@ -80,6 +92,7 @@ class _Reader:
     source: Source
     tokens: list[Token]
     microseconds: Microseconds
+    version_time: VersionTime
 
     def edits(self, first: int, stop: int) -> list[Edit]:
         """Of all calls among tokens first to stop − 1 that aren't Spark's."""
@@ -97,6 +110,8 @@ class _Reader:
         token = self.tokens[at]
         if token.kind != "word":
             return None, at + 1
+        if token.upper in ("INNER", "JOIN", "FOR"):
+            return rewritten_system_time(self.source, self.tokens, at, self.version_time)
         if is_stream_word(self.tokens, at):
             return Edit(token.start, token.stop, ()), at + 1
         is_wrapper = token.upper == "TABLE" and self._opens(at) and self.tokens[at + 2].upper in _TABLE_FORMS
@@ -161,9 +176,9 @@ class _Reader:
         time, *lengths = arguments
         shown = [self._length(argument) for argument in lengths]
         ts = self._slice(time.first, time.stop)
+        spelled: _Parts
         if kind == "SESSION":
-            days, rest = divmod(shown[0], _DAY)
-            spelled: list[str | Slice] = ["session_window(", ts, f", '{days} days {rest} microseconds')"]
+            spelled = ["session_window(", ts, _gap(shown[0])]
         else:
             slide, length = (shown[0], shown[0]) if kind == "TUMBLE" else (shown[0], shown[1])
             align = shown[most - 2] if len(arguments) == most else 0
@@ -197,22 +212,25 @@ class _Reader:
 
     def _table_function(self, at: int) -> tuple[Edit, int]:
         kind = self.tokens[at].upper
-        if kind not in _TABLE_FORMS:
-            raise self._error(at, f"not supported yet: {kind} of a table; use GROUP BY {_FORMS[kind]}")
         arguments, after = self._arguments(at)
         given = self._by_name(at, kind, arguments)
         table = self._table(given["source"])
         ts = self._descriptor(given["time"])
         length = self._length(given["length"])
+        if kind == "SESSION":
+            keys = self._descriptors(given["key"]) if "key" in given else []
+            return self._replace(at, after, _with_sessions(table, ts, keys, length)), after
         slide = self._length(given["slide"]) if kind == "HOP" else length
         offset = self._length(given["offset"]) if "offset" in given else 0
         lengths = _lengths(length, slide, offset)
-        parts: list[str | Slice] = ["(SELECT *, window(", ts, f"{lengths}.start AS window_start, window(", ts]
+        parts: _Parts = ["(SELECT *, window(", ts, f"{lengths}.start AS window_start, window(", ts]
         parts += [f"{lengths}.end AS window_end FROM ", table, ")"]
         return self._replace(at, after, parts), after
 
     def _by_name(self, at: int, kind: str, arguments: Sequence[_Argument]) -> dict[str, _Argument]:
         positions = _POSITIONS[kind]
+        if kind == "SESSION" and len(arguments) == 3:
+            positions = tuple(name for name in positions if name != "key" or arguments[2].name)
         given: dict[str, _Argument] = {}
         for argument, position in zip(arguments, (*positions, *[""] * len(arguments)), strict=False):
             name = _NAMES.get(argument.name, "") if argument.name else position
@@ -222,7 +240,7 @@ class _Reader:
                     argument.first, f"{kind} has no '{what}' here; it takes {_TABLE_FORMS[kind]}"
                 )
             given[name] = argument
-        missing = [name for name in positions if name not in given and name != "offset"]
+        missing = [name for name in positions if name not in given and name not in _OPTIONAL]
         if missing:
             raise self._error(at, f"{kind} of a table takes {_TABLE_FORMS[kind]}")
         return given
@@ -240,11 +258,17 @@ class _Reader:
             self.tokens[first].upper != "SELECT"
         )
 
-    def _descriptor(self, argument: _Argument) -> Slice:
+    def _descriptor(self, argument: _Argument, what: str = "the column of the time") -> Slice:
         is_call = self.tokens[argument.first].upper == "DESCRIPTOR" and self._opens(argument.first)
         if not is_call or argument.stop - argument.first < 4:
-            raise self._error(argument.first, "the column of the time is given as DESCRIPTOR(ts)")
+            raise self._error(argument.first, f"{what} is given as DESCRIPTOR(ts)")
         return self._slice(argument.first + 2, argument.stop - 1)
+
+    def _descriptors(self, argument: _Argument) -> list[Slice]:
+        """The columns of DESCRIPTOR(a, b)."""
+        self._descriptor(argument, "a key")
+        columns, _ = self._arguments(argument.first)
+        return [self._plain(column) for column in columns]
 
     # ---- FLOOR and CEIL
 
@@ -271,6 +295,44 @@ class _Reader:
             f") - INTERVAL 1 MICROSECOND{behind} AS TIMESTAMP)",
         ]
         return self._replace(at, after, parts), after
+
+
+def _gap(length: int) -> str:
+    """The last argument of `session_window`, and what closes it."""
+    days, rest = divmod(length, _DAY)
+    return f", '{days} days {rest} microseconds')"
+
+
+def _with_sessions(table: Slice, ts: Slice, keys: Sequence[Slice], gap: int) -> _Parts:
+    """Sessions of a key have no time in common: a row is in one."""
+    ends = "session_window.start AS window_start, session_window.end AS window_end FROM "
+    listed: _Parts = [part for key in keys for part in (key, ", ")]
+    grouped: _Parts = [part for key in keys for part in (", ", key)]
+    equal: _Parts = [part for key in keys for part in ("__rows.", key, " <=> __sessions.", key, " AND ")]
+    rows: _Parts = [
+        "(SELECT __rows.*, __sessions.window_start, __sessions.window_end FROM ",
+        table,
+        " AS __rows",
+    ]
+    sessions: _Parts = [
+        "(SELECT ",
+        *listed,
+        ends,
+        table,
+        " GROUP BY session_window(",
+        ts,
+        _gap(gap),
+        *grouped,
+        ")",
+    ]
+    during: _Parts = [
+        "__rows.",
+        ts,
+        " >= __sessions.window_start AND __rows.",
+        ts,
+        " < __sessions.window_end)",
+    ]
+    return [*rows, " JOIN ", *sessions, " AS __sessions ON ", *equal, *during]
 
 
 def _lengths(length: int, slide: int, align: int) -> str:

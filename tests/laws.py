@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import pytest
 
 import circuits.spine
+import dbsp.inline
 from circuits.errors import DataError
 from circuits.hashing import FOUR_BITS
 from circuits.segments import Chunk
@@ -34,6 +35,8 @@ from tests.strategies import Change, Contents, Delta, Row, Run, retract_all
 from tests.values import identity
 
 ALWAYS = 1 << 60
+# of the steps of a run, each with a time zone; none where nothing watches the clock
+Clocks = Sequence[datetime]
 
 
 class Oracle(Protocol):
@@ -45,7 +48,7 @@ class Way:
     """small: runs below it are merged at every step (0: none, None: as usual). seed: of the row hashes.
 
     reopened: the pipeline is closed and opened again before every step. piecemeal: merges of a few rows are
-    done in pieces, over several steps, as large ones are.
+    done in pieces, over several steps, and some of them ahead in a thread, as large ones are.
     """
 
     runner: str = "inline"
@@ -100,6 +103,7 @@ class Running:
         if way.piecemeal:
             for name, value in {"SMALL": 1, "PIECE": 2, "FAN_IN": 2, "CREDIT": 1}.items():
                 self._patch.setattr(circuits.spine, name, value)
+            self._patch.setattr(dbsp.inline, "_WORTH_A_THREAD", 2)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
         self._program = case.compiled
         if way.seed:
@@ -206,59 +210,71 @@ def naive(delta: ZSet) -> Counter[Any]:
 # ---- the laws ---------------------------------------------------------------------------------------
 
 
-def incremental_equals_batch(case: Case, run: Run, oracle: Oracle, way: Way = PLAIN) -> None:
+def clocked(run: Run, clocks: Clocks) -> Iterator[tuple[int, Delta, datetime | None]]:
+    """(step, delta, clock). clocks: of every step; or none."""
+    for number, delta in enumerate(run, 1):
+        yield number, delta, clocks[number - 1] if clocks else None
+
+
+def incremental_equals_batch(
+    case: Case, run: Run, oracle: Oracle, way: Way = PLAIN, clocks: Clocks = ()
+) -> None:
     """After every step every view is its query over the tables, and the sum of its changes."""
     contents = Contents(case.program.tables)
     total: dict[str, Counter[Any]] = {view: Counter() for view in case.program.outputs}
     with Running(case, way) as running:
-        for number, delta in enumerate(run, 1):
-            changes = running.changes(delta)
+        for number, delta, clock in clocked(run, clocks):
+            changes = running.changes(delta, clock)
             contents.apply(delta)
             held = {table.name: contents.rows(table.name) for table in case.program.tables}
             for view in case.program.outputs:
                 total[view].update(changes[view])
                 summed = {row: weight for row, weight in total[view].items() if weight}
                 assert summed == naive(running.pipeline[view].zset), f"step {number}, {view}: changes"
-            for view, expected in oracle.views(case.program, held).items():
+            for view, expected in oracle.views(case.program.at(clock), held).items():
                 found = running.rows(view)
                 difference = same_rows(found, expected)
-                assert difference is None, f"step {number}, {view}: {difference}\n{_told(case, run, held)}"
+                told = f"{view} at {clock}: {difference}\n{_told(case, run, held)}"
+                assert difference is None, f"step {number}, {told}"
 
 
-def splitting_changes_nothing(case: Case, run: Run, parts: Run) -> None:
-    """However the same changes are cut into steps, the views end up the same."""
-    assert _final(case, run) == _final(case, parts), _told(case, run)
+def splitting_changes_nothing(
+    case: Case, run: Run, parts: Run, clocks: Clocks = (), of_parts: Clocks = ()
+) -> None:
+    """However the same changes are cut into steps, the views end up the same. clocks: ending alike."""
+    assert _final(case, run, clocks) == _final(case, parts, of_parts), _told(case, run)
 
 
-def empty_gives_empty(case: Case, run: Run) -> None:
+def empty_gives_empty(case: Case, run: Run, clocks: Clocks = ()) -> None:
     """A step without changes changes no view, whatever went before; the first one sees constants."""
     with Running(case) as running:
-        for delta in [{}, *run]:
-            running.step(delta)
-            assert running.step({}) == "", _told(case, run)
+        for _, delta, clock in clocked([{}, *run], clocks and [clocks[0], *clocks]):
+            running.step(delta, clock)
+            assert running.step({}, clock) == "", _told(case, run)
 
 
-def retracting_all_leaves_nothing(case: Case, run: Run) -> None:
+def retracting_all_leaves_nothing(case: Case, run: Run, clocks: Clocks = ()) -> None:
     """Views and state are as if nothing had ever been inserted."""
     if any(table.append_only for table in case.program.tables):
         return
     contents = Contents(case.program.tables)
     with Running(case, Way(small=ALWAYS)) as running, Running(case, Way(small=ALWAYS)) as untouched:
-        untouched.step({})
-        for delta in run:
-            running.step(delta)
+        end = clocks[-1] if clocks else None
+        untouched.step({}, end)
+        for _, delta, clock in clocked(run, clocks):
+            running.step(delta, clock)
             contents.apply(delta)
-        running.step(retract_all(contents))
+        running.step(retract_all(contents), end)
         for view in case.program.outputs:
             assert running.rows(view) == untouched.rows(view), f"{view}\n{_told(case, run)}"
         assert running.state_rows() == untouched.state_rows(), _told(case, run)
 
 
-def the_way_changes_no_byte(case: Case, run: Run, way: Way) -> None:
+def the_way_changes_no_byte(case: Case, run: Run, way: Way, clocks: Clocks = ()) -> None:
     """Partitions, merges, reopening, collisions, the runner: the changelog is the same, byte by byte."""
     with Running(case) as plain, Running(case, way) as other:
-        for number, delta in enumerate(run, 1):
-            expected, found = plain.step(delta), other.step(delta)
+        for number, delta, clock in clocked(run, clocks):
+            expected, found = plain.step(delta, clock), other.step(delta, clock)
             assert found == expected, f"step {number}\n{_told(case, run)}"
         for view in case.program.outputs:
             assert repr(other.pipeline[view].rows()) == repr(plain.pipeline[view].rows()), view
@@ -307,10 +323,10 @@ def _places(state: State) -> list[Chunk]:
     return sorted((c for spine in state.spines.values() for c in spine.chunks()), key=repr)
 
 
-def _final(case: Case, run: Run) -> dict[str, str]:
+def _final(case: Case, run: Run, clocks: Clocks) -> dict[str, str]:
     with Running(case) as running:
-        for delta in run or [{}]:
-            running.step(delta)
+        for _, delta, clock in clocked(run or [{}], clocks):
+            running.step(delta, clock)
         return {view: repr(running.pipeline[view].rows()) for view in case.program.outputs}
 
 

@@ -75,6 +75,7 @@ class Spark:
 
     def __init__(self, session: Any) -> None:
         self.session = session
+        session.conf.set("spark.sql.join.asofJoin.enabled", "true")
 
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         for table in program.tables:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,20 @@ class Program:
     def text(self) -> str:
         items: tuple[Table | View, ...] = (*self.tables, *self.views)
         return "\n".join(item.ddl for item in items) + "\n"
+
+    def at(self, clock: datetime | None) -> Program:
+        """The program with the step's clock in place of NOW(), as the oracles read it."""
+        if clock is None:
+            return self
+        moment = clock.astimezone(UTC).replace(tzinfo=None)
+        spelled = {"now()": f"TIMESTAMP '{moment}'", "current_date()": f"DATE '{moment.date()}'"}
+        views = []
+        for view in self.views:
+            query, duckdb = view.query, view.duckdb
+            for name, literal in spelled.items():
+                query, duckdb = query.replace(name, literal), duckdb and duckdb.replace(name, literal)
+            views.append(replace(view, query=query, duckdb=duckdb))
+        return replace(self, views=tuple(views))
 
     @property
     def outputs(self) -> tuple[str, ...]:

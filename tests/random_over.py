@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.programs import Column
-from tests.random_parts import Expr, Parts
+from tests.random_parts import Expr, Parts, Relation
 from tests.values import chance
 
 _TOTAL = ("INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "BOOLEAN", "DECIMAL(10,2)")
@@ -23,6 +23,8 @@ _FRAMES = (
     "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
+# what reads all of a frame's values takes no others
+_FEW = (_FRAMES[0], _FRAMES[1], _FRAMES[4])
 
 Shape = tuple[str, tuple[Column, ...], int, str]
 
@@ -57,8 +59,37 @@ def over(select: Parts) -> Shape:
         query = f"SELECT * FROM (SELECT {text} FROM {relation.name}{where}) q WHERE {top}"
         return query, named, relation.fanout, query
     functions = [_function(select, columns, window) for _ in range(choices.integer(1, 3))]
+    if form == 3 and chance(choices, 2):
+        return _rolling(select, relation, keys, columns[-1], where)
     if form == 2 and columns[-1].type in _NUMBERS:
         functions.append(_near(select, keys, columns[-1]))
+    text, named = select.listed([*plain, *functions])
+    query = f"SELECT {text} FROM {relation.name}{where}"
+    return query, named, relation.fanout, query
+
+
+def _rolling(select: Parts, relation: Relation, keys: Sequence[Column], column: Column, where: str) -> Shape:
+    """Over ranges of an ascending column alone, so that rows below a waterline may go."""
+    unit = {"DATE": "INTERVAL '{}' DAY", "TIMESTAMP": "INTERVAL '{}' MINUTE"}.get(column.type, "{}")
+    if column.type not in (*_NUMBERS, "DATE", "TIMESTAMP"):
+        return select.everything()
+    near, far = (unit.format(n * (7 if column.type == "TIMESTAMP" else 1)) for n in (1, 2))
+    window = f"PARTITION BY {', '.join(c.name for c in keys)} " if keys else ""
+    functions = []
+    for _ in range(select.choices.integer(1, 2)):
+        lower, upper = select.choices.choice(
+            [
+                (f"{far} PRECEDING", "CURRENT ROW"),
+                (f"{near} PRECEDING", f"{near} FOLLOWING"),
+                (f"{far} PRECEDING", f"{near} PRECEDING"),
+                (f"{near} FOLLOWING", f"{far} FOLLOWING"),
+                ("CURRENT ROW", f"{far} FOLLOWING"),
+            ]
+        )
+        over = f"OVER ({window}ORDER BY {column.name} RANGE BETWEEN {lower} AND {upper})"
+        call = select.choices.choice([("count(*)", "BIGINT"), (f"max({column.name})", column.type)])
+        functions.append(Expr(f"{call[0]} {over}", call[1], max(1000, column.bound)))
+    plain = [Expr(c.name, c.type, c.bound, c.exact, c.summable) for c in (*keys, column)]
     text, named = select.listed([*plain, *functions])
     query = f"SELECT {text} FROM {relation.name}{where}"
     return query, named, relation.fanout, query
@@ -89,6 +120,10 @@ def _function(select: Parts, columns: Sequence[Column], window: str) -> Expr:
         )
     ]
     options.append(Expr(f"count({c.name}) OVER ({frame})", "BIGINT", 1000))
+    options.append(Expr(f"count(*) FILTER (WHERE {select.condition([c])}) OVER ({frame})", "BIGINT", 1000))
+    if c.type in _NUMBERS and c.bound <= 1000:
+        few = f"{window} {choices.choice(_FEW)}"
+        options.append(Expr(f"{choices.choice(['bit_xor', 'bit_or'])}({c.name}) OVER ({few})", c.type, 2048))
     if c.type in _NUMBERS and c.bound < 10**5:
         options.append(Expr(f"CAST(sum({c.name}) OVER ({frame}) AS BIGINT)", "BIGINT", c.bound * 1000))
     return choices.choice(options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.programs import Column, Program, Table, View
+from tests.random_joins import as_of, join
 from tests.random_over import over
 from tests.random_parts import ORDERED, Expr, Parts, Relation
 from tests.values import Choices, chance
@@ -62,9 +63,9 @@ class Select(Parts):
 
     def view(self, name: str) -> tuple[View, Relation]:
         shapes = [self.project, self.group, self.join, self.distinct, self.union, self.semi, self.everything]
-        shapes += [self.explode, self.over, self.set_operation, self.scalar]
+        shapes += [self.explode, self.over, self.set_operation, self.scalar, self.as_of]
         if any(self.of(r.columns, "TIMESTAMP") for r in self.relations):
-            shapes.append(self.window)
+            shapes += [self.window, self.session]
         if chance(self.choices, 12) and (pairs := self.pairs()):
             return self.recursive(name, self.choices.choice(pairs))
         query, columns, fanout, duckdb = self.choices.choice(shapes)()
@@ -178,6 +179,38 @@ class Select(Parts):
         )
         return query, columns, 1, duckdb
 
+    def session(self) -> tuple[str, tuple[Column, ...], int, str]:
+        relation = self.choices.choice([r for r in self.relations if self.of(r.columns, "TIMESTAMP")])
+        time = self.choices.choice(self.of(relation.columns, "TIMESTAMP")).name
+        gap = self.choices.choice([1, 20, 60])
+        keys = self.keys(relation.columns, 1)
+        edges = [
+            Expr("session_window.start", "TIMESTAMP", duckdb="session_start"),
+            Expr("session_window.end", "TIMESTAMP", duckdb="session_end"),
+        ]
+        expressions = edges[: self.choices.integer(1, 2)] + keys + self.aggregates(relation.columns)
+        where = self.where(relation.columns)
+        having = self.having(relation.columns)
+        text, columns = self.listed(expressions)
+        texts = [key.text for key in keys]
+        by = ", ".join([f"session_window({time}, '{gap} minutes')", *texts])
+        query = f"SELECT {text} FROM {relation.name}{where} GROUP BY {by}{having}"
+        # numbered by how many rows before it, and itself, come later than the gap after the one before
+        there, _ = self.listed(expressions, duckdb=True)
+        partition = "".join(f"{key}, " for key in texts)
+        rows = f"SELECT * FROM (SELECT * FROM {relation.name}{where}) q WHERE {time} IS NOT NULL"
+        until = f"OVER (PARTITION BY {partition}true ORDER BY {time})"
+        apart = f"coalesce({time} > INTERVAL '{gap}' MINUTE + lag({time}) {until}, true)"
+        opens = f"SELECT *, CAST({apart} AS INT) AS opens FROM ({rows}) q"
+        numbered = f"SELECT *, sum(opens) {until} AS number FROM ({opens}) q"
+        spans = (
+            f"SELECT *, min({time}) OVER alike AS session_start, "
+            f"max({time}) OVER alike + INTERVAL '{gap}' MINUTE AS session_end FROM ({numbered}) q "
+            f"WINDOW alike AS (PARTITION BY {partition}number)"
+        )
+        by = ", ".join(["session_start", "session_end", *texts])
+        return query, columns, 1, f"SELECT {there} FROM ({spans}) q GROUP BY {by}{having}"
+
     def distinct(self) -> tuple[str, tuple[Column, ...], int, str]:
         relation = self.relation()
         expressions = [e for e in (self.expression(relation.columns) for _ in range(3)) if e.exact]
@@ -277,35 +310,10 @@ class Select(Parts):
         )
 
     def join(self) -> tuple[str, tuple[Column, ...], int, str]:
-        left, right = self.relation(3), self.relation(3)
-        sides = [
-            tuple(replace(c, name=f"{alias}.{c.name}") for c in r.columns)
-            for alias, r in (("l", left), ("r", right))
-        ]
-        pairs = [
-            (a, b)
-            for a in sides[0]
-            for b in sides[1]
-            if a.exact and b.exact and self.comparable(a.type, b.type) and a.type in ORDERED
-        ]
-        if not pairs:
-            return self.everything()
-        tests = []
-        for _ in range(self.choices.integer(1, 2)):
-            a, b = self.choices.choice(pairs)
-            operator = "IS NOT DISTINCT FROM" if chance(self.choices, 6) else "="
-            tests.append(f"{a.name} {operator} {b.name}")
-        columns = sides[0] + sides[1]
-        kind = self.choices.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
-        if chance(self.choices, 3):
-            tests.append(self.condition(columns))
-        expressions = [self.expression(columns) for _ in range(self.choices.integer(1, 4))]
-        text, named = self.listed(expressions)
-        query = (
-            f"SELECT {text} FROM {left.name} l {kind} {right.name} r ON {' AND '.join(dict.fromkeys(tests))}"
-            f"{self.where(columns)}"
-        )
-        return query, named, left.fanout * right.fanout * 3, query
+        return join(self)
+
+    def as_of(self) -> tuple[str, tuple[Column, ...], int, str]:
+        return as_of(self)
 
     def over(self) -> tuple[str, tuple[Column, ...], int, str]:
         return over(self)

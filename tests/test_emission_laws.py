@@ -217,3 +217,28 @@ def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
                 expected = model.step(records, view, clock, bound, largest, ending)
                 expected = Counter({identity(row): n for row, n in expected.items()})
                 assert found[name] == expected, f"step {number} of {steps}: {name}: {CLAUSES[name].sql}"
+
+
+STARTS = tuple(
+    View(f"{name}_{part}", QUERY.replace("window.end AS e", f"window.{part} AS e"), None, emission=clause.sql)
+    for name, clause in CLAUSES.items()
+    if clause.emit is not None
+    for part in ("start", "end")
+)
+
+
+@pytest.mark.parametrize("lateness", ["", " LATENESS INTERVAL '4' MINUTE"])
+@settings(max_examples=12)
+@given(data=st.data())
+def test_a_window_may_be_known_by_its_start(spark: Any, lateness: str, data: st.DataObject) -> None:
+    program = Program((TABLE,), STARTS)
+    ten = timedelta(minutes=10)
+    text = program.text.replace("ts TIMESTAMP", f"ts TIMESTAMP{lateness}")
+    with Running(Case(program, compiled(text, spark)), Way(small=0)) as running:
+        for delta, clock in data.draw(drifting()):
+            running.changes(delta, clock)
+            p = running.pipeline
+            rows = {view: p.changes_of(view, p.last_step).rows() for view in program.outputs}
+            for view in program.outputs[::2]:
+                shifted = [({**row, "e": row["e"] + ten}, weight) for row, weight in rows[view]]
+                assert shifted == rows[view.replace("_start", "_end")], view

@@ -159,6 +159,7 @@ SPARK_ONLY = {
     "IN as a value, which is never NULL": "SELECT k, i, k IN (SELECT k FROM c) AS q FROM e WHERE i > 1 OR s IN (SELECT s FROM o)",
     "natural left join": "SELECT * FROM e NATURAL LEFT JOIN c",
     "semi- and anti-joins by name": "SELECT * FROM e LEFT SEMI JOIN c ON e.k = c.k; SELECT * FROM e LEFT ANTI JOIN c ON e.k = c.k AND e.i > 0",
+    "joins by a difference of times": "SELECT e.k, a.i FROM e JOIN a ON e.k = a.k AND e.ts - a.ts BETWEEN INTERVAL -10 MINUTES AND INTERVAL 1 HOUR; SELECT e.k, a.k AS l FROM e LEFT JOIN a ON INTERVAL 5 MINUTES > a.ts - e.ts AND datediff(e.dt, CAST(a.ts AS DATE)) >= 0",
     "lateral joins": "SELECT e.k, x.j FROM e, LATERAL (SELECT j FROM c WHERE c.k = e.k) x; SELECT e.k, x.n FROM e LEFT JOIN LATERAL (SELECT count(*) AS n FROM c WHERE c.k = e.k) x",
     "grouping sets": "SELECT k, s, count(*) AS n, grouping(k) AS g FROM e GROUP BY CUBE (k, s)",
     "rollup": "SELECT k, s, sum(i) AS t FROM e GROUP BY ROLLUP (k, s)",

@@ -49,6 +49,12 @@ PROGRAMS = {
         "AND b.ts BETWEEN a.ts - INTERVAL 60 SECONDS AND a.ts + INTERVAL 60 SECONDS) "
         "GROUP BY window(ts, '60 seconds')"
     ),
+    "rolling sums": (
+        "SELECT k, ts, sum(v) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 60 SECONDS PRECEDING) x FROM a"
+    ),
+    "sessions": (
+        "SELECT session_window.end s, k, count(*) n FROM a GROUP BY session_window(ts, '1 second'), k"
+    ),
     "joined, then grouped": (
         "SELECT s, max(n) x FROM (SELECT date_trunc('MINUTE', a.ts) s, a.k, count(*) n FROM a JOIN b "
         "ON a.ts = b.ts AND a.k = b.k GROUP BY date_trunc('MINUTE', a.ts), a.k) GROUP BY s"

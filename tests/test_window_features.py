@@ -74,6 +74,12 @@ FEATURES = {
 
 # what DuckDB spells or computes otherwise
 SPARK_ONLY = {
+    "FILTER": "SELECT k, i, count(*) FILTER (WHERE b) OVER w AS c, sum(i) FILTER (WHERE i > 0) OVER w AS s, max(s) FILTER (WHERE b) OVER w AS m, size(collect_list(i) FILTER (WHERE b) OVER w) AS l, stddev(i) FILTER (WHERE b) OVER (PARTITION BY k) AS d FROM e WINDOW w AS (PARTITION BY k ORDER BY i NULLS FIRST)",
+    "statistics": "SELECT k, i, stddev(i) OVER w AS a, var_pop(i) OVER w AS b, corr(i, k) OVER w AS c, skewness(m) OVER w AS d, regr_slope(i, k) OVER w AS f FROM e WINDOW w AS (PARTITION BY b)",
+    "statistics of some rows": "SELECT k, i, stddev_pop(i) OVER w AS a, covar_samp(i, i) OVER w AS c FROM e WINDOW w AS (PARTITION BY k ORDER BY i NULLS FIRST ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
+    "bits and booleans": "SELECT k, i, bit_and(i) OVER w AS a, bit_xor(k) OVER w AS x, bool_and(b) OVER w AS c, bool_or(b) OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS o, count_if(b) OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS n FROM e WINDOW w AS (PARTITION BY k)",
+    "values of a partition": "SELECT k, sort_array(collect_set(s) OVER w) AS a, median(i) OVER w AS m, percentile(i, 0.3) OVER w AS p, approx_count_distinct(s) OVER w AS n FROM e WINDOW w AS (PARTITION BY k)",
+    "values of some rows": "SELECT k, i, sort_array(collect_set(i) OVER w) AS a, bit_or(i) OVER w AS o FROM e WINDOW w AS (PARTITION BY k ORDER BY i NULLS FIRST ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
     "IGNORE NULLS": "SELECT k, i, lag(i) IGNORE NULLS OVER w AS a, lead(i, 2, 9) IGNORE NULLS OVER w AS b, first_value(i) IGNORE NULLS OVER w AS c, last_value(i) IGNORE NULLS OVER w AS d, nth_value(i, 2) IGNORE NULLS OVER w AS f, lag(i, 0) IGNORE NULLS OVER w AS g FROM e WINDOW w AS (PARTITION BY b ORDER BY k NULLS FIRST, i NULLS LAST)",
     "default order of NULLs": "SELECT k, i, row_number() OVER (PARTITION BY k ORDER BY i) AS a, row_number() OVER (PARTITION BY k ORDER BY i DESC) AS b FROM e",
     "order by doubles": "SELECT k, rank() OVER (PARTITION BY k ORDER BY d) AS r, rank() OVER (PARTITION BY k ORDER BY d DESC) AS q, dense_rank() OVER (ORDER BY CAST(d AS FLOAT)) AS g FROM e",

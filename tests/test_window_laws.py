@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -36,7 +37,7 @@ TEXT = "CREATE TABLE event (ts TIMESTAMP);\n" + "\n".join(
     [f"CREATE VIEW {name} AS {query};" for name, query in WINDOWS.items()]
     + [f"CREATE VIEW unsound_{unit} AS {UNSOUND.format(unit)};" for unit in UNITS]
 )
-SECOND = timedelta(seconds=1)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 # whole hours around changes of clock are likely to be wrong if anything is
 TIMES = st.one_of(
     st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)),
@@ -69,3 +70,63 @@ def test_spellings_agree_and_floors_and_ceilings_enclose(
             assert (row["s"] - datetime(1970, 1, 1, tzinfo=UTC)) % (420 * SECOND) == 180 * SECOND
             assert row["e"] - row["s"] == 420 * SECOND
         assert {unit: pipeline[f"unsound_{unit}"].rows() for unit in UNITS} == {unit: [] for unit in UNITS}
+
+
+SESSIONS = """
+CREATE TABLE event (k BIGINT, j BIGINT, ts TIMESTAMP);
+CREATE VIEW of_one AS SELECT * FROM SESSION(TABLE event, DESCRIPTOR(ts), INTERVAL '5' MINUTE);
+CREATE VIEW of_keys AS SELECT * FROM TABLE(SESSION(
+  DATA => TABLE event, TIMECOL => DESCRIPTOR(ts), KEY => DESCRIPTOR(k, j), SIZE => INTERVAL '5' MINUTE));
+CREATE VIEW counted AS SELECT k, window_start, window_end, count(*) AS n
+FROM SESSION(TABLE event, DESCRIPTOR(ts), DESCRIPTOR(k), INTERVAL '5' MINUTE)
+GROUP BY k, window_start, window_end;
+CREATE VIEW grouped AS SELECT k, session_window.start, session_window.end, count(*) AS n
+FROM event GROUP BY session_window(ts, '5 minutes'), k;
+"""
+GAP = timedelta(minutes=5)
+EVENTS = st.tuples(
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from([None, 1]),
+    st.none() | st.integers(0, 40).map(lambda minute: datetime(2024, 3, 1, 10, tzinfo=UTC) + minute * MINUTE),
+)
+
+
+def in_sessions(events: Counter[Any], keys: int) -> Counter[Any]:
+    """Each event with its session: two of a key belong together unless more than the gap is between them.
+
+    keys: how many columns of an event are its key.
+    """
+    found: Counter[Any] = Counter()
+    sessions: dict[Any, list[list[Any]]] = defaultdict(list)
+    for event in sorted((e for e in events.elements() if e[2] is not None), key=lambda e: e[2]):
+        of_key = sessions[event[:keys]]
+        if not of_key or event[2] > of_key[-1][-1][2] + GAP:
+            of_key.append([])
+        of_key[-1].append(event)
+    for of_key in sessions.values():
+        for session in of_key:
+            found.update((*event, session[0][2], session[-1][2] + GAP) for event in session)
+    return found
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_sessions_of_a_table(spark: Any, data: st.DataObject) -> None:
+    if "sessions" not in _COMPILED:
+        _COMPILED["sessions"] = compile_program(SESSIONS, session=spark)
+    held: Counter[Any] = Counter()
+    with Pipeline(_COMPILED["sessions"], runner="inline") as p:
+        for _ in range(data.draw(st.integers(1, 5))):
+            gone = [e for e in held.elements() if data.draw(st.integers(0, 3)) == 3]
+            come = data.draw(st.lists(EVENTS, max_size=5))
+            held += Counter(come)
+            held -= Counter(gone)
+            p.insert("event", come)
+            p.delete("event", gone)
+            p.step()
+            for view, keys in (("of_one", 0), ("of_keys", 2)):
+                assert Counter(tuple(row.values()) for row in p[view].rows()) == in_sessions(held, keys), view
+            counted, grouped = (
+                [tuple(r.values()) for r in p[view].rows()] for view in ("counted", "grouped")
+            )
+            assert counted == grouped

@@ -11,7 +11,7 @@ CREATE TABLE auction (
 ) WITH (append_only = true);
 CREATE TABLE bid (
   auction BIGINT NOT NULL, bidder BIGINT, price BIGINT, channel STRING, url STRING,
-  dateTime TIMESTAMP, extra STRING
+  dateTime TIMESTAMP, extra STRING, arrived TIMESTAMP DEFAULT now()
 ) WITH (append_only = true);
 -- The bounded side input of q13.
 CREATE TABLE side_input (key BIGINT NOT NULL, value STRING, PRIMARY KEY (key));
@@ -103,6 +103,11 @@ CREATE VIEW q11 AS
 SELECT bidder, count(*) AS bids, session_window.start AS starts, session_window.end AS ends
 FROM bid GROUP BY bidder, session_window(dateTime, '10 seconds');
 
+-- Bids of a bidder in each ten seconds of processing time: the step clock, when the bid arrived.
+CREATE VIEW q12 AS
+SELECT bidder, count(*) AS bids, window.start AS starts, window.end AS ends
+FROM bid GROUP BY bidder, window(arrived, '10 seconds');
+
 -- Joined with a bounded side input.
 CREATE VIEW q13 AS
 SELECT b.auction, b.bidder, b.price, b.dateTime, s.value
@@ -171,7 +176,7 @@ WHERE place <= 1;
 
 -- The ten highest bids on every auction.
 CREATE VIEW q19 AS
-SELECT *
+SELECT auction, bidder, price, channel, url, dateTime, extra, place
 FROM (
   SELECT *, row_number() OVER (PARTITION BY auction ORDER BY price DESC, dateTime, bidder, extra) AS place
   FROM bid

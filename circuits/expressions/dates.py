@@ -123,11 +123,14 @@ def _register_interval_field(name: str, unit: int, count: int | None) -> None:
     @kernel(name)
     def run(call: Call, intervals: Value) -> Value:
         """Truncated towards zero: the fields of a negative interval are negative."""
-        micros = vector(intervals)
-        units = np.sign(micros.values) * (np.abs(micros.values) // unit)
-        return result(call, units if count is None else np.fmod(units, count), micros)
+        x = vector(intervals)
+        number = x.values.astype(np.int64)
+        units = np.sign(number) * (np.abs(number) // unit)
+        return result(call, units if count is None else np.fmod(units, count), x)
 
 
+_register_interval_field("extract_ansi_interval_years", 12, None)
+_register_interval_field("extract_ansi_interval_months", 1, 12)
 _register_interval_field("extract_ansi_interval_days", DAY, None)
 _register_interval_field("extract_ansi_interval_hours", 3600 * SECOND, 24)
 _register_interval_field("extract_ansi_interval_minutes", 60 * SECOND, 60)

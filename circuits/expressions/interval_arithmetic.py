@@ -1,4 +1,7 @@
-"""Intervals of days to seconds times and divided by numbers: exact, rounded HALF_UP to microseconds."""
+"""Intervals times and divided by numbers: exact, rounded HALF_UP.
+
+One of days to seconds is an int64 of microseconds, one of years to months an int32 of months.
+"""
 
 from __future__ import annotations
 
@@ -28,27 +31,31 @@ def _factor(value: Value) -> tuple[Vector, int]:
     return Vector(x.values.astype(np.int64).astype(object), x.valid, x.is_constant), 0
 
 
-def _fitting(call: Call, micros: Numbers, *inputs: Vector) -> Value:
-    good: Mask = np.asarray((micros >= -(2**63)) & (micros < 2**63), dtype=np.bool_)
-    require(good, _OVERFLOW, lambda row: "the interval doesn't fit 64 bits of microseconds.", *inputs)
-    return result(call, np.where(good, micros, 0).astype(np.int64), *inputs)
+def _fitting(call: Call, units: Numbers, *inputs: Vector) -> Value:
+    bits, unit = (64, "microseconds") if pt.is_duration(call.type) else (32, "months")
+    limit = 2 ** (bits - 1)
+    good: Mask = np.asarray((units >= -limit) & (units < limit), dtype=np.bool_)
+    require(good, _OVERFLOW, lambda row: f"the interval doesn't fit {bits} bits of {unit}.", *inputs)
+    return result(call, np.where(good, units, 0).astype(np.int64), *inputs)
 
 
-def _micros(value: Value) -> Vector:
+def _units(value: Value) -> Vector:
     x = vector(value)
     return Vector(x.values.astype(object), x.valid, x.is_constant)
 
 
+@kernel("multiply_ym_interval", refuse=_exact_factor)
 @kernel("multiply_dt_interval", refuse=_exact_factor)
 def multiply_interval(call: Call, interval: Value, factor: Value) -> Value:
-    x = _micros(interval)
+    x = _units(interval)
     y, scale = _factor(factor)
     return _fitting(call, decimals.rescale(decimals.multiply(x.values, y.values), scale, 0), x, y)
 
 
+@kernel("divide_ym_interval", refuse=_exact_factor)
 @kernel("divide_dt_interval", refuse=_exact_factor)
 def divide_interval(call: Call, interval: Value, divisor: Value) -> Value:
-    x = _micros(interval)
+    x = _units(interval)
     y, scale = _factor(divisor)
     good = np.asarray(y.values != 0, dtype=np.bool_)
     require(
@@ -60,3 +67,12 @@ def divide_interval(call: Call, interval: Value, divisor: Value) -> Value:
     )
     numerator = decimals.multiply(x.values, decimals.power_of_ten(scale))
     return _fitting(call, decimals.divide_half_up(numerator, np.where(good, y.values, 1)), x, y)
+
+
+@kernel("make_ym_interval")
+def make_ym_interval(call: Call, years: Value, months: Value) -> Value:
+    """An error already where the years alone overflow."""
+    x, y = _units(years), _units(months)
+    of_years = x.values * 12
+    _fitting(call, of_years, x, y)
+    return _fitting(call, of_years + y.values, x, y)

@@ -22,6 +22,7 @@ from circuits.expressions.json_reader import Malformed, Reader
 from circuits.expressions.json_writer import Writer
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value
+from circuits.expressions.utf8 import whole_characters
 from circuits.expressions.vectors import per_distinct, strict
 
 Convert = Callable[[Reader], Any]
@@ -167,7 +168,7 @@ def _record(type_: pa.DataType) -> Convert:
         record: dict[str, Any] = {}
         whole = True
         while reader.next() not in (None, "}"):
-            name = _utf8(reader.name)
+            name = whole_characters(reader.name)
             if name not in fields:
                 reader.skip()
                 continue
@@ -190,7 +191,7 @@ def _map(convert: Convert) -> Convert:
         entries: list[tuple[str, Any]] = []
         whole, bad = True, False
         while reader.next() not in (None, "}"):
-            name = _utf8(reader.name)
+            name = whole_characters(reader.name)
             try:
                 entries.append((name, convert(reader)))
             except _Partial as part:
@@ -239,15 +240,10 @@ def _scalar(type_: pa.DataType) -> Convert:
 def _text(reader: Reader) -> str:
     """A string's characters; of anything else its JSON."""
     if reader.token == "string":
-        return _utf8(reader.text)
+        return whole_characters(reader.text)
     writer = Writer(escape_pairs=True)
     writer.copy(reader)
-    return _utf8(str(writer))
-
-
-def _utf8(text: str) -> str:
-    """With a question mark for half a pair of surrogates."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return whole_characters(str(writer))
 
 
 def _boolean(reader: Reader) -> bool:

@@ -255,6 +255,22 @@ def to_base32(call: Call, data: pa.Array, *modes: Value) -> Value:
     return per_distinct(lambda each: base64.b32encode(each).decode(), call.type, data)
 
 
+@strict("static_invoke.UnBase32.decode")
+def from_base32(call: Call, text: pa.Array, *modes: Value) -> Value:
+    """Digits of either case up to the first =; what is no digit is skipped, a part of a byte dropped."""
+    return per_distinct(_base32_bytes, call.type, text)
+
+
+def _base32_bytes(text: str) -> bytes:
+    digits = re.sub(r"[^A-Za-z2-7]", "", text.split("=", 1)[0]).upper()
+    alone = len(digits) % 8 == 1  # a last digit alone is a byte, of its upper three bits
+    whole = base64.b32decode((digits + "A" * (-len(digits) % 8)).encode())[: len(digits) * 5 // 8]
+    return whole + bytes([_BASE32.index(digits[-1]) >> 2]) if alone else whole
+
+
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+
 def _no_count(call: Call) -> str | None:
     if pa.types.is_integer(call.arguments[1].type):
         return None

@@ -9,27 +9,24 @@ still stands. So each entry is written once and read once.  State: that trace.  
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from circuits.arrow import concat, fixed_values, take, validity
-from circuits.batch import SLOTS, Batch, Layout
+from circuits.batch import Batch, Layout
 from circuits.expressions.evaluate import evaluate
 from circuits.expressions.nodes import Expression
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.progress import Threshold, reached
-from circuits.ordering import order_steps
-from circuits.stretch import stretches
-from circuits.trace import Integral, expand_ranges
-from circuits.waterline import CLOCK
+from circuits.stretch import Stretch, batches_of
+from circuits.timeline import due, passed
+from circuits.trace import Integral
+from circuits.waterline import CLOCK, Waterlines
 from circuits.zset import ZSet
 
 AT = "__at"
-_TIMES = np.arange(SLOTS, dtype=np.uint64) << np.uint64(56)
 
 
 @dataclass(frozen=True)
@@ -110,6 +107,19 @@ class Agenda(Operator):
     threshold: Threshold
     again: bool = False
 
+    @property
+    def watches_clock(self) -> bool:
+        """Whether entries come due by the step clock alone."""
+        return self.threshold.lateness == (CLOCK,)
+
+    @property
+    def at_once(self) -> bool:
+        return self.threshold.at_once
+
+    def reading(self, waterlines: Waterlines) -> pa.Scalar | None:
+        """What has been passed by now."""
+        return self.threshold.value(waterlines)
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return inputs[0].append(pa.field(AT, self.instants.type))
 
@@ -120,46 +130,24 @@ class Agenda(Operator):
         return Layout(self.schema(*inputs), self.placed_by, order=len(inputs[0]), timeline=True)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Integral:
-        earlier = self.threshold.value(context.waterlines)
-        now = self.threshold.value(reached(context, inputs[1:]))
+        earlier = self.reading(context.waterlines)
+        now = self.reading(reached(context, inputs[1:]))
         if context.ending:
-            everything = Batch.merge(layout, list(before))
+            everything = Batch.merge(layout, batches_of(before))
             return Integral(layout, before, Batch(everything.keys, everything.rows, -everything.weights))
-        due = ZSet.sum(layout.schema, list(self._due(before, earlier, now)))
+        came = ZSet.sum(layout.schema, list(due(layout, before, earlier, now, self.at_once)))
         touched = delta_of(inputs[0]).rows
         keys = [touched]
-        if self.again and len(due):
-            keys.append(due.rows.select(list(range(touched.num_columns))))
+        if self.again and len(came):
+            keys.append(came.rows.select(list(range(touched.num_columns))))
         scheduled = self._scheduled(concat(touched.schema, keys), now, layout.schema)
-        delta = ZSet.sum(layout.schema, [scheduled, -due])
+        delta = ZSet.sum(layout.schema, [scheduled, -came])
         return Integral(layout, before, Batch.build(layout, delta, context.seed))
 
     def _scheduled(self, keys: pa.RecordBatch, now: pa.Scalar | None, schema: pa.Schema) -> ZSet:
         at = self.instants.next(keys, now)
         rows = pa.RecordBatch.from_arrays([*keys.columns, at], schema=schema)
-        later = np.flatnonzero(validity(at) & ~self._passed(at, now))
+        later = np.flatnonzero(validity(at) & ~passed(at, now, self.at_once))
         return ZSet(take(rows, later), np.ones(len(later), dtype=np.int64))
-
-    def _due(
-        self, before: tuple[Batch, ...], earlier: pa.Scalar | None, now: pa.Scalar | None
-    ) -> Iterator[ZSet]:
-        if now is None:
-            return
-        to = _TIMES | order_steps(pa.array([now], now.type))
-        since = _TIMES if earlier is None else _TIMES | order_steps(pa.array([earlier], earlier.type))
-        for stretch in stretches(before):
-            _, there = expand_ranges(*stretch.ranges(since, to))
-            if len(there):
-                found = stretch.take(there)
-                at = found.rows.column(found.rows.num_columns - 1)
-                passed = np.flatnonzero(self._passed(at, now) & ~self._passed(at, earlier))
-                yield found.zset.take(passed)
-
-    def _passed(self, at: pa.Array, threshold: pa.Scalar | None) -> np.ndarray:
-        """bool[n]; an entry that is NULL is anything."""
-        if threshold is None:
-            return np.zeros(len(at), dtype=np.bool_)
-        compare = pc.less_equal if self.threshold.at_once else pc.less
-        return np.asarray(pc.fill_null(compare(at, threshold), False).to_numpy(zero_copy_only=False))

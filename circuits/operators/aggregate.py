@@ -28,7 +28,7 @@ from circuits.operator import Context, Operator, Placement, Value
 from circuits.operators.combine import keep_keys
 from circuits.operators.extremes import extremes
 from circuits.ordering import from_order_bits
-from circuits.trace import Integral
+from circuits.trace import Integral, as_runs
 from circuits.zset import ZSet
 
 
@@ -152,7 +152,7 @@ class _Side:
         """The integral whose `before` is what this side sees."""
         if self._earlier is None:
             return integral
-        return Integral(integral.layout, (*integral.before, integral.delta), integral.delta)
+        return Integral(integral.layout, integral.after, integral.delta)
 
     def _of(self, index: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
         """(weights, accumulators by column) of every group in the integral `index`."""
@@ -168,7 +168,7 @@ class _Side:
         else:  # after the step is before the step, plus the delta
             weights, sums = self._earlier._of(index)
             weights, sums = weights.copy(), {i: total.copy() for i, total in sums.items()}
-            integral = Integral(layout, (integral.delta,), integral.delta)
+            integral = Integral(layout, as_runs(integral.delta), integral.delta)
         keys = groups.sort_keys(layout, whole=True)
         for wanted, batch, there in integral.find(groups.columns, keys, layout.identity, whole_key=True):
             # a batch holds each identity once, so no position of `wanted` repeats
@@ -182,7 +182,11 @@ class _Side:
         if result.ordered:
             return self._extreme(result)
         if result.finish is not None:
-            return result.finish.result(self._members(result.input), result.type)
+            members = self._members(result.input)
+            try:
+                return result.finish.result(members, result.type)
+            except EvaluationError as error:
+                raise self._located(error, result, error.row) from None
         weights, sums = self._of(result.input)
         counts = weights if result.count is None else sums[result.count]
         if result.function in ("weight", "count"):
@@ -206,17 +210,19 @@ class _Side:
             else _sum(result, limbs, valid)
         )
         if not result.lenient and not (fits | ~valid).all():
-            raise self._overflow(result, int(np.argmin(fits | ~valid)))
+            overflow = EvaluationError("ARITHMETIC_OVERFLOW", f"{type_name(result.type)} overflow.")
+            raise self._located(overflow, result, int(np.argmin(fits | ~valid)))
         return total
 
-    def _overflow(self, result: Result, group: int) -> EvaluationError:
+    def _located(self, error: EvaluationError, result: Result, group: int | None) -> EvaluationError:
+        """The same error, after the aggregate and the keys of an example group."""
         names = self._aggregate.output.names
         keys = [
             f"{name}={column[group].as_py()!r}"
             for name, column in zip(names, self._groups.columns, strict=False)
+            if group is not None
         ]
         where = " where " + ", ".join(keys) if keys else ""
-        error = EvaluationError("ARITHMETIC_OVERFLOW", f"{type_name(result.type)} overflow.")
         return error.within(f"{result.text or result.function}{where}")
 
     def _extreme(self, result: Result) -> pa.Array:
@@ -248,7 +254,7 @@ class _Side:
         found: list[Members] = []
         if self._earlier is not None:
             found.append(self._earlier._members(index))
-            integral = Integral(integral.layout, (integral.delta,), integral.delta)
+            integral = Integral(integral.layout, as_runs(integral.delta), integral.delta)
         highs = groups.sort_keys(integral.layout, whole=False)
         for owner, batch, there in integral.find(groups.columns, highs, tuple(range(keys)), whole_key=False):
             rows = take(batch.rows.select(list(range(keys, len(batch.rows.schema)))), there)

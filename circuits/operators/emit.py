@@ -16,10 +16,12 @@ import pyarrow as pa
 
 from circuits.arrow import take
 from circuits.batch import Batch, Layout
+from circuits.errors import DataError
 from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.trigger import STATE
 from circuits.retain import Limit
+from circuits.stretch import Stretch
 from circuits.trace import Integral
 from circuits.zset import ZSet
 
@@ -28,12 +30,14 @@ from circuits.zset import ZSet
 class Emit(Operator):
     """Inputs: the keys that fire (and their result's state), the view's trace, placed by the key.
 
-    limits: emitted rows for which one holds will not be asked for again.
+    limits: emitted rows for which one holds will not be asked for again. once: the name of a stream, none of
+    whose rows is ever taken back; DataError where one would be, as after the end of its input.
     """
 
     key: tuple[int, ...]
     flagged: bool = False
     limits: tuple[Limit, ...] = ()
+    once: str = ""
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return inputs[1].append(pa.field(STATE, pa.string())) if self.flagged else inputs[1]
@@ -45,14 +49,14 @@ class Emit(Operator):
         return Layout(self.schema(*inputs), self.key)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Integral:
         fired, view = delta_of(inputs[0]).rows, inputs[1]
         assert isinstance(view, Integral)
         keys = fired.columns[: len(self.key)]
         hashes = hash_rows(keys, fired.num_rows, context.seed)
         emitted = Integral(layout, before, Batch.empty(layout))
-        after = Integral(view.layout, (*view.before, view.delta), view.delta)
+        after = Integral(view.layout, view.after, view.delta)
         parts = []
         for _, batch, there in emitted.find(keys, hashes, self.key, whole_key=False):
             parts.append(-batch.zset.take(there))
@@ -62,5 +66,10 @@ class Emit(Operator):
                 state = fired.column(fired.num_columns - 1).take(pa.array(owner))
                 rows = rows.append_column(pa.field(STATE, pa.string()), state)
             parts.append(ZSet(rows, np.asarray(batch.weights[there])))
-        delta = ZSet.sum(layout.schema, parts)
-        return Integral(layout, before, Batch.build(layout, delta, context.seed))
+        delta = Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed)
+        if self.once and (delta.weights < 0).any():
+            raise DataError(
+                f"stream '{self.once}': a row that has left would change, as can be only after the end of "
+                "the input; go on from a state before that, or declare the view without STREAM"
+            )
+        return Integral(layout, before, delta)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from circuits.arrow import int64_array
-from circuits.batch import Batch
+from circuits.batch import HIGH, LOW, Batch
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.operators.outermost import Outermost, codes_of, outermost
@@ -41,7 +41,9 @@ def extremes(integral: Integral, keys: list[pa.Array], highs: np.ndarray, greate
     groups, fetch = np.arange(len(highs)), _FIRST_FETCH
     while len(groups):
         columns = tuple(range(len(keys)))
-        fetched = outermost(integral.before, keys, groups, highs[groups], columns, greatest, fetch)
+        fetched = outermost(
+            integral.before, keys, groups, highs[groups] & HIGH, highs[groups] | LOW, columns, greatest, fetch
+        )
         winner_of, winners, undecided = _decide(fetched, len(keys), value_type)
         owners.append(groups[winner_of])
         found.append(winners)

@@ -3,7 +3,8 @@
     (a ⋈ b)^Δ = da ⋈ z⁻¹(I(b)) + I(a) ⋈ db        (a ⋈ b)[x, y] = a[x] · b[y]  where key(x) = key(y)
 
 DBSP, PVLDB 16(7), Theorem 3.4.  State: the traces of both inputs, which other operators may share.
-Cost: O(|d| log |I|) plus the pairs of equal keys; without keys, every row of the other side.
+Cost: O(|d| log |I|) plus the pairs of equal keys and within the *band*; without keys and band, all rows of
+the other side. A band that is bounded from one side only has all rows of the key that lie on the other.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.arrow import int64_array
+from circuits.band import Band, reach
 from circuits.batch import Batch
 from circuits.equality import equal_rows
 from circuits.expressions.nodes import Expression
 from circuits.operator import Context, Operator, Placement, Value
 from circuits.operators.linear import where_true
-from circuits.trace import Integral, expand_in_blocks, ranges_by_placement
+from circuits.stretch import Stretch
+from circuits.trace import Integral, expand_in_blocks
 from circuits.zset import ZSet
 
 LEFT, RIGHT = 0, 1
@@ -32,17 +35,23 @@ class Join(Operator):
     """Inputs: two Integrate nodes, placed by `left_key` and `right_key`.
 
     No keys: all rows lie in one place, and every pair is looked at.
-    columns: the output, as (side, column). residual: a condition over the output's columns.
+    columns: the output, as (side, column). residual: a condition over the output's columns. left_band: which
+    rows of the left trace a right row can meet, as the residual implies; right_band: the other way round.
     """
 
     left_key: tuple[int, ...]
     right_key: tuple[int, ...]
     columns: tuple[tuple[int, int], ...]
     residual: Expression | None = None
+    left_band: Band | None = None
+    right_band: Band | None = None
 
     @property
     def cost(self) -> str:
-        return "lookup"
+        bands = [band for band in (self.left_band, self.right_band) if band is not None]
+        if bands:
+            return "lookup of a range" if all(b.is_closed for b in bands) else "lookup of a half-open range"
+        return "lookup" if self.left_key else "all rows of the other side"
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         fields = [inputs[side].field(i) for side, i in self.columns]
@@ -64,8 +73,10 @@ class Join(Operator):
         left, right = inputs
         assert isinstance(left, Integral) and isinstance(right, Integral)
         schema = self.schema(left.layout.schema, right.layout.schema)
-        parts = [self._pairs(left.delta, batch, schema) for batch in right.near(left.delta.keys)]
-        parts += [self._pairs(batch, right.delta, schema) for batch in left.near(right.delta.keys)]
+        near = right.near(*reach(left.delta, self.right_band)) if len(left.delta) else ()
+        parts = [self._pairs(left.delta, batch, schema) for batch in near]
+        near = left.near(*reach(right.delta, self.left_band)) if len(right.delta) else ()
+        parts += [self._pairs(batch, right.delta, schema) for batch in near]
         parts.append(self._pairs(left.delta, right.delta, schema))
         return ZSet.sum(schema, parts)
 
@@ -73,9 +84,11 @@ class Join(Operator):
         """left ⋈ right for two batches sorted by key: the shorter is looked up in the longer."""
         if not len(left) or not len(right):
             return ZSet.empty(schema)
-        short, long = (left, right) if len(left) <= len(right) else (right, left)
+        short, long, band = left, right, self.right_band
+        if len(right) < len(left):
+            short, long, band = right, left, self.left_band
         parts = []
-        for i, j in expand_in_blocks(*ranges_by_placement(short.keys, long), PAIRS):
+        for i, j in expand_in_blocks(*Stretch([long]).ranges(*reach(short, band)), PAIRS):
             parts.append(self._equal(left, right, *((i, j) if short is left else (j, i)), schema))
         return ZSet.sum(schema, parts)
 

@@ -60,9 +60,10 @@ class OnTime(Operator):
 
 @dataclass(frozen=True)
 class Late(Operator):
-    """The rows `OnTime` leaves out of the same input, each as a row of `late_rows`.
+    """The rows that `OnTime` leaves out, each as a row of `late_rows`.
 
-    names: of the relation's columns. The input may have a further column, of sequence numbers.
+    Inputs: that of the OnTime node, and the OnTime node. names: of the relation's columns; the input may
+    have a further column, of sequence numbers.
     """
 
     relation: str
@@ -76,13 +77,11 @@ class Late(Operator):
         return None
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
-        delta = delta_of(inputs[0])
-        if not len(delta) or not any(one.name in context.waterlines for one in self.lateness):
+        delta, on_time = (delta_of(value) for value in inputs)
+        if len(on_time) == len(delta):
             return ZSet.empty(LATE_SCHEMA)
         late, jumping = rejected(self.lateness, delta.rows, context)
         gone = np.flatnonzero(late | jumping)
-        if not len(gone):
-            return ZSet.empty(LATE_SCHEMA)
         retracted = delta.weights[gone] < 0
         reasons = np.where(late[gone], np.where(retracted, "late retraction", "late"), "jump")
         rejects = delta.take(gone)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.batch import HIGH, LOW, Batch
+from circuits.batch import LOW, Batch
 from circuits.equality import equal_rows
-from circuits.stretch import stretches
+from circuits.stretch import Stretch
 from circuits.trace import expand_ranges
 
 
@@ -41,23 +41,24 @@ class Outermost:
 
 
 def outermost(
-    batches: tuple[Batch, ...],
+    runs: tuple[Stretch, ...],
     keys: list[pa.Array],
     groups: np.ndarray,
-    highs: np.ndarray,
+    least: np.ndarray,
+    most: np.ndarray,
     columns: tuple[int, ...],
     greatest: bool,
     count: int,
 ) -> Outermost:
-    """The outermost `count` rows of each group in each run.
+    """The outermost `count` rows of each group in each run, of those with least[i] <= sort key <= most[i].
 
-    groups: positions into `keys`; highs: the hash of each of their keys. columns: where the keys are in a
-    batch. The groups of the result are numbered as `groups` lists them.
+    groups: positions into `keys`. columns: where the keys are in a batch. The groups of the result are
+    numbered as `groups` lists them.
     """
     horizon = np.full(len(groups), -1 if greatest else 1 << 32, dtype=np.int64)
     parts = []
-    for stretch in stretches(batches):
-        start, stop = stretch.ranges(highs & HIGH, highs | LOW)
+    for stretch in runs:
+        start, stop = stretch.ranges(least, most)
         if (start == stop).all():
             continue
         cut = np.maximum(start, stop - count) if greatest else np.minimum(stop, start + count)

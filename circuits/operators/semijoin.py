@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.arrow import int64_array
-from circuits.batch import HIGH, Batch
+from circuits.batch import HIGH
 from circuits.grouping import group_rows
 from circuits.operator import Context, Operator, Value
+from circuits.stretch import Stretch
 from circuits.trace import Integral, find_in
 from circuits.zset import ZSet
 
@@ -53,7 +54,7 @@ class SemiJoin(Operator):
         if not len(delta):
             return delta.zset
         columns = [delta.rows.column(i) for i in self.left_on]
-        equals = self._totals(columns, delta.keys, left, right, (*right.before, right.delta))
+        equals = self._totals(columns, delta.keys, left, right, right.after)
         return delta.zset.take(np.flatnonzero((equals > 0) != self.anti))
 
     def _turning(self, left: Integral, right: Integral) -> Iterator[ZSet]:
@@ -81,12 +82,12 @@ class SemiJoin(Operator):
         keys: np.ndarray,
         left: Integral,
         right: Integral,
-        batches: tuple[Batch, ...],
+        runs: tuple[Stretch, ...],
     ) -> np.ndarray:
         """int64[n]: Σ of the weights of the right rows that equal row i of the columns."""
         total = np.zeros(len(keys), dtype=np.int64)
         whole = self._is_whole(left, right)
-        for at, batch, there in find_in(batches, columns, keys, self.right_on, whole):
+        for at, batch, there in find_in(runs, columns, keys, self.right_on, whole):
             np.add.at(total, at, batch.weights[there])
         return total
 

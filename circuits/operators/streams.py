@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from circuits.batch import Batch, Layout
 from circuits.operator import Context, Operator, Placement, Value, delta_of
+from circuits.stretch import Stretch, batches_of
 from circuits.trace import Integral
 from circuits.zset import ZSet
 
@@ -42,7 +43,7 @@ class Integrate(Operator):
         return Layout(inputs[0], self.placed_by, self.order, *accumulators, self.nulls_greatest)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Integral:
         return Integral(layout, before, Batch.build(layout, delta_of(inputs[0]), context.seed))
 
@@ -61,9 +62,9 @@ class Delay(Operator):
         return None
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Remembered:
-        last = Batch.merge(layout, list(before))
+        last = Batch.merge(layout, batches_of(before))
         change = delta_of(inputs[0]) - last.zset
         return Remembered(layout, before, Batch.build(layout, change, context.seed), last.zset)
 
@@ -79,9 +80,9 @@ class Differentiate(Operator):
         return whole_rows(inputs[0])
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Integral:
-        change = delta_of(inputs[0]) - Batch.merge(layout, list(before)).zset
+        change = delta_of(inputs[0]) - Batch.merge(layout, batches_of(before)).zset
         return Integral(layout, before, Batch.build(layout, change, context.seed))
 
 
@@ -99,7 +100,7 @@ class Current(Operator):
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
         assert isinstance(integral, Integral)
-        return Batch.merge(integral.layout, [*integral.before, integral.delta]).zset
+        return Batch.merge(integral.layout, batches_of(integral.after)).zset
 
 
 @dataclass(frozen=True)

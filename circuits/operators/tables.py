@@ -19,6 +19,7 @@ from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.distinct import weights_before
 from circuits.operators.late import frozen_keys
+from circuits.stretch import Stretch
 from circuits.trace import Integral
 from circuits.waterline import Lateness
 from circuits.zset import ZSet
@@ -96,7 +97,7 @@ class Upsert(Operator):
         return Layout(self.schema(*inputs), self.key)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Integral:
         given = delta_of(inputs[0])
         table = Integral(layout, before, Batch.empty(layout))

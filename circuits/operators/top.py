@@ -15,20 +15,20 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.arrow import concat, take
-from circuits.batch import HIGH, Batch, Layout
-from circuits.grouping import group_rows
+from circuits.batch import HIGH, LOW, Batch, Layout
 from circuits.hashing import hash_rows
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.outermost import codes_of, outermost
 from circuits.operators.touched import (
-    Groups,
     Side,
     Touched,
     difference,
     groups_of,
+    held_rows,
     list_rows,
 )
 from circuits.sorting import SortKey, sort_rows
+from circuits.stretch import Stretch
 from circuits.trace import Integral
 from circuits.windows.calls import WindowFunction
 from circuits.windows.functions import evaluate_window
@@ -76,6 +76,7 @@ class Top(Operator):
                 groups.keys,
                 left,
                 highs[left],
+                highs[left] | LOW,
                 self.partition,
                 self.order[0].descending,
                 fetch,
@@ -138,14 +139,14 @@ class TopOfAppends(Operator):
         return Layout(inputs[0], self.partition)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Integral:
         delta = delta_of(inputs[0])
         columns = [delta.rows.column(i) for i in self.partition]
         hashes = hash_rows(columns, len(delta), context.seed)
         groups = groups_of(Batch(hashes, delta.rows, delta.weights), self.partition, context.seed)
         reached = Integral(layout, before, Batch.empty(layout))
-        owner, kept = _kept(reached, groups, hashes[groups.first], self.partition)
+        owner, kept = held_rows(reached, groups, hashes[groups.first], self.partition)
         # new rows cancel none: equal ones need not be found, they are copies, side by side once sorted
         listed = concat(layout.schema, [delta.rows, kept.rows])
         group = np.concatenate([groups.owner, owner])
@@ -157,25 +158,6 @@ class TopOfAppends(Operator):
         changed = np.flatnonzero(change)
         zset = ZSet(take(listed, changed), change[changed])
         return Integral(layout, before, Batch.build(layout, zset, context.seed))
-
-
-def _kept(
-    integral: Integral, groups: Groups, highs: np.ndarray, partition: tuple[int, ...]
-) -> tuple[np.ndarray, ZSet]:
-    """(group of each row, the rows of the groups that a trace holds now, each once)."""
-    found = [
-        (owner, batch.take(there))
-        for owner, batch, there in integral.find(groups.keys, highs, partition, whole_key=False)
-    ]
-    if not found:
-        return np.zeros(0, dtype=np.int64), ZSet.empty(integral.layout.schema)
-    rows = concat(integral.layout.schema, [batch.rows for _, batch in found])
-    order, starts = group_rows(rows.columns, np.concatenate([batch.keys for _, batch in found]))
-    weights = np.concatenate([batch.weights for _, batch in found])[order]
-    totals = np.add.reduceat(weights, starts) if len(order) else weights
-    there = np.flatnonzero(totals)
-    at = order[starts[there]]
-    return np.concatenate([owner for owner, _ in found])[at], ZSet(take(rows, at), totals[there])
 
 
 def _ranked(

@@ -85,6 +85,25 @@ def touched_groups(
     return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
 
 
+def held_rows(
+    integral: Integral, groups: Groups, highs: np.ndarray, partition: tuple[int, ...]
+) -> tuple[np.ndarray, ZSet]:
+    """(group of each row, the rows of the groups that a trace holds now, each once)."""
+    found = [
+        (owner, batch.take(there))
+        for owner, batch, there in integral.find(groups.keys, highs, partition, whole_key=False)
+    ]
+    if not found:
+        return np.zeros(0, dtype=np.int64), ZSet.empty(integral.layout.schema)
+    rows = concat(integral.layout.schema, [batch.rows for _, batch in found])
+    order, starts = group_rows(rows.columns, np.concatenate([batch.keys for _, batch in found]))
+    weights = np.concatenate([batch.weights for _, batch in found])[order]
+    totals = np.add.reduceat(weights, starts) if len(order) else weights
+    there = np.flatnonzero(totals)
+    at = order[starts[there]]
+    return np.concatenate([owner for owner, _ in found])[at], ZSet(take(rows, at), totals[there])
+
+
 Owned = tuple[np.ndarray, Batch]  # the group of each row
 
 

@@ -34,6 +34,7 @@ from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.agenda import Timetable
 from circuits.operators.progress import Threshold, reached
 from circuits.operators.streams import Remembered
+from circuits.stretch import Stretch, batches_of
 from circuits.trace import Integral
 from circuits.waterline import CLOCK, Waterlines
 from circuits.zset import ZSet
@@ -90,11 +91,11 @@ class Trigger(Operator):
         return Layout(schema, tuple(range(len(self.key))), sums=(len(keys), len(keys) + 1))
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Batch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
     ) -> Remembered:
         agendas = inputs[2 : 2 + self.agendas]
         earlier, now = context.waterlines, reached(context, inputs[2 + self.agendas :])
-        pending = Batch.merge(layout, list(before)) if context.ending else Batch.empty(layout)
+        pending = Batch.merge(layout, batches_of(before)) if context.ending else Batch.empty(layout)
         records = delta_of(inputs[0])
         if not self.key and not len(records) and len(delta_of(inputs[1])):
             # the one row of a global aggregation is there before any record
@@ -164,7 +165,7 @@ class Trigger(Operator):
         assert isinstance(view, Integral)
         wanted = take(keys.select(list(range(len(self.key)))), at).columns if self.key else []
         total = np.zeros(len(at), dtype=np.int64)
-        after = Integral(view.layout, (*view.before, view.delta), view.delta)
+        after = Integral(view.layout, view.after, view.delta)
         hashes = hash_rows(wanted, len(at), seed)
         for owner, batch, there in after.find(wanted, hashes, self.key, whole_key=False):
             np.add.at(total, owner, batch.weights[there])
@@ -206,7 +207,7 @@ def _asked(layout: Layout, records: ZSet, agendas: Sequence[Value], pending: Bat
     return _Asked(take(keys, order[starts]), np.add.reduceat(weights[order], starts))
 
 
-def _known(layout: Layout, before: tuple[Batch, ...], asked: _Asked, seed: int) -> _Known:
+def _known(layout: Layout, before: tuple[Stretch, ...], asked: _Asked, seed: int) -> _Known:
     found = [np.zeros(len(asked.records), dtype=np.int64) for _ in range(3)]
     trace = Integral(layout, before, Batch.empty(layout))
     keys = layout.sort_keys(asked.keys, seed)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from circuits.aggregates.members import Finish
 from circuits.expressions.nodes import Expression
 from circuits.sorting import SortKey
 
@@ -27,11 +28,24 @@ WHOLE = Frame()
 
 
 @dataclass(frozen=True)
+class Gathered:
+    """An aggregate of all values of a frame. required: arguments without whose value a row takes no part.
+
+    filtered: the last argument says whether it does.
+    """
+
+    finish: Finish
+    required: tuple[int, ...] = ()
+    filtered: bool = False
+
+
+@dataclass(frozen=True)
 class WindowFunction:
     """One output column.
 
-    function: a name in `windows.functions.FUNCTIONS`. arguments: columns of the input. number: ntile's
-    buckets, nth_value's n, lead's offset (lag's is negative). text: the user's spelling, for messages.
+    function: a name in `windows.functions.FUNCTIONS`, unless it has `values`. arguments: columns of the
+    input. number: ntile's buckets, nth_value's n, lead's offset (lag's is negative). text: the user's
+    spelling, for messages.
     """
 
     function: str
@@ -42,3 +56,4 @@ class WindowFunction:
     number: int = 0
     ignore_nulls: bool = False
     text: str = field(default="", compare=False)
+    values: Gathered | None = None

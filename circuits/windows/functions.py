@@ -21,14 +21,14 @@ from circuits.windows.calls import WindowFunction
 from circuits.windows.frames import bounds
 from circuits.windows.moving import collected, counts, extreme, total
 from circuits.windows.partitions import Partitions, Runs
-from circuits.windows.sessions import session_end, session_start
+from circuits.windows.values import of_values
 
 Function = Callable[[WindowFunction, Partitions], pa.Array]
 
 
 def evaluate_window(call: WindowFunction, rows: Partitions) -> pa.Array:
     """The function's value for each row, of `call.type`."""
-    value = FUNCTIONS[call.function](call, rows)
+    value = of_values(call, rows) if call.values is not None else FUNCTIONS[call.function](call, rows)
     assert len(value) == len(rows)
     return value if value.type == call.type else value.cast(call.type)
 
@@ -168,6 +168,4 @@ FUNCTIONS: dict[str, Function] = {
     "min": _over(extreme),
     "max": _over(extreme),
     "collect_list": _over(collected),
-    "session_start": session_start,
-    "session_end": session_end,
 }

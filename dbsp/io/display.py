@@ -7,26 +7,17 @@ csv, json    the changelog
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-import numpy as np
-import pyarrow as pa
-
-from dbsp.changelog import json_lines
 from dbsp.changes import Changes
+from dbsp.io.listing import Listing, listing
 from dbsp.io.live import LiveTable
 from dbsp.io.progress import Progress
-from dbsp.io.text_table import fields, text_table
+from dbsp.outputs import output_views
 from dbsp.pipeline import Pipeline
-from dbsp.sorting import sort_rows
-from dbsp.view import Contents
-
-OUTPUTS = ("live-table", "table", "csv", "json")
-TABLE_ROWS = 20
 
 
 class Display:
@@ -42,42 +33,15 @@ class Display:
         print(text, file=sys.stderr, flush=True)
 
 
-class Json(Display):
-    def step(self, changes: Changes) -> None:
-        self.out.writelines(line + "\n" for line in json_lines(changes))
-        self.out.flush()
+class Printed(Display):
+    """What is printed of each step: the lines of `listing`."""
 
-
-class Csv(Display):
-    """Lines of `__step,__view,__weight` and the view's columns; a header line wherever the view changes."""
-
-    view = ""
+    def __init__(self, pipeline: Pipeline, out: TextIO, lines: Listing) -> None:
+        super().__init__(pipeline, out)
+        self.lines = lines
 
     def step(self, changes: Changes) -> None:
-        writer = csv.writer(self.out, lineterminator="\n")
-        for view in sorted(changes):
-            delta = changes[view].zset
-            if len(delta):
-                if view != self.view:
-                    writer.writerow(["__step", "__view", "__weight", *delta.schema.names])
-                    self.view = view
-                columns = [fields(column, null="") for column in delta.rows.columns]
-                writer.writerows(
-                    [changes.step, view, weight, *values]
-                    for *values, weight in zip(*columns, delta.weights.tolist(), strict=True)
-                )
-        self.out.flush()
-
-
-class Table(Display):
-    def step(self, changes: Changes) -> None:
-        for view in sorted(changes):
-            if len(changes[view]):
-                contents = self.pipeline[view]
-                size = len(contents)
-                of = f", {TABLE_ROWS} of {size:,} rows" if size > TABLE_ROWS else ""
-                self.out.write(f"step {changes.step}: {view}{of}\n")
-                self.out.writelines(line + "\n" for line in text_table(first_rows(contents)))
+        self.out.writelines(line + "\n" for line in self.lines(changes))
         self.out.flush()
 
 
@@ -108,7 +72,9 @@ class Live(Display):
 
 
 @contextmanager
-def display(output: str, pipeline: Pipeline, expected: int | None) -> Iterator[Display]:
+def display(
+    output: str, pipeline: Pipeline, expected: int | None, changelog: str = "retract"
+) -> Iterator[Display]:
     """The display of that name, on stdout. expected: how many steps there will be, or None."""
     if output == "live-table" and sys.stdout.isatty():
         live = Live(pipeline, sys.stdout, expected)
@@ -117,16 +83,10 @@ def display(output: str, pipeline: Pipeline, expected: int | None) -> Iterator[D
     elif output == "live-table":
         yield Lines(pipeline, sys.stdout, expected)
     else:
-        yield {"table": Table, "csv": Csv, "json": Json}[output](pipeline, sys.stdout)
-
-
-def first_rows(contents: Contents) -> pa.RecordBatch:
-    """The first of the sorted rows, each as often as it is there."""
-    rows = sort_rows(contents.zset)
-    return rows.take(np.repeat(np.arange(len(rows)), rows.weights)[:TABLE_ROWS]).rows
+        yield Printed(pipeline, sys.stdout, listing(pipeline, output, changelog))
 
 
 def progress_of(pipeline: Pipeline, expected: int | None) -> Progress:
     """The views as they are, and nothing done yet."""
-    views = [output.view for output in pipeline.program.circuit.outputs]
-    return Progress({view: len(pipeline[view]) for view in views}, expected, pipeline.last_step)
+    sizes = {view: len(pipeline[view]) for view in output_views(pipeline.program)}
+    return Progress(sizes, expected, pipeline.last_step)

@@ -27,12 +27,13 @@ def run_program(
     once: bool = False,
     every: str | None = None,
     output: str | None = None,
+    changelog: str = "retract",
     partitions: int | None = None,
     ui: bool = False,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
-    every: such as '1s'. output: one of `display.OUTPUTS`; None: live-table on a terminal, else json.
+    every: such as '1s'. output: live-table, table, csv or json; None: live-table on a terminal, else json.
     """
     seconds = None if every is None else parse_seconds(every)
     from dbsp.spark.session import session  # noqa: PLC0415  after the options are known to be right
@@ -43,7 +44,8 @@ def run_program(
         click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
     with Pipeline(program, define=define, state=state, spark=spark, partitions=partitions) as pipeline:
         steps = expected_steps(pipeline) if once else None
-        with display(output or default_output(), pipeline, steps) as shown, stopping(shown) as stop:
+        shown_as = output or default_output()
+        with display(shown_as, pipeline, steps, changelog) as shown, stopping(shown) as stop:
             run(pipeline, once=once, every=seconds, on_step=shown.step, stop=stop)
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from circuits.json_text import encode
+from dbsp.changelog import fields_of
+from dbsp.changes import Changes
+from dbsp.pipeline import Pipeline
+from dbsp.sorting import sort_rows
+from dbsp.view import Contents
+
+TABLE_ROWS = 20
 
 
 def text_table(rows: pa.RecordBatch) -> Iterator[str]:
     """Lines without line ends: the names, a rule, the rows; numbers to the right."""
-    columns = [[name, *fields(rows.column(i))] for i, name in enumerate(rows.schema.names)]
+    columns = [[name, *fields_of(rows.column(i))] for i, name in enumerate(rows.schema.names)]
     widths = [max(map(len, column)) for column in columns]
     right = [pt.is_integer(f.type) or pt.is_floating(f.type) or pt.is_decimal(f.type) for f in rows.schema]
     for number, row in enumerate(zip(*columns, strict=True)):
@@ -23,12 +29,18 @@ def text_table(rows: pa.RecordBatch) -> Iterator[str]:
             yield "  ".join("-" * width for width in widths)
 
 
-def fields(column: pa.Array, null: str = "NULL") -> list[str]:
-    """The values as JSON has them, but strings without their quotes."""
-    return [_bare(value, null) for value in encode(column)]
+def view_tables(pipeline: Pipeline, changes: Changes) -> Iterator[str]:
+    """Of each view that a step changed, its name and its first rows."""
+    for view in sorted(changes):
+        if len(changes[view]):
+            contents = pipeline[view]
+            size = len(contents)
+            of = f", {TABLE_ROWS} of {size:,} rows" if size > TABLE_ROWS else ""
+            yield f"step {changes.step}: {view}{of}"
+            yield from text_table(_first_rows(contents))
 
 
-def _bare(value: str, null: str) -> str:
-    if value == "null":
-        return null
-    return str(json.loads(value)) if value.startswith('"') else value
+def _first_rows(contents: Contents) -> pa.RecordBatch:
+    """The first of the sorted rows, each as often as it is there."""
+    rows = sort_rows(contents.zset)
+    return rows.take(np.repeat(np.arange(len(rows)), rows.weights)[:TABLE_ROWS]).rows

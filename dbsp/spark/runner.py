@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-import pyarrow as pa
 from pyspark import RDD, Broadcast
 from pyspark.sql import SparkSession
 
@@ -117,7 +116,7 @@ def _rows(part: Input) -> int:
 def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Input]]:
     """The inputs cut so that every task gets a share, and put into a file where they are large.
 
-    Ordinals are given anew, in the same order: pieces of one batch need different ones.
+    Rows keep their places among the step's.
     """
     needed = {table: _without_unread(work.circuit, table, parts) for table, parts in work.inputs.items()}
     parts = [part for table in needed.values() for part in table]
@@ -129,10 +128,10 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
     placed: dict[str, list[Input]] = {}
     for table, given in needed.items():
         ordered = sorted(given, key=lambda part: part.ordinal)
-        batches = chain.from_iterable(_cut(part.batch, most) for part in ordered)
+        pieces = chain.from_iterable(_cut(part, most) for part in ordered)
         placed[table] = [
-            Input(i, batch if isinstance(batch, Chunk) else writer.write(batch))
-            for i, batch in enumerate(batches)
+            piece if isinstance(piece.batch, Chunk) else Input(piece.ordinal, writer.write(piece.batch))
+            for piece in pieces
         ]
     writer.close()
     return placed
@@ -147,8 +146,9 @@ def _without_unread(circuit: Circuit, table: str, parts: Sequence[Input]) -> lis
     ]
 
 
-def _cut(batch: pa.RecordBatch | Chunk, most: int) -> list[pa.RecordBatch | Chunk]:
-    """The batch in slices of at most `most` rows; a chunk as it is, since tasks of Spark cut it already."""
+def _cut(part: Input, most: int) -> list[Input]:
+    """The part in slices of at most `most` rows; a chunk as it is, since tasks of Spark cut it already."""
+    batch = part.batch
     if isinstance(batch, Chunk):
-        return [batch]
-    return [batch.slice(start, most) for start in range(0, batch.num_rows, most)]
+        return [part]
+    return [Input(part.ordinal + start, batch.slice(start, most)) for start in range(0, batch.num_rows, most)]

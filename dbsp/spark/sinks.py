@@ -1,4 +1,4 @@
-"""Standing INSERTs: the changelog of a view, written step by step to a table USING a format.
+"""Standing INSERTs: the changelog of a view, in its shape, written step by step to a table USING a format.
 
 Formats of files: the changes of step n are the directory `path/__step=n`, which appears as a whole and is
 replaced as a whole, so that writing it again is harmless; a reader of `path` gets `__step` as a column.
@@ -15,46 +15,102 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import lit
 
 from circuits.batch import Batch, Layout
 from circuits.errors import Error, StateError
+from circuits.hashing import hash_rows
 from circuits.operators.trigger import STATE
 from circuits.segments import Chunk, Segments
-from circuits.zset import WEIGHT
+from circuits.zset import WEIGHT, ZSet
 from dbsp.commits import write_whole
 from dbsp.outputs import layout_of
+from dbsp.shapes import Records, retracts, upserts
 from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.session import share_packages
-from dbsp.spark.sources import columns_ddl, is_file, path_of, quoted
-from sql.program import Table
+from dbsp.spark.sources import columns_ddl, is_file, path_of
+from sql.inserts import FILLED
+from sql.program import OP, STEP, Insert, Table
 
 if TYPE_CHECKING:
     from dbsp.pipeline import Pipeline
 
-STEP = "__step"
-
 
 @dataclass(frozen=True)
 class Reading:
-    """The function for `mapInArrow` over chunk numbers: of each chunk's changes the columns `places`."""
+    """The function for `mapInArrow` over task numbers: a task's share of a step's changes, as records.
+
+    A task reads a chunk. For an upsert, which needs all changes of a key at once, it reads all chunks and
+    takes the keys that hash to it. columns: where a column comes from: its place in the view, a name of
+    `FILLED`, or None for NULL. key: of an upsert.
+    """
 
     root: str
     chunks: tuple[Chunk, ...]
     layout: Layout
     schema: pa.Schema
-    places: tuple[int, ...]
+    columns: tuple[int | str | None, ...]
+    key: tuple[int, ...]
+    step: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = Segments(self.root)
         for batch in batches:
-            for i in batch.column(0).to_pylist():
-                stored = segments.open(self.chunks[i], self.layout.stored_schema)
-                changes = Batch.from_stored(stored, self.layout).zset.to_batch()
-                columns = [changes.column(i) for i in self.places]
+            for task in batch.column(0).to_pylist():
+                records = self._records(segments, task)
+                columns = [
+                    self._column(records, source, field.type)
+                    for source, field in zip(self.columns, self.schema, strict=True)
+                ]
                 yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _records(self, segments: Segments, task: int) -> Records:
+        if not self.key:
+            records = retracts(self._changes(segments, self.chunks[task]))
+            return records if WEIGHT in self.columns else records.repeated()
+        delta = ZSet.sum(self.layout.schema, [self._changes(segments, chunk) for chunk in self.chunks])
+        hashes = hash_rows([delta.rows.column(i) for i in self.key], len(delta))
+        mine = delta.take(np.flatnonzero(hashes % np.uint64(len(self.chunks)) == task))
+        return upserts(mine.consolidate(), self.key)
+
+    def _changes(self, segments: Segments, chunk: Chunk) -> ZSet:
+        return Batch.from_stored(segments.open(chunk, self.layout.stored_schema), self.layout).zset
+
+    def _column(self, records: Records, source: int | str | None, kind: pa.DataType) -> pa.Array:
+        rows = records.rows
+        if isinstance(source, int):
+            return rows.column(source)
+        if source == WEIGHT:
+            return pa.array(records.weights)
+        if source == OP:
+            return records.ops
+        if source == STEP:
+            return pa.array(np.full(rows.num_rows, self.step))
+        if source == STATE:  # stored after the view's own columns
+            return rows.column(rows.num_columns - 1)
+        return pa.nulls(rows.num_rows, kind)
+
+
+def reading_of(pipeline: Pipeline, insert: Insert, step: int, chunks: Sequence[list[object]]) -> Reading:
+    """The reading of a step's changes, by as many tasks as there are chunks."""
+    target = pipeline.program.tables[insert.target]
+    # of files the step is the name of a directory
+    columns = {
+        column: column.name.lower() if place is None and column.name.lower() in FILLED else place
+        for column, place in zip(target.schema, insert.columns, strict=True)
+        if not (is_file(target) and column.name.lower() == STEP)
+    }
+    return Reading(
+        str(pipeline.store.segments.root),
+        tuple(map(Chunk.from_json, chunks)),
+        layout_of(pipeline.program.circuit, insert.view),
+        pa.schema([pa.field(column.name, column.type) for column in columns]),
+        tuple(columns.values()),
+        insert.key,
+        step,
+    )
 
 
 @dataclass
@@ -97,10 +153,8 @@ class Sinks:
         changes = self.pipeline.store.commit_of(step).changes if due else {}
         for name in due:
             target = self.pipeline.program.tables[name]
-            views = [
-                i.view for i in self.pipeline.program.inserts if i.target == name and changes.get(i.view)
-            ]
-            frames = [self._changes(target, view, changes[view]) for view in views]
+            inserts = [i for i in self.pipeline.program.inserts if i.target == name and changes.get(i.view)]
+            frames = [self._changes(target, insert, step, changes[insert.view]) for insert in inserts]
             if frames:
                 try:
                     self._write(target, step, reduce(DataFrame.unionByName, frames))
@@ -111,25 +165,12 @@ class Sinks:
         if due:
             write_whole(self._record, json.dumps(self._delivered).encode(), self.pipeline.store.durable)
 
-    def _changes(self, target: Table, view: str, chunks: Sequence[list[object]]) -> DataFrame:
-        """The view's changes under the target's column names, read by the executors."""
-        layout = layout_of(self.pipeline.program.circuit, view)
-        columns = [column for column in target.schema if column.name.lower() not in (STEP, STATE, WEIGHT)]
-        places = list(range(len(columns)))
-        # the stored columns are the view's, the result's state if there is one, the weight
-        for name, place in ((STATE, len(columns)), (WEIGHT, len(layout.schema))):
-            asked = [column for column in target.schema if column.name.lower() == name]
-            columns += asked
-            places += [place] * len(asked)
-        reading = Reading(
-            str(self.pipeline.store.segments.root),
-            tuple(map(Chunk.from_json, chunks)),
-            layout,
-            pa.schema([pa.field(column.name, column.type) for column in columns]),
-            tuple(places),
-        )
+    def _changes(self, target: Table, insert: Insert, step: int, chunks: Sequence[list[object]]) -> DataFrame:
+        """The view's changes as the target's columns, read by the executors."""
+        reading = reading_of(self.pipeline, insert, step, chunks)
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
-        return numbers.mapInArrow(reading, columns_ddl(columns))
+        names = set(reading.schema.names)
+        return numbers.mapInArrow(reading, columns_ddl(c for c in target.schema if c.name in names))
 
     def _write(self, target: Table, step: int, changes: DataFrame) -> None:
         assert target.format is not None
@@ -137,10 +178,7 @@ class Sinks:
             options = {name: value for name, value in target.options.items() if name.lower() != "path"}
             self._replace(changes, target.format, options, path_of(target), f"{STEP}={step}")
             return
-        if any(column.name.lower() == STEP for column in target.schema):
-            changes = changes.withColumn(STEP, lit(step).cast("bigint"))
-        ordered = changes.select(*[quoted(column.name) for column in target.schema])
-        ordered.write.format(target.format).options(**target.options).mode("append").save()
+        changes.write.format(target.format).options(**target.options).mode("append").save()
 
     def _replace(
         self, changes: DataFrame, form: str, options: Mapping[str, str], path: str, name: str

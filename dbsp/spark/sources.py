@@ -23,10 +23,7 @@ FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro"
 
 def source_tables(program: Program) -> list[Table]:
     """The tables that are read: those with a format which nothing is inserted into."""
-    targets = {insert.target for insert in program.inserts}
-    return [
-        table for table in program.tables.values() if table.format is not None and table.name not in targets
-    ]
+    return [table for table in program.inputs.values() if table.format is not None]
 
 
 def check_paths(tables: list[Table]) -> None:
@@ -90,11 +87,12 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
 
 
 def _named(table: Table, frame: DataFrame) -> DataFrame:
-    """The frame under the table's column names: by name if it has them all, else by position."""
+    """The frame under the table's column names: by name if it has all without a DEFAULT, else by position."""
     names = [field.name for field in table.schema]
     there = {column.lower() for column in frame.columns}
-    if all(name.lower() in there for name in names):
-        return frame.select(*map(quoted, names))
+    filled = {names[default.column] for default in table.defaults}
+    if all(name.lower() in there or name in filled for name in names):
+        return frame.select(*(quoted(name) for name in names if name.lower() in there))
     if len(names) == len(frame.columns):
         return frame.toDF(*names)
     found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)

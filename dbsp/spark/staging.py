@@ -66,9 +66,10 @@ class Staging:
 
         Raises DataError naming table and column, but no row: a position in a task's batch means nothing.
         """
-        read = key_rows if self.weight < 0 and self.table.primary_key else whole_rows
         try:
-            return read(self.table, rows, self.timezone)
+            if self.weight < 0 and self.table.primary_key:
+                return key_rows(self.table, rows, self.timezone)
+            return whole_rows(self.table, rows, self.timezone, retracted=self.weight < 0)
         except BadRow as error:
             raise BadRow(error.table, error.problem, None) from None
 

@@ -4,14 +4,18 @@ One query has one set of offsets, so that a step holds a consistent cut of all s
 
     offsets planned (checkpoint) → step committed (state) → sinks written → batch done (checkpoint)
 
-A batch that died after its commit comes again with the same number, and is skipped.
+A batch that died after its commit comes again with the same number, and is skipped. Between two batches a
+step without data happens when the clock makes something due; its commit repeats the last batch's number.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import threading
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -77,6 +81,9 @@ class _Run:
         self.steps = 0
         self.failure: Exception | None = None
         self.stepping = threading.Lock()
+        self.began = -math.inf
+        # after which step, and when, the clock has something to do
+        self.due: tuple[int, datetime | None] | None = None
         if not self.tables:
             raise ProgramError(
                 f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
@@ -96,7 +103,8 @@ class _Run:
         query = writer.foreachBatch(self._batch).start()
         try:
             while not self.stop.is_set() and not query.awaitTermination(POLL_SECONDS):
-                pass
+                if not once:
+                    self._tick(every or 0.0)
         except StreamingQueryException as error:
             if self.failure is None and self.stop.is_set():
                 return self.steps  # the batch that came next was turned away, as it should be
@@ -110,8 +118,30 @@ class _Run:
             self._finish()
         return self.steps
 
+    def _tick(self, every: float) -> None:
+        """A step without data where the clock makes something due; it belongs to no micro-batch."""
+        if not self.stepping.acquire(blocking=False):
+            return  # the step that runs has a later clock than any that is due
+        try:
+            if self.failure is None and time.monotonic() - self.began >= every and self._is_due():
+                self.began = time.monotonic()
+                self._deliver(self.pipeline.step())
+        finally:
+            self.stepping.release()
+
+    def _is_due(self) -> bool:
+        if self.due is None or self.due[0] != self.pipeline.last_step:
+            self.due = (self.pipeline.last_step, self.pipeline.due)
+        moment = self.due[1]
+        return moment is not None and moment <= datetime.now(UTC)
+
     def _finish(self) -> None:
-        """The sources are exhausted: what TRIGGER and EMIT held back leaves."""
+        """The sources are exhausted: what TRIGGER and EMIT held back leaves.
+
+        Not where rows are to leave once, when they are final: a later run may find more input.
+        """
+        if self.pipeline.program.emits_once:
+            return
         changes = self.pipeline.finish()
         if changes is not None:
             self._deliver(changes)
@@ -151,6 +181,7 @@ class _Run:
         stream = json.loads((self.checkpoint / "metadata").read_text())["id"]
         if self.pipeline.committed(stream, batch):
             return
+        self.began = time.monotonic()
         try:
             for relation, chunk in collect(self.pipeline, staged):
                 self.pipeline.change(self.tables[relation].name, chunk)

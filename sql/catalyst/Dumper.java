@@ -9,6 +9,7 @@ import org.apache.spark.QueryContext;
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.analysis.TempResolvedColumn;
 import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.expressions.aggregate.*;
 import org.apache.spark.sql.catalyst.expressions.objects.*;
@@ -75,11 +76,13 @@ public class Dumper {
   public void dump(String text, String path) throws java.io.IOException {
     start();
     session.withActive(new Run(this, text));
-    if (failure != null) {
-      if (!(failure instanceof SparkThrowable)) throw new RuntimeException(failure);
+    Throwable failed = failure;
+    failure = null;
+    if (failed != null) {
+      // constants are folded: Java's own arithmetic may fail
+      if (!(failed instanceof SparkThrowable || failed instanceof ArithmeticException)) throw new RuntimeException(failed);
       start();
-      error(failure);
-      failure = null;
+      error(failed);
     }
     Files.write(Paths.get(path, new String[0]), out.toString().getBytes(StandardCharsets.UTF_8), new java.nio.file.OpenOption[0]);
   }
@@ -97,6 +100,74 @@ public class Dumper {
     }
   }
 
+  // ---- functions of the program: Spark knows their names and types, and never calls them
+
+  /** False where Spark has a function of that name. types, result: DataType.json. */
+  public boolean registerFunction(String name, List types, String result, boolean aggregate) {
+    if (session.catalog().functionExists(name)) return false;
+    DataType[] parsed = new DataType[types.size()];
+    for (int i = 0; i < parsed.length; i++) parsed[i] = DataType$.MODULE$.fromJson((String) types.get(i));
+    session.sessionState().functionRegistry().createOrReplaceTempFunction(
+        name, new Stub(name, parsed, DataType$.MODULE$.fromJson(result), aggregate), "scala_udf");
+    return true;
+  }
+
+  /** The expression of a call: ScalaAggregator(arguments), or ScalaUDF(struct of the arguments). Functions of Scala
+   *  differ by how many arguments they have; so ours has one, and each argument stands below a ScalaUDF of its
+   *  own, without a name, for the analyser to coerce it. */
+  public static class Stub extends scala.runtime.AbstractFunction1 {
+    private final String name;
+    private final DataType[] types;
+    private final DataType result;
+    private final boolean aggregate;
+    public Stub(String name, DataType[] types, DataType result, boolean aggregate) {
+      this.name = name; this.types = types; this.result = result; this.aggregate = aggregate;
+    }
+    public Object apply(Object arguments) {
+      scala.collection.immutable.Seq given = (scala.collection.immutable.Seq) arguments;
+      if (given.size() != types.length) {
+        // Scala throws what is checked in Java
+        return new scala.util.Failure(org.apache.spark.sql.errors.QueryCompilationErrors$.MODULE$.wrongNumArgsError(
+            name, one(Integer.valueOf(types.length)), given.size(), "", "", "")).get();
+      }
+      if (aggregate) {
+        StructType row = new StructType();
+        for (int i = 0; i < types.length; i++) row = row.add("_" + i, types[i]);
+        return new org.apache.spark.sql.execution.aggregate.ScalaAggregator(
+            given, new Never(encoder(result)), encoder(row), encoder(row), true, true, 0, 0, new scala.Some(name));
+      }
+      List coerced = new ArrayList();
+      for (int i = 0; i < types.length; i++) {
+        coerced.add(Literal$.MODULE$.apply("_" + i));
+        coerced.add(udf("", types[i], given.apply(i), one(new scala.Some(encoder(types[i])))));
+      }
+      return udf(name, result, new CreateNamedStruct(scala.jdk.javaapi.CollectionConverters.asScala(coerced).toList()),
+          scala.collection.immutable.Nil$.MODULE$);
+    }
+    private ScalaUDF udf(String name, DataType type, Object argument, scala.collection.immutable.Seq encoders) {
+      return new ScalaUDF(this, type, one(argument), encoders, scala.Option.empty(), new scala.Some(name), true, true);
+    }
+    private static scala.collection.immutable.Seq one(Object item) {
+      return (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$.$colon$colon(item);
+    }
+    private static org.apache.spark.sql.catalyst.encoders.ExpressionEncoder encoder(DataType type) {
+      return org.apache.spark.sql.catalyst.encoders.ExpressionEncoder$.MODULE$.apply(
+          org.apache.spark.sql.catalyst.encoders.RowEncoder$.MODULE$.encoderForDataType(type, true));
+    }
+  }
+
+  /** An aggregate that has a type. */
+  public static class Never extends org.apache.spark.sql.expressions.Aggregator {
+    private final org.apache.spark.sql.Encoder encoder;
+    public Never(org.apache.spark.sql.Encoder encoder) { this.encoder = encoder; }
+    public Object zero() { return null; }
+    public Object reduce(Object buffer, Object row) { return null; }
+    public Object merge(Object buffer, Object other) { return null; }
+    public Object finish(Object buffer) { return null; }
+    public org.apache.spark.sql.Encoder bufferEncoder() { return encoder; }
+    public org.apache.spark.sql.Encoder outputEncoder() { return encoder; }
+  }
+
   private void start() { out = new StringBuilder(); types = new HashMap(); typeList = new ArrayList(); }
 
   private void query(String text) throws Exception {
@@ -111,10 +182,26 @@ public class Dumper {
     out.append("],\"forbidden\":[");
     forbidden(analyzed, new boolean[] {true});
     out.append("],\"plan\":");
-    plan(optimized(analyzed));
+    plan(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks())));
     out.append(",\"types\":[");
     for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }
     out.append("]}");
+  }
+
+  /** What reads the clock becomes a value that the optimiser knows nothing of, else it would be a constant.
+   *  A reference says which value, inside of what can't be evaluated, for rules that compute over constant rows. */
+  public static class ClockMarks extends scala.runtime.AbstractPartialFunction {
+    private static int place(Object e) {
+      if (e instanceof CurrentTimestamp || e instanceof Now) return -1;
+      if (e instanceof CurrentDate) return -2;
+      return e instanceof LocalTimestamp ? -3 : 0;
+    }
+    public boolean isDefinedAt(Object e) { return place(e) != 0; }
+    public Object applyOrElse(Object e, scala.Function1 other) {
+      if (place(e) == 0) return other.apply(e);
+      Expression mark = new BoundReference(place(e), ((Expression) e).dataType(), false);
+      return new TempResolvedColumn(mark, scala.collection.immutable.Nil$.MODULE$, false);
+    }
   }
 
   /** The setting holds for our optimiser only: Spark's own would warn of rules it can't exclude. */
@@ -128,6 +215,12 @@ public class Dumper {
   }
 
   private void error(Throwable error) {
+    if (!(error instanceof SparkThrowable)) {
+      out.append("{\"error\":{\"condition\":\"ARITHMETIC_OVERFLOW\",\"message\":");
+      string("a constant overflows (" + error.getMessage() + ")");
+      out.append(",\"parameters\":{},\"index\":-1}}");
+      return;
+    }
     SparkThrowable thrown = (SparkThrowable) error;
     out.append("{\"error\":{\"condition\":"); string(String.valueOf(thrown.getCondition()));
     out.append(",\"message\":"); string(String.valueOf(error.getMessage()));
@@ -158,7 +251,7 @@ public class Dumper {
   // ---- what a view must not contain: found before the optimiser folds it to a constant
 
   private static final java.util.Set CLOCK = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
-      "CurrentTimestamp", "CurrentDate", "CurrentTime", "CurrentBatchTimestamp", "Now", "LocalTimestamp"}));
+      "CurrentTime", "CurrentBatchTimestamp"}));
   private static final java.util.Set SESSION = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
       "CurrentTimeZone", "CurrentUser", "CurrentDatabase", "CurrentCatalog", "CurrentPath", "SparkVersion"}));
 
@@ -292,6 +385,7 @@ public class Dumper {
         continue;
       }
       if (v == null || v instanceof scala.None$ || v instanceof Expression || v instanceof DataType) continue;
+      if (v instanceof org.apache.spark.sql.catalyst.encoders.ExpressionEncoder) continue;
       if (v instanceof ExprId || v instanceof Metadata || v instanceof Origin) continue;
       if (v instanceof scala.collection.Iterable && holdsTrees((scala.collection.Iterable) v)) continue;
       if (!first) out.append(',');
@@ -319,6 +413,7 @@ public class Dumper {
       if (v instanceof scala.Product2) v = ((scala.Product2) v)._1();
       if (v instanceof scala.Some) v = ((scala.Some) v).value();
       if (v instanceof TreeNode || v instanceof DataType) return true;
+      if (v instanceof org.apache.spark.sql.catalyst.encoders.ExpressionEncoder) return true;
     }
     return false;
   }

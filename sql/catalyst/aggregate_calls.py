@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Expression, Literal
-from sql.catalyst.collecting import READERS, Read
+from sql.catalyst.collecting import READERS, Read, is_any_value
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
@@ -47,7 +47,9 @@ _FUNCTIONS = {
     "Mode": "mode",
     "MaxBy": "max_by",
     "MinBy": "min_by",
-    "First": "any_value",
+    "First": "first",
+    "Last": "last",
+    "ScalaAggregator": "python_aggregate",
 }
 # one copy of a value says as much as many
 _INDIFFERENT = {
@@ -58,6 +60,8 @@ _INDIFFERENT = {
     "max_by",
     "min_by",
     "any_value",
+    "first",
+    "last",
     "collect_set",
     "approx_count_distinct",
 }
@@ -70,6 +74,8 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
     name = _FUNCTIONS.get(function["c"])
     if name is None:
         raise query.error(function, f"aggregate function '{function['pretty']}' is not supported yet")
+    if name == "first" and is_any_value(read):
+        name = "any_value"
     distinct = node["o"]["isDistinct"] and name not in _INDIFFERENT
     reader = READERS.get(name)
     arguments, options = (read.arguments, ()) if reader is None else reader(read)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from circuits.expressions.nodes import Call, Column, Expression, remap
 from sql.catalyst.aggregate_calls import aggregate_call, pivoted
+from sql.catalyst.arrival import by_arrival
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
@@ -32,6 +33,8 @@ class _Group:
         )
         self.key_ids = {key["id"]: i for i, key in enumerate(grouping) if "id" in key}
         self.calls: list[AggregateCall] = []
+        # the first call that follows the order of arrival
+        self.arriving: Node | None = None
         self.names = [key.get("name") or str(raw) for key, raw in zip(grouping, self.raw, strict=True)]
 
     def result(self, node: Node) -> Expression | None:
@@ -61,7 +64,10 @@ class _Group:
     def _call(self, node: Node) -> Expression:
         if node["k"][0]["c"] == "PivotFirst":
             return self._pivot(node["k"][0])
-        return self._column(node, aggregate_call(self.query, node, self.position))
+        call = aggregate_call(self.query, node, self.position)
+        if call.function in ("first", "last"):
+            self.arriving = self.arriving or node
+        return self._column(node, call)
 
     def _pivot(self, function: Node) -> Call:
         """The array of one aggregate a pivot value."""
@@ -93,10 +99,11 @@ def aggregate(
     # after every column a group can have, until it is known how many it has
     after = {id_: _AFTER + i for i, id_ in enumerate(beside)}
     results = [expression(query, item, after, group.result) for item in node["o"]["aggregateExpressions"]]
-    columns = (*group.keys, *group.calls)
+    input_, calls = by_arrival(query, group.arriving or node, input_, group.calls)
+    columns = (*group.keys, *calls)
     inner = tuple(Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))
-    if group.calls:
-        grouped: Plan = Aggregate(input_, group.keys, tuple(group.calls), inner)
+    if calls:
+        grouped: Plan = Aggregate(input_, group.keys, tuple(calls), inner)
     elif group.keys:
         grouped = Distinct(Project(input_, group.keys, inner))
     else:

@@ -103,13 +103,21 @@ def _by(read: Read) -> tuple[Arguments, Options]:
     return (read.argument(1), read.argument(0)), ()
 
 
-def _any_value(read: Read) -> tuple[Arguments, Options]:
+def is_any_value(read: Read) -> bool:
     """Catalyst makes first() of it; only the text tells them apart."""
-    written = read.query.spelled(read.node).lower()
-    if not written.startswith("any_value"):
-        advice = "say min_by(x, time), max_by(x, time) or any_value(x)"
-        raise read.query.refuse(read.node, f"{read.node['pretty']}() by the order of arrival; {advice}")
+    return read.query.spelled(read.node).lower().startswith("any_value")
+
+
+def _any_value(read: Read) -> tuple[Arguments, Options]:
     return (read.argument(0),), (("nulls", not read.node["o"].get("ignoreNulls")),)
+
+
+def _first(read: Read) -> tuple[Arguments, Options]:
+    return (read.argument(0),), (("ignoreNulls", bool(read.node["o"].get("ignoreNulls"))),)
+
+
+def _python(read: Read) -> tuple[Arguments, Options]:
+    return read.arguments, (("function", read.query.functions[read.node["o"]["aggregatorName"].lower()]),)
 
 
 def _approximate_count(read: Read) -> tuple[Arguments, Options]:
@@ -141,5 +149,8 @@ READERS: dict[str, Callable[[Read], tuple[Arguments, Options]]] = {
     "max_by": _by,
     "min_by": _by,
     "any_value": _any_value,
+    "first": _first,
+    "last": _first,
     "approx_count_distinct": _approximate_count,
+    "python_aggregate": _python,
 }

@@ -17,16 +17,21 @@ def spark_error(
     error: Node,
     relations: Mapping[str, Sequence[str]],
     later: Collection[str] = (),
+    functions: Sequence[str] = (),
 ) -> ProgramError:
     """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
-    of those below.
+    of those below. functions: of the program.
     """
     if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = error["parameters"]["relationName"].replace("`", "")
         if name.lower() in {other.lower() for other in later}:
             message = f"'{name}' is defined further down; a view reads what is above it: move '{name}' up"
             return source.error(text.place(_offset(text.text, error)), message)
-    return source.error(text.place(_offset(text.text, error)), _message(source, text, error, relations))
+    if error["condition"] == "UNRESOLVED_ROUTINE":
+        message = _unknown_function(error["parameters"]["routineName"].replace("`", ""), functions)
+    else:
+        message = _message(source, text, error, relations)
+    return source.error(text.place(_offset(text.text, error)), message)
 
 
 def _offset(text: str, error: Node) -> int:
@@ -47,12 +52,21 @@ def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, S
         )
     if condition.startswith("UNRESOLVED_COLUMN"):
         return _unknown_column(source, text, parameters["objectName"].replace("`", ""), relations)
-    if condition == "UNRESOLVED_ROUTINE":
-        name = parameters["routineName"].replace("`", "")
-        return f"unknown function '{name}'"
     if condition == "PARSE_SYNTAX_ERROR":
         return f"syntax error at or near {parameters['error']}{parameters.get('hint', '')}"
+    if condition == "MISSING_AGGREGATION":
+        plain = parameters["expression"].strip('"')
+        cure = f"add it to GROUP BY, or say any_value({plain})"
+        return f"{plain} is neither in GROUP BY nor within an aggregate; {cure}"
+    if condition == "AMBIGUOUS_REFERENCE":
+        name, existing = (parameters[key].replace("`", "") for key in ("name", "referenceNames"))
+        return f"column '{name}' could be any of {existing.strip('[]')}; say which"
     return _first_line(error["message"])
+
+
+def _unknown_function(name: str, functions: Sequence[str]) -> str:
+    listed = f"; the program's own: {', '.join(functions)}" if functions else ""
+    return f"unknown function '{name}'{listed}{did_you_mean(name, list(functions))}"
 
 
 def _unknown_column(source: Source, text: Slice, name: str, relations: Mapping[str, Sequence[str]]) -> str:
@@ -82,5 +96,6 @@ def _first_line(message: str) -> str:
     the compiler's session can't take."""
     line = re.sub(r"^\[[\w.]+\]\s*", "", message.strip())
     line = re.split(r"\s*SQLSTATE:|;\s*line \d+ pos \d+|\n\s*==|\n'?[A-Z]\w+ ", line, maxsplit=1)[0]
+    line = re.sub(r"\. Please, refer to \S+ for a fix", "", line)
     line = re.sub(r"If necessary set \S+ to \S+ to bypass this error\.?", "", line)
     return " ".join(line.split()).rstrip(".") or " ".join(message.split())

@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from circuits.expressions.registry import find, snake_case
+from sql.catalyst.clock import MARK, refused
 from sql.catalyst.literals import day_time, literal_value
 from sql.catalyst.query import Node, Query
+from sql.types import is_year_month
 
 Special = Callable[[Node], Expression | None]
 
@@ -34,9 +36,17 @@ _REFUSED = {
     "Exists": "an EXISTS subquery that is not correlated",
     "InSubquery": "IN (SELECT ...) here",
     "OuterReference": "a correlated subquery of this shape",
-    "PythonUDF": "Python functions",
+    "PythonUDF": "Python functions registered in a Spark session",
     "ScalaUDF": "functions registered in a Spark session",
     "GroupingSets": "GROUPING SETS here",
+}
+# What takes an INTERVAL YEAR TO MONTH, which is a number of months to us: elsewhere it would pass for an INT.
+_TAKE_MONTHS = {
+    *("DateAddYMInterval", "TimestampAddYMInterval", "Sequence"),
+    *("Add", "Subtract", "UnaryMinus", "UnaryPositive", "MultiplyYMInterval", "DivideYMInterval"),
+    *("ExtractANSIIntervalYears", "ExtractANSIIntervalMonths"),
+    *("EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual"),
+    *("In", "Greatest", "Least", "IsNull", "IsNotNull", "Coalesce", "If", "CaseWhen"),
 }
 
 
@@ -63,6 +73,10 @@ def expression(
         return day_time(Literal(literal_value(node["v"], type_), type_))
     if name in _TRANSPARENT:
         return expression(query, node["k"][0], position, special)
+    if name == MARK:
+        raise refused(query, node)
+    if name == "ScalaUDF" and node["o"]["udfName"].lower() in {"", *query.functions}:
+        return _python_call(query, node, position, special)
     if name in _REFUSED:
         raise query.refuse(node, _REFUSED[name])
     if name == "LambdaFunction":
@@ -99,6 +113,8 @@ def _lambda(query: Query, node: Node, position: Mapping[int, int], special: Spec
 
 def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
     children = [child for child in node["k"] if query.spark_type(child) != "object"]
+    if node["c"] not in _TAKE_MONTHS and any(is_year_month(query.spark_type(child)) for child in children):
+        raise query.refuse(node, "a value of INTERVAL YEAR TO MONTH here")
     call = Call(
         _function(query, node),
         tuple(expression(query, child, position, special) for child in children),
@@ -109,6 +125,18 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
     )
     check_covered(query, node, call)
     return call
+
+
+def _python_call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Expression:
+    """See Dumper.Stub: a struct of the arguments, each below a call of nothing."""
+    (inner,) = node["k"]
+    name = node["o"]["udfName"]
+    if not name:
+        return expression(query, inner, position, special)
+    arguments = tuple(expression(query, child, position, special) for child in inner["k"][1::2])
+    options = (("function", query.functions[name.lower()]),)
+    text = query.spelled(node)
+    return Call("python_function", arguments, query.value_type(node), node["n"], options, text)
 
 
 def check_covered(query: Query, node: Node, call: Call) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from circuits.expressions.nodes import Call, Expression, columns_of, remap
+from sql.catalyst.clock import reads_clock
 from sql.catalyst.disjunctions import alternatives, is_key, joined_by_any
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
 from sql.catalyst.single import single, single_row
+from sql.catalyst.temporal import temporal_filter
 from sql.lower_join import conjunction
 from sql.plan import Join, Plan, Project, columns_of_schema, join_schema
 
@@ -27,7 +29,7 @@ _KINDS = {
 
 
 @dataclass
-class _Condition:
+class Condition:
     """A join's condition, sorted into keys and the rest."""
 
     left: list[Expression] = field(default_factory=list)
@@ -54,10 +56,12 @@ def join(query: Query, node: Node, left: Relation, right: Relation) -> Relation:
 
 
 def _joined(query: Query, node: Node, kind: str, left: Relation, right: Relation) -> Relation:
-    condition = _split(query, node, left.position, right.position)
+    condition = split(query, node, left.position, right.position)
     ids = (*left.ids, *right.ids)
     both = {id_: index for index, id_ in enumerate(ids)}
-    residual = conjunction([expression(query, part, both) for part in condition.residual])
+    timed = [part for part in condition.residual if kind == "inner" and reads_clock(part)]
+    untimed = (part for part in condition.residual if part not in timed)
+    residual = conjunction([expression(query, part, both) for part in untimed])
     width = len(left.ids)
     terms = alternatives(residual, width) if residual is not None and not condition.left else []
     joined: Plan
@@ -74,7 +78,8 @@ def _joined(query: Query, node: Node, kind: str, left: Relation, right: Relation
             residual,
             join_schema(kind, left.plan.schema, right.plan.schema),
         )
-    return Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
+    made = Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
+    return temporal_filter(query, timed, made)
 
 
 def _single(query: Query, node: Node, left: Relation, right: Relation) -> Relation:
@@ -82,7 +87,7 @@ def _single(query: Query, node: Node, left: Relation, right: Relation) -> Relati
 
     What a key has of values and how many is a group of the right; only a left row with the key asks.
     """
-    condition = _split(query, node, left.position, right.position)
+    condition = split(query, node, left.position, right.position)
     if condition.residual:
         raise query.refuse(node, "a scalar subquery correlated by more than equalities")
     keys, width = len(condition.left), len(left.ids)
@@ -144,16 +149,17 @@ def _exchanged(joined: Relation, width: int) -> Relation:
     return Relation(plan, ids[at:] + ids[:at])
 
 
-def _split(
+def split(
     query: Query, node: Node, left_position: Mapping[int, int], right_position: Mapping[int, int]
-) -> _Condition:
-    condition = _Condition()
+) -> Condition:
+    """The node's condition."""
+    condition = Condition()
     for part in conjuncts(node["o"]["condition"]):
         if part["c"] in ("EqualTo", "EqualNullSafe"):
             first, second = part["k"]
-            if _reads_only(second, left_position) and _reads_only(first, right_position):
+            if reads_only(second, left_position) and reads_only(first, right_position):
                 first, second = second, first
-            if _reads_only(first, left_position) and _reads_only(second, right_position):
+            if reads_only(first, left_position) and reads_only(second, right_position):
                 condition.left.append(normalized(query, part, expression(query, first, left_position)))
                 condition.right.append(normalized(query, part, expression(query, second, right_position)))
                 condition.null_safe.append(part["c"] == "EqualNullSafe")
@@ -176,6 +182,6 @@ def _ids(node: Node) -> set[int]:
     return {id_ for child in node.get("k", ()) for id_ in _ids(child)}
 
 
-def _reads_only(node: Node, position: Mapping[int, int]) -> bool:
+def reads_only(node: Node, position: Mapping[int, int]) -> bool:
     ids = _ids(node)
     return bool(ids) and ids <= position.keys()

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from circuits.expressions.nodes import Column, Expression, Literal
 from sql.catalyst.aggregates import aggregate
+from sql.catalyst.as_of import as_of
+from sql.catalyst.clock import reads_clock
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.generators import generate
 from sql.catalyst.joins import conjuncts, join
@@ -17,6 +19,7 @@ from sql.catalyst.recursion import check_monotone, level_before, union_loop
 from sql.catalyst.relation import ONE_ROW, Relation
 from sql.catalyst.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
 from sql.catalyst.session import RELATION
+from sql.catalyst.temporal import temporal_filter
 from sql.catalyst.windows import window
 from sql.lower_join import conjunction
 from sql.plan import (
@@ -41,7 +44,6 @@ _REFUSED = {
     "Sample": "TABLESAMPLE",
     "Range": "range()",
     "LateralJoin": "LATERAL joins",
-    "AsOfJoin": "ASOF JOIN",
     "Pivot": "PIVOT",
     "ScriptTransformation": "TRANSFORM",
     "LogicalRelation": "a table of Spark's own catalog; declare it with CREATE TABLE",
@@ -117,10 +119,12 @@ def _filter(query: Query, node: Node) -> Relation:
     child = plan(query, node["k"][0])
     width = len(child.ids)
     parts = conjuncts(node["o"]["condition"])
-    own = [part for part in parts if not any(scalars_in(part))]
+    own = [part for part in parts if not any(scalars_in(part)) and not reads_clock(part)]
+    timed = [part for part in parts if not any(scalars_in(part)) and reads_clock(part)]
     condition = conjunction([expression(query, part, child.position) for part in own])
     if condition is not None:
         child = Relation(Filter(child.plan, condition), child.ids)
+    child = temporal_filter(query, timed, child)
     for part in parts:
         if any(scalars_in(part)):
             child = met_by_scalars(query, part, child, plan)
@@ -201,6 +205,10 @@ def _join(query: Query, node: Node) -> Relation:
     return Relation(narrow, tuple(joined.ids[i] for i in kept))
 
 
+def _as_of(query: Query, node: Node) -> Relation:
+    return as_of(query, node, *(plan(query, child) for child in node["k"]))
+
+
 def _set_operation(query: Query, node: Node) -> Relation:
     left, right = (normalized_columns(query, node, plan(query, child).plan) for child in node["k"])
     schema, ids = output(query, node)
@@ -240,6 +248,7 @@ _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "GlobalLimit": _limit,
     "Offset": _limit,
     "Join": _join,
+    "AsOfJoin": _as_of,
     "Intersect": _set_operation,
     "Except": _set_operation,
 }

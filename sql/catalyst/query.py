@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from circuits.errors import ProgramError
+from circuits.python_function import PythonFunction
 from sql.source import Source
 from sql.tokens import Slice, tokens
 from sql.types import UnsupportedType, arrow_type, literal_type
@@ -16,10 +17,15 @@ from sql.types import UnsupportedType, arrow_type, literal_type
 Node = dict[str, Any]
 
 
+# columns have the place of where they were defined; Scala's objects that of the JVM's first query with one
+_PLACELESS = {"AttributeReference", "UnboundedPreceding", "UnboundedFollowing", "CurrentRow"}
+
+
 @dataclass(frozen=True)
 class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
-    relations whose own query this is part of, so that no rows may be taken from them.
+    relations whose own query this is part of, so that no rows may be taken from them. functions: those of
+    the program, by name in lower case. bags: the tables whose rows have an order of arrival.
     """
 
     source: Source
@@ -27,6 +33,8 @@ class Query:
     types: list[Any]
     timezone: str = "UTC"
     recursive: frozenset[str] = frozenset()
+    functions: Mapping[str, PythonFunction] = field(default_factory=dict)
+    bags: frozenset[str] = frozenset()
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.slice.place(self._start(node)), message)
@@ -49,7 +57,7 @@ class Query:
         if "s" in node and not self._is_everything(node):
             return int(node["s"][0])
         inside = [n for n in nodes_in(node.get("o")) if "s" in n and not self._is_everything(n)]
-        made = [n["s"][0] for n in inside if n["c"] != "AttributeReference"]
+        made = [n["s"][0] for n in inside if n["c"] not in _PLACELESS]
         return min(made or [n["s"][0] for n in inside], default=0)
 
     def _is_everything(self, node: Node) -> bool:

@@ -79,6 +79,7 @@ class Catalyst:
         settings = self._session.conf()
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
+        settings.set("spark.sql.join.asofJoin.enabled", "true")
         self._dumper = self._new_dumper()
 
     def _new_dumper(self) -> Any:
@@ -105,6 +106,16 @@ class Catalyst:
         empty = self._context._jsc.emptyRDD()
         quoted = "`" + name.replace("`", "``") + "`"
         self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
+
+    def register_function(self, name: str, types: list[Any], result: Any, aggregate: bool) -> bool:
+        """Let later queries call the function, whose types are as `column_type` gives them.
+
+        False, and nothing is done, where Spark has a function of that name.
+        """
+        spelled = self._jvm.java.util.ArrayList()
+        for type_ in types:
+            spelled.add(json.dumps(type_))
+        return bool(self._dumper.registerFunction(name, spelled, json.dumps(result), aggregate))
 
     def query(self, text: str) -> Any:
         """What Dumper.java says of a query."""

@@ -3,7 +3,7 @@ overlap is left to whoever runs the plan.
 
     γ[session, k; f](a)   =   γ[(start, end), k; f](ω a)     start, end: of the merged session of the row
 
-ω are window functions over the other keys' partitions, ordered by start (`circuits/windows/sessions.py`).
+ω are functions over the other keys' partitions (`circuits/operators/sessions.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
 from sql.catalyst.query import Node, Query
-from sql.plan import Field, Plan, Project, SortOrder, Window, WindowCall
+from sql.plan import Field, Plan, Project, Window, WindowCall
 
 
 def merged_sessions(
@@ -34,25 +34,28 @@ def merged_sessions(
         return input_
     (at,) = sessions
     column = position[grouping[at]["id"]]
-    session = Column(column, input_.schema[column].type, input_.schema[column].nullable)
-    ends = tuple(_end(session, i) for i in range(2))
-    partition = tuple(key for i, key in enumerate(keys) if i != at)
-    order = (SortOrder(ends[0], descending=False, nulls_last=False),)
+    session = input_.schema[column]
+    columns: list[Expression] = [Column(i, f.type, f.nullable) for i, f in enumerate(input_.schema)]
+    # as columns of a Project, so that rules find what the struct was made of
+    ends = tuple(_end(Column(column, session.type, session.nullable), i) for i in range(2))
+    width = len(columns)
+    spans = tuple(Field(name, end.type, False) for name, end in zip(("start", "end"), ends, strict=True))
+    rows = Project(input_, (*columns, *ends), (*input_.schema, *spans))
+    arguments = tuple(Column(width + i, end.type, False) for i, end in enumerate(ends))
     text = query.spelled(grouping[at])
     calls = tuple(
-        WindowCall(function, ends, ends[0].type, False, order=order, text=text)
+        WindowCall(function, arguments, ends[0].type, False, text=text)
         for function in ("session_start", "session_end")
     )
-    width = len(input_.schema)
     named = tuple(Field(call.function, call.type, False) for call in calls)
-    computed = Window(input_, partition, calls, (*input_.schema, *named))
-    columns: list[Expression] = [Column(i, f.type, f.nullable) for i, f in enumerate(input_.schema)]
-    parts = (Column(width, ends[0].type, False), Column(width + 1, ends[0].type, False))
+    partition = tuple(key for i, key in enumerate(keys) if i != at)
+    computed = Window(rows, partition, calls, (*rows.schema, *named))
+    parts = (Column(width + 2, ends[0].type, False), Column(width + 3, ends[0].type, False))
     names = (Literal(session.type.field(i).name, pa.string()) for i in range(2))
     values = tuple(value for pair in zip(names, parts, strict=True) for value in pair)
     columns[column] = Call("create_named_struct", values, session.type, nullable=False)
     fields = list(input_.schema)
-    fields[column] = replace(fields[column], nullable=False)
+    fields[column] = replace(session, nullable=False)
     return Project(computed, tuple(columns), tuple(fields))
 
 

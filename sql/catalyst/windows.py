@@ -14,11 +14,13 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from circuits.expressions.nodes import Call, Expression, Literal
-from circuits.windows.calls import Edge, Frame
+from circuits.windows.calls import Edge, Frame, Gathered
 from circuits.windows.functions import FUNCTIONS
+from circuits.windows.values import is_covered
 from sql.catalyst.aggregate_calls import aggregate_call
 from sql.catalyst.expressions import check_covered, expression, normalized
 from sql.catalyst.query import Node, Query
+from sql.finishes import finish_of, required
 from sql.plan import Plan, Schema, SortOrder, Window, WindowCall
 
 _RANKS = {
@@ -56,6 +58,9 @@ def window(
         function, specification = over["k"]
         frame = _frame(query, specification["k"][-1], order)
         call = _call(query, function, position)
+        if call.values is not None and not is_covered(frame):
+            what = f"{function['k'][0]['pretty']} over a frame other than"
+            raise query.refuse(function, f"{what} the partition, or ROWS of a fixed number")
         calls.append(
             replace(call, order=order, frame=frame, text=query.spelled(alias) or query.spelled(function))
         )
@@ -104,19 +109,33 @@ def _typed(default: Expression, type_: pa.DataType) -> Expression:
 
 
 def _aggregate(query: Query, node: Node, position: Mapping[int, int]) -> WindowCall:
+    """FILTER: an argument is NULL, or of what reads all values, the row takes no part."""
     function = node["k"][0]
-    if node["o"]["isDistinct"] or len(node["k"]) > 1:
-        raise query.refuse(node, f"{function['pretty']} with DISTINCT or FILTER as a window function")
     type_, nullable = query.value_type(function), function["n"]
     if function["c"] in _VALUES:
+        if len(node["k"]) > 1 and function["c"] != "CollectList":
+            raise query.refuse(node, f"{function['pretty']} with FILTER as a window function")
         argument = expression(query, function["k"][0], position)
+        if len(node["k"]) > 1:
+            argument = _if(expression(query, node["k"][1], position), argument)
         ignore_nulls = bool(function["o"].get("ignoreNulls"))
         return WindowCall(_VALUES[function["c"]], (argument,), type_, nullable, ignore_nulls=ignore_nulls)
     call = aggregate_call(query, node, position)
+    finish = finish_of(call)
+    if finish is not None:
+        filtered = () if call.filter is None else (call.filter,)
+        values = Gathered(finish, required(call), bool(filtered))
+        return WindowCall(call.function, (*call.arguments, *filtered), type_, nullable, values=values)
     if call.function not in FUNCTIONS or call.options or pt.is_duration(type_):
         raise query.error(function, f"window function '{function['pretty']}' is not supported yet")
     arguments = call.arguments if len(call.arguments) < 2 else (_all_valid(call.arguments),)
+    if call.filter is not None:
+        arguments = tuple(_if(call.filter, each) for each in arguments or (Literal(True, pa.bool_()),))
     return WindowCall(call.function, arguments, type_, nullable)
+
+
+def _if(condition: Expression, value: Expression) -> Call:
+    return Call("if", (condition, value, Literal(None, value.type)), value.type)
 
 
 def _all_valid(arguments: tuple[Expression, ...]) -> Expression:
@@ -125,7 +144,7 @@ def _all_valid(arguments: tuple[Expression, ...]) -> Expression:
     for argument in arguments:
         there = Call("is_not_null", (argument,), pa.bool_(), nullable=False)
         valid = Call("and", (valid, there), pa.bool_(), nullable=False)
-    return Call("if", (valid, Literal(True, pa.bool_()), Literal(None, pa.bool_())), pa.bool_())
+    return _if(valid, Literal(True, pa.bool_()))
 
 
 def _constant(query: Query, node: Node, at: int) -> int:

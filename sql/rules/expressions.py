@@ -8,6 +8,7 @@ from dataclasses import replace
 from circuits.expressions.nodes import Call, Expression
 from sql.plan import (
     Aggregate,
+    AsOf,
     Expand,
     Filter,
     Generate,
@@ -18,6 +19,7 @@ from sql.plan import (
     Scan,
     SetOperation,
     SortOrder,
+    TemporalFilter,
     Top,
     Union,
     Values,
@@ -47,12 +49,22 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
             return replace(plan, expressions=tuple(map(change, plan.expressions)))
         case Filter():
             return replace(plan, condition=change(plan.condition))
+        case TemporalFilter():
+            return replace(plan, bounds=tuple(replace(b, value=change(b.value)) for b in plan.bounds))
         case Join():
             return replace(
                 plan,
                 left_keys=tuple(map(change, plan.left_keys)),
                 right_keys=tuple(map(change, plan.right_keys)),
                 residual=None if plan.residual is None else change(plan.residual),
+            )
+        case AsOf():
+            return replace(
+                plan,
+                left_keys=tuple(map(change, plan.left_keys)),
+                right_keys=tuple(map(change, plan.right_keys)),
+                left_time=change(plan.left_time),
+                right_time=change(plan.right_time),
             )
         case Aggregate():
             calls = tuple(

@@ -19,6 +19,8 @@ def merge_windows(plan: Plan) -> Plan:
 def _merge(node: Plan) -> Plan:
     if not isinstance(node, Window) or not isinstance(node.input, Window):
         return node
+    if node.finds_sessions or node.input.finds_sessions:
+        return node  # they have a trace of their own
     below = node.input
     width = len(below.input.schema)
     read = {i for e in node.expressions for i in columns_of(e)}

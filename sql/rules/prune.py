@@ -2,7 +2,9 @@
 
     need(π[e…](a)) = columns of the kept e      need(σ[c](a)) = need ∪ columns(c)
     need(a ⋈ b)    = need ∪ keys ∪ residual     need(γ[k; f](a)) = keys ∪ arguments of the kept f
+    need(a ⋈ b as of) = need ∪ keys ∪ times
     need(distinct(a)) = need(a ∩ b) = all             need(a ∪ b) = need, in each
+    need(τ[f](a)) = need ∪ columns(f)
     need(ω[p; f](a)) = need ∪ p ∪ columns of the kept f          need(top[p; o](a)) = need ∪ p ∪ o
 
 A Project is put where a narrower input changes what is stored or moved: under joins, aggregates and
@@ -18,6 +20,7 @@ from circuits.expressions.nodes import Column, Expression, columns_of, remap
 from sql.plan import (
     Aggregate,
     AggregateCall,
+    AsOf,
     Distinct,
     Expand,
     Filter,
@@ -29,6 +32,7 @@ from sql.plan import (
     Scan,
     Schema,
     SetOperation,
+    TemporalFilter,
     Top,
     Union,
     Values,
@@ -76,8 +80,14 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0
         case Filter():
             below, position = _prune(plan.input, needed | set(columns_of(plan.condition)))
             return Filter(below, remap(plan.condition, position)), position
+        case TemporalFilter():
+            below, position = _narrow(plan.input, needed | _reads(b.value for b in plan.bounds))
+            bounds = tuple(replace(b, value=remap(b.value, position)) for b in plan.bounds)
+            return TemporalFilter(below, bounds), position
         case Join():
             return _join(plan, needed)
+        case AsOf():
+            return _as_of(plan, needed)
         case Aggregate():
             return _aggregate(plan, needed)
         case Distinct() | Levels():
@@ -143,6 +153,27 @@ def _join(plan: Join, needed: set[int]) -> tuple[Plan, Position]:
         join_schema(plan.kind, left.schema, right.schema),
     )
     return joined, position | ({width: len(left.schema)} if plan.kind == "existence" else {})
+
+
+def _as_of(plan: AsOf, needed: set[int]) -> tuple[Plan, Position]:
+    width = len(plan.left.schema)
+    of_left, of_right = _reads([*plan.left_keys, plan.left_time]), _reads([*plan.right_keys, plan.right_time])
+    left, left_position = _narrow(plan.left, {i for i in needed if i < width} | of_left)
+    right, right_position = _narrow(plan.right, {i - width for i in needed if i >= width} | of_right)
+    joined = AsOf(
+        left,
+        right,
+        plan.kind,
+        tuple(remap(key, left_position) for key in plan.left_keys),
+        tuple(remap(key, right_position) for key in plan.right_keys),
+        plan.null_safe,
+        remap(plan.left_time, left_position),
+        remap(plan.right_time, right_position),
+        plan.comparison,
+        join_schema(plan.kind, left.schema, right.schema),
+    )
+    moved = {old + width: new + len(left.schema) for old, new in right_position.items()}
+    return joined, left_position | moved
 
 
 def _aggregate(plan: Aggregate, needed: set[int]) -> tuple[Plan, Position]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sql.plan import Join, Levels, Plan, Scan, SetOperation, Union, Values, join_schema
+from sql.plan import AsOf, Join, Levels, Plan, Scan, SetOperation, Union, Values, join_schema
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
@@ -18,7 +18,7 @@ def with_inputs(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
     match plan:
         case Scan() | Values():
             return plan
-        case Join():
+        case Join() | AsOf():
             left, right = change(plan.left), change(plan.right)
             schema = join_schema(plan.kind, left.schema, right.schema)
             return replace(plan, left=left, right=right, schema=schema)

@@ -74,7 +74,7 @@ class Engine:
     def _inputs(self, delta: ZSet) -> list[Input]:
         batch = delta.to_batch()
         size = -(-batch.num_rows // self.options.parts) or 1
-        return [Input(i, batch.slice(i * size, size)) for i in range(self.options.parts)]
+        return [Input(i * size, batch.slice(i * size, size)) for i in range(self.options.parts)]
 
 
 def source(builder: CircuitBuilder, table: str, schema: pa.Schema) -> int:

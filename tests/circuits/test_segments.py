@@ -29,7 +29,7 @@ def test_a_forgotten_segment_is_read_again(tmp_path: Path) -> None:
         writer = SegmentWriter(tmp_path, "a.seg", durable=value == 2)
         chunk = writer.write(pa.RecordBatch.from_pydict({"x": [value]}, schema=SCHEMA))
         writer.close()
-        segments.forget("a.seg")
+        segments.forget({"a.seg"})
         assert segments.open(chunk, SCHEMA).to_pydict() == {"x": [value]}
     assert [path.name for path in tmp_path.iterdir()] == ["a.seg"]
 

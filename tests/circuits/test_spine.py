@@ -123,3 +123,15 @@ def test_empty_deltas_add_no_runs(small: int) -> None:
     for _ in range(50):
         driven.insert(0)
     assert driven.spine.runs == runs
+
+
+@given(st.lists(st.integers(0, 2 * FAN_IN * SMALL), min_size=20, max_size=60))
+def test_the_piece_ahead_is_the_next_one_due(counts: list[int]) -> None:
+    driven = Driven(SMALL)
+    begun: dict[tuple[Chunk, ...], Piece] = {}
+    for count in counts:
+        driven.insert(count)
+        for piece in driven.pieces:
+            first = begun.pop(piece.chunks, piece)
+            assert (first.low, first.high) == (piece.low, piece.high)
+        begun = {piece.chunks: piece for piece in driven.spine.ahead(0, driven.pieces)}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.batch import Batch, Layout
+from circuits.batch import HIGH, LOW, Batch, Layout
 from circuits.stretch import Stretch, stretches
-from circuits.trace import Integral, expand_ranges
+from circuits.trace import Integral, as_runs, disjoint, expand_ranges
 from circuits.zset import ZSet
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("n", pa.int64()), ("b", pa.bool_())])
@@ -58,15 +58,36 @@ def test_it_finds_and_takes_what_the_whole_batch_has(rows, at, asked):
         assert (stretch.keys(there) == taken.keys).all()
 
 
+@given(keys, places, st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=8))
+def test_ranges_may_overlap_and_be_empty(rows, at, asked):
+    batch = whole(rows)
+    (stretch,) = list(stretches(cut(batch, at))) or [Stretch([batch])]
+    ends = np.unique(np.concatenate([batch.keys, np.array([0, 1 << 63], np.uint64)]))
+    least = np.array([ends[i % len(ends)] for i, _ in asked], np.uint64)
+    greatest = np.array([ends[j % len(ends)] for _, j in asked], np.uint64)
+    start, stop = stretch.ranges(least, greatest)
+    held = [set(range(i, j)) for i, j in zip(start, stop, strict=True)]
+    expected = [
+        {i for i, key in enumerate(batch.keys) if low <= key <= high}
+        for low, high in zip(least, greatest, strict=True)
+    ]
+    assert held == expected
+    low, high = disjoint(least, greatest)
+    assert (low <= high).all() and (low[1:] > high[:-1]).all()
+    _, there = expand_ranges(*stretch.ranges(low, high))
+    assert there.tolist() == sorted(set().union(*expected))
+
+
 @given(keys, places, keys)
 def test_an_integral_finds_the_same_however_its_runs_are_cut(rows, at, asked):
     batch, wanted = whole(rows), whole(asked)
-    pieces = tuple(cut(batch, at))
+    pieces = tuple(stretches(cut(batch, at)))
 
-    def found(before: tuple[Batch, ...], near: bool) -> list[tuple[object, ...]]:
+    def found(before: tuple[Stretch, ...], near: bool) -> list[tuple[object, ...]]:
         trace = Integral(LAYOUT, before, wanted)
         if near:
-            trace = Integral(LAYOUT, tuple(trace.near(wanted.keys)), wanted)
+            near = trace.near(wanted.keys & HIGH, wanted.keys | LOW)
+            trace = Integral(LAYOUT, as_runs(*near), wanted)
         hits = trace.find([wanted.rows.column(0)], wanted.keys, (0,), whole_key=False)
         return sorted(
             (int(i), int(b.weights[j]), repr(b.rows.slice(int(j), 1).to_pylist()))
@@ -74,7 +95,7 @@ def test_an_integral_finds_the_same_however_its_runs_are_cut(rows, at, asked):
             for i, j in zip(where, there, strict=True)
         )
 
-    assert found(pieces, False) == found(pieces, True) == found((batch,), False)
+    assert found(pieces, False) == found(pieces, True) == found(as_runs(batch), False)
 
 
 def test_overlapping_batches_are_stretches_of_their_own():

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from circuits.band import Band
 from circuits.circuit import Circuit, CircuitBuilder, Output
 from circuits.expressions.nodes import Column, Literal
+from circuits.operators.as_of import AsOf
 from circuits.operators.distinct import Distinct
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.linear import Filter, Map, Negate, Union
@@ -31,6 +33,10 @@ def unplaced_join(b: CircuitBuilder, t: int) -> int:
     return b.add(Join((0,), (0,), COLUMNS), trace(b, t, (0,)), trace(b, t))
 
 
+def by_order(b: CircuitBuilder, t: int, order: int, key: tuple[int, ...] = (0,)) -> int:
+    return b.add(Integrate(key, order), b.placed(t, key))
+
+
 ILLEGAL: dict[str, tuple[Callable[[CircuitBuilder, int], int], str]] = {
     "distinct of a stream": (lambda b, t: b.add(Distinct(), t), "inputs must be traces"),
     "join of a stream": (
@@ -41,6 +47,36 @@ ILLEGAL: dict[str, tuple[Callable[[CircuitBuilder, int], int], str]] = {
     "join of different key types": (
         lambda b, t: b.add(Join((0,), (1,), COLUMNS), trace(b, t, (0,)), trace(b, t, (1,))),
         "key types differ",
+    ),
+    "a band in another order than the trace's": (
+        lambda b, t: b.add(
+            Join((0,), (0,), COLUMNS, None, None, Band(1, (Column(1, pa.string()),), ())),
+            trace(b, t, (0,)),
+            trace(b, t, (0,)),
+        ),
+        "not of the trace's order",
+    ),
+    "a band with bounds of another type": (
+        lambda b, t: b.add(
+            Join((0,), (0,), COLUMNS, None, None, Band(1, (Column(0, pa.int64()),), ())),
+            trace(b, t, (0,)),
+            by_order(b, t, 1),
+        ),
+        "a bound of another type",
+    ),
+    "a join as of a time over a trace in another order": (
+        lambda b, t: b.add(AsOf((0,), (0,), 1, 1, "less_than", False), trace(b, t, (0,)), by_order(b, t, 1)),
+        "isn't in the order of its time",
+    ),
+    "a join as of times of other types": (
+        lambda b, t: b.add(
+            AsOf((), (), 0, 1, "less_than", False), by_order(b, t, 0, ()), by_order(b, t, 1, ())
+        ),
+        "types differ",
+    ),
+    "a join as of an equal time": (
+        lambda b, t: b.add(AsOf((0,), (0,), 1, 1, "equal_to", False), by_order(b, t, 1), by_order(b, t, 1)),
+        "nothing is nearest by equal_to",
     ),
     "integrate rows that lie anywhere": (lambda b, t: b.add(Integrate((0,)), t), "rows lie by None"),
     "filter by a number": (lambda b, t: b.add(Filter(Column(0, pa.int64())), t), "condition is not boolean"),

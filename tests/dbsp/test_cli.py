@@ -62,6 +62,9 @@ def test_version():
         ["step", "p.sql", "d", "--expect", "a", "--accept", "b"],
         ["step", "p.sql", "d", "--define", "X"],
         ["run", "p.sql", "--once", "--every", "1s"],
+        ["step", "p.sql", "d", "--output", "table", "--changelog", "upsert"],
+        ["run", "p.sql", "--output", "live-table", "--changelog", "append"],
+        ["run", "p.sql", "--output", "text"],
         ["explain", "p.sql", "--format", "png"],
         ["query", "state"],
     ],
@@ -102,6 +105,19 @@ def test_a_new_project_runs_as_init_says(project, spark):
     result = dbsp(*command)
     assert (result.exit_code, result.output) == (0, "")
     assert dbsp("step", "program.sql", "deltas.sql").output == EXPECTED
+
+
+@pytest.mark.spark
+def test_the_outputs_of_a_replay(project, spark):
+    dbsp("step", "program.sql", "deltas.sql")
+    table = dbsp("step", "program.sql", "deltas.sql", "--output", "table").output.splitlines()
+    assert table[0] == "step 1: turnover"
+    rows = dbsp("step", "program.sql", "deltas.sql", "--output", "csv", "--changelog", "upsert").output
+    assert rows.splitlines()[0] == "__step,__view,__op,country,orders,total"
+    assert {row.split(",")[2] for row in rows.splitlines()[1:]} == {"I", "U", "D"}
+    refused = dbsp("step", "program.sql", "deltas.sql", "--changelog", "append")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "can take rows back, which an append can't say; use --changelog retract" in refused.stderr
 
 
 @pytest.mark.spark
@@ -167,6 +183,10 @@ def test_state_goes_on_and_can_be_queried(project, spark):
     assert unknown.exit_code == 1
     assert "`turnver`" in unknown.stderr
     assert "views: turnover" in unknown.stderr
+    wrong = dbsp("query", "state", "SELEC 1")
+    assert re.match(
+        r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near 'SELEC'.*; views: turnover", wrong.stderr
+    )
     swept = dbsp("query", "state", "SELECT 1", "--as-of", "9")
     assert "step 9 is not kept; steps 1 to 3 are" in swept.stderr
 
@@ -185,6 +205,17 @@ def test_check_says_what_bounds_every_state(project, spark):
     strict = dbsp("check", "program.sql", "--strict")
     assert strict.exit_code == 1
     assert re.fullmatch(r"program\.sql: the state of \d+ operators is unbounded; see above\n", strict.stderr)
+
+
+@pytest.mark.spark
+def test_a_table_that_is_written_takes_no_rows_and_keeps_none(project, spark):
+    target = "CREATE TABLE out (country STRING, n BIGINT, __weight BIGINT) USING json OPTIONS (path 'out');"
+    insert = "INSERT INTO out SELECT country, count(*) FROM customer GROUP BY country;"
+    (project / "program.sql").write_text(f"{PROGRAM}\n{target}\n{insert}")
+    result = dbsp("check", "program.sql", "--strict")
+    assert (result.exit_code, " out:" in result.output) == (0, False)
+    (project / "into.sql").write_text("INSERT INTO out VALUES ('FR', 1, 1)")
+    assert "unknown table 'out'; tables: customer, orders\n" in dbsp("step", "program.sql", "into.sql").stderr
 
 
 @pytest.mark.spark

@@ -27,7 +27,7 @@ BOUND = "least(floor(orders.placed to 1:00:00), floor(shipment.sent - 1:00:00 to
 def test_a_path_leads_from_the_column_to_the_traces_it_collects(spark: Any) -> None:
     text = explain_program(compile_program(SHIPPED, session=spark), None, "text")
     _, orders, shipment = text.split("waterline ")
-    assert orders.startswith("orders.placed\n  placed >= orders.placed: 2 OnTime orders, 3 AppendOnly")
+    assert orders.startswith("orders.placed\n  placed >= orders.placed: 1 OnTime orders, 3 AppendOnly")
     assert "collects placed + 1:00:00 < shipment.sent: " in shipment
     assert "collects placed + 1:00:00 < shipment.sent: " not in orders
     for path in (orders, shipment):

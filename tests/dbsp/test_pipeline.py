@@ -243,9 +243,20 @@ def test_state_survives_the_process(tmp_path):
 
 
 def test_state_of_another_program_is_refused(tmp_path):
-    pipeline(tmp_path).close()
+    with pipeline(tmp_path) as p:
+        p.step()
     with pytest.raises(StateError, match="which differs from"):
         pipeline(tmp_path, program=votes_program("f2"))
+
+
+def test_a_program_that_made_no_step_may_be_corrected(tmp_path):
+    pipeline(tmp_path).close()
+    (tmp_path / "checkpoint").mkdir()
+    with pipeline(tmp_path, program=votes_program("f2")) as p:
+        assert not (tmp_path / "checkpoint").exists()
+        p.step()
+    with pytest.raises(StateError, match="which differs from"):
+        pipeline(tmp_path)
 
 
 def test_state_doesn_t_grow_when_nothing_changes(p):

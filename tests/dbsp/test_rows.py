@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -13,6 +14,8 @@ import pyarrow as pa
 import pytest
 
 from circuits.errors import DataError
+from circuits.expressions.nodes import Column
+from circuits.operators.defaults import Default
 from dbsp.rows import key_rows, whole_rows
 from sql.plan import Field
 from tests.dbsp.build import CUSTOMER, table
@@ -252,3 +255,28 @@ def test_bad_keys(keys, said):
         key_rows(table("customer", CUSTOMER, ("id",)), keys)
     assert "table 'customer', row 0" in str(caught.value)
     assert said in str(caught.value)
+
+
+ARRIVING = replace(
+    table("arriving", (Field("id", pa.int64(), False), Field("arrived", TIMESTAMP, False))),
+    defaults=(Default(1, Column(0, TIMESTAMP, False)),),
+)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"id": 1}],
+        [{"id": 1, "arrived": None}],
+        [(1, None)],
+        arrow([{"id": 1}]),
+        pa.table({"id": [1], "arrived": pa.nulls(1)}),
+    ],
+    ids=["left out", "NULL", "tuple", "Table", "NULLs"],
+)
+def test_what_is_inserted_may_leave_out_a_column_with_a_default(rows):
+    assert whole_rows(ARRIVING, rows).to_pylist() == [{"id": 1, "arrived": None}]
+    with pytest.raises(DataError, match="'arrived'"):
+        whole_rows(ARRIVING, rows, retracted=True)
+    with pytest.raises(DataError, match="'id'"):
+        whole_rows(ARRIVING, [{"arrived": None}])

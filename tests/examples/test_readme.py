@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from dbsp.cli import main
@@ -32,8 +33,27 @@ def test_the_output_is_the_examples():
     assert (result.exit_code, result.output) == (0, block("output of examples/orders"))
 
 
-def test_the_python_prints_what_it_says(tmp_path, monkeypatch, capsys):
+@pytest.mark.spark
+def test_the_files_are_read_and_written(tmp_path, monkeypatch, spark):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.sql").write_text(block("program of files"))
+    (tmp_path / "in/orders").mkdir(parents=True)
+    (tmp_path / "in/orders/1.csv").write_text("id,country,amount\n1,UK,120.00\n2,FR,15.25\n")
+    result = CliRunner().invoke(main, ["run", "program.sql", "--state", "state", "--once"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    (totals,) = (tmp_path / "out/totals").rglob("*.json")
+    assert sorted(totals.read_text().splitlines()) == [
+        '{"country":"FR","total":15.25,"__op":"I"}',
+        '{"country":"UK","total":120.00,"__op":"I"}',
+    ]
+    assert list((tmp_path / "out/large").rglob("*.parquet"))
+    asked = CliRunner().invoke(main, ["query", "state", "SELECT * FROM turnover ORDER BY total"])
+    assert [line.split() for line in asked.output.splitlines()[2:]] == [["FR", "15.25"], ["UK", "120.00"]]
+
+
+@pytest.mark.parametrize("of", ["", " of functions"])
+def test_the_python_prints_what_it_says(of, tmp_path, monkeypatch, capsys):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    exec(compile(block("python"), "README.md", "exec"), {})
-    assert capsys.readouterr().out == block("prints")
+    exec(compile(block(f"python{of}"), "README.md", "exec"), {})
+    assert capsys.readouterr().out == block(f"prints{of}")

@@ -40,9 +40,9 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
             "3:74: EMIT needs the end of a window in the stream key of view 'v' (auction); group",
         ),
         (
-            "SELECT window.start, count(*) AS n FROM bid GROUP BY window(at, '1 day') "
+            "SELECT window.start, count(*) AS n FROM bid GROUP BY window(at, '2 day', '1 day') "
             "EMIT (UPDATE RATE 1 ROW)",
-            "3:91: EMIT needs the end of a window in the stream key of view 'v' (start)",
+            "3:100: EMIT needs the end of a window in the stream key of view 'v' (start)",
         ),
         (
             "SELECT t AS w_end, count(*) AS n FROM (SELECT CAST(text AS TIMESTAMP) AS t FROM word) "

@@ -24,6 +24,7 @@ VIEWS = {
     "SELECT a.id AS a, b.id AS b FROM customer a FULL JOIN customer b ON a.id = b.id": ("a", "b"),
     "SELECT a.n, b.n AS m FROM (SELECT count(*) AS n FROM event) a FULL JOIN"
     " (SELECT count(*) AS n FROM customer) b ON a.n = b.n": None,
+    "SELECT a.id, b.name FROM customer a ASOF JOIN customer b MATCH_CONDITION (a.id >= b.id)": ("id",),
     "SELECT id FROM customer a WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.id = a.id)": ("id",),
     "SELECT id, id IN (SELECT id FROM event) AS q FROM customer": ("id",),
     "SELECT id, name FROM customer INTERSECT ALL SELECT customer, note FROM orders": ("id",),

@@ -189,6 +189,19 @@ def test_calls_within_calls(spark: Any) -> None:
             "2:78: TUMBLE has no 'width' here; it takes TUMBLE(TABLE t, DESCRIPTOR(ts)",
         ),
         ("SELECT 1 AS x FROM TUMBLE(TABLE orders, DESCRIPTOR(rowtime))", "2:37: TUMBLE of a table takes"),
+        ("SELECT 1 AS x FROM SESSION(TABLE orders, DESCRIPTOR(rowtime))", "2:37: SESSION of a table takes"),
+        (
+            f"SELECT 1 AS x FROM SESSION(TABLE orders, DESCRIPTOR(rowtime), product, {HOUR})",
+            "2:80: a key is given as DESCRIPTOR",
+        ),
+        (
+            f"SELECT 1 AS x FROM SESSION(TABLE orders, DESCRIPTOR(rowtime), DESCRIPTOR(prodct), {HOUR})",
+            "2:91: unknown column 'prodct'",
+        ),
+        (
+            f"SELECT 1 AS x FROM SESSION(TABLE orders, DESCRIPTOR(rowtime), {HOUR}, offset => {HOUR})",
+            "2:109: SESSION has no 'offset' here; it takes SESSION(TABLE t, DESCRIPTOR(ts)",
+        ),
     ],
 )
 def test_errors_stand_at_the_users_own_place(spark: Any, query: str, error: str) -> None:

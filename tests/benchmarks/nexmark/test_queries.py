@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.oracle import arrow_values, same_rows
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 STEPS, EVENTS = 2, 4_000
+CLOCK, ARRIVED = datetime(2024, 1, 1, 10, 0, 5, tzinfo=UTC), pa.timestamp("us", "UTC")
 SIDE_INPUT = pa.table({"key": pa.array(range(0, 10_000, 7)), "value": [f"v{i}" for i in range(0, 10_000, 7)]})
 
 
@@ -31,15 +33,18 @@ def test_every_query_after_every_step(spark: Any, retracting: bool) -> None:
     with dbsp.Pipeline(sql=text, spark=spark, runner="inline") as pipeline:
         pipeline.upsert("side_input", SIDE_INPUT)
         for step in range(STEPS):
+            clock = CLOCK + step * timedelta(seconds=7)
             for name, rows in generator.events(step * EVENTS, (step + 1) * EVENTS).items():
                 pipeline.insert(name, rows)
                 new = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+                if name == "bid":  # the arrival, which the step records
+                    new = new.append_column("arrived", pa.repeat(pa.scalar(clock, ARRIVED), len(new)))
                 held[name] = pa.concat_tables([held[name], new]) if name in held else new
                 if retracting and step:
                     gone = random.random(len(held[name])) < 0.1
                     pipeline.delete(name, held[name].filter(pa.array(gone)))
                     held[name] = held[name].filter(pa.array(~gone))
-            pipeline.step()
+            pipeline.step(clock)
             if not retracting and step + 1 < STEPS:
                 continue  # the other way checks every step; what differs here shows at the end
             tables = {name: spark.createDataFrame(rows) for name, rows in held.items()}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from circuits.errors import ProgramError
 from tests.circuits.expressions.against_spark import AgainstSpark
 from tests.circuits.expressions.moments import moment_rows
 
@@ -148,3 +149,22 @@ def test_failures(spark: Any) -> None:
             "timestamp_millis(l * 9000000000)",
         ]
     )
+
+
+@pytest.mark.spark
+def test_intervals_of_years_to_months(spark: Any) -> None:
+    """Parts of expressions, and refused where one would pass for a number."""
+    against = AgainstSpark(spark, moment_rows())
+    against.check_fails(
+        [
+            "d + make_ym_interval(200000000, i)",
+            "d + make_ym_interval(178956970, mo)",
+            "d + make_ym_interval(10000000, mo) * 1000",
+            "d + make_ym_interval(1, 0) / (mo - mo)",
+        ]
+    )
+    for text in ("string(make_ym_interval(i))", "hash(make_ym_interval(i))", "struct(make_ym_interval(i))"):
+        with pytest.raises(ProgramError, match="a value of INTERVAL YEAR TO MONTH here"):
+            against.evaluate([text])
+    with pytest.raises(ProgramError, match="a column of type interval year to month"):
+        against.evaluate(["make_ym_interval(i)"])

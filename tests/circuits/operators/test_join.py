@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuits.band import Band
 from circuits.circuit import CircuitBuilder
-from circuits.expressions.nodes import Call, Column
+from circuits.expressions.nodes import Call, Column, Literal
 from circuits.operators.join import LEFT, RIGHT, Join
+from circuits.operators.streams import Integrate
 from circuits.zset import ZSet
 from tests.circuits.engine import Engine, Options, trace
 from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
@@ -101,3 +103,78 @@ def test_null_is_a_value_here(tmp_path: Any) -> None:
     engine = Engine(circuit_of({"a": schema, "b": schema}, join(schema, schema, 1)), tmp_path)
     row = zset_of(schema, [((None, 1), 1)])
     assert len(engine.step({"a": row, "b": row})["v"]) == 1
+
+
+# types that Python compares as SQL does
+ordered = st.sampled_from(
+    [pa.int64(), pa.string(), pa.timestamp("us"), pa.date32(), pa.decimal128(38, 10), pa.binary()]
+)
+
+
+@st.composite
+def banded(draw: st.DrawFn) -> Any:
+    """Tables of a key, or of none, a time on the right, and between which times it may be on the left."""
+    keys, kind = draw(st.integers(0, 1)), draw(ordered)
+    a = pa.schema([pa.field("k", draw(kinds)), pa.field("low", kind), pa.field("high", kind)])
+    b = pa.schema([a.field(0), pa.field("t", kind), pa.field("y", draw(kinds))])
+    return keys, kind, a, b, draw(streams({"a": a, "b": b}, steps=4, size=8))
+
+
+@given(banded(), st.booleans(), st.booleans(), options, hash_seeds)
+def test_join_within_a_band(case: Any, closed: bool, by_low: bool, way: Options, seed: int) -> None:
+    """low <= t [< high]: the right trace in the order of t, the left in the order of either end."""
+    keys, kind, a, b, stream = case
+    key, low, high, t = tuple(range(keys)), Column(1, kind), Column(2, kind), Column(4, kind)
+    columns = (*((LEFT, i) for i in range(3)), *((RIGHT, i) for i in range(3)))
+    residual = Call("less_than_or_equal", (low, t), pa.bool_())
+    if closed:
+        residual = Call("and", (residual, Call("less_than", (t, high), pa.bool_())), pa.bool_())
+    time = (Column(1, kind),)
+    right_band = Band(1, (low,), (high,) if closed else ())
+    left_band = Band(1, (), time) if by_low or not closed else Band(2, time, ())
+
+    def build(builder: CircuitBuilder, left: int, right: int) -> int:
+        sides = [
+            builder.add(Integrate(key, order=band.column), builder.placed(side, key))
+            for side, band in ((left, left_band), (right, right_band))
+        ]
+        return builder.add(Join(key, key, columns, residual, left_band, right_band), *sides)
+
+    def is_within(x: Any, y: Any) -> bool:
+        low, high, t = x[2], x[3], y[2]
+        return None not in (low, t) and low <= t and (not closed or (high is not None and t < high))
+
+    def query(left: Naive, right: Naive) -> Naive:
+        return plus(
+            *(
+                Naive({("list", *x[1:], *y[1:]): n * m})
+                for x, n in left.items()
+                for y, m in right.items()
+                if x[1 : 1 + keys] == y[1 : 1 + keys] and is_within(x, y)
+            )
+        )
+
+    check(circuit_of({"a": a, "b": b}, build, seed), stream, query, way)
+
+
+def test_a_bound_that_cannot_be_computed_bounds_nothing(tmp_path: Any) -> None:
+    """The condition is computed of pairs, and of this row there is none."""
+    schema = pa.schema([("k", pa.int64()), ("t", pa.int64())])
+    five = Literal(5, pa.int64())
+    lowest = (Call("subtract", (Column(1, pa.int64()), five), pa.int64()),)
+    residual = Call(
+        "greater_than_or_equal",
+        (Call("add", (Column(3, pa.int64()), five), pa.int64()), Column(1, pa.int64())),
+        pa.bool_(),
+    )
+    columns = ((LEFT, 0), (LEFT, 1), (RIGHT, 0), (RIGHT, 1))
+    operator = Join((0,), (0,), columns, residual, None, Band(1, lowest, ()))
+
+    def build(builder: CircuitBuilder, left: int, right: int) -> int:
+        by_time = builder.add(Integrate((0,), order=1), builder.placed(right, (0,)))
+        return builder.add(operator, trace(builder, left, (0,)), by_time)
+
+    engine = Engine(circuit_of({"a": schema, "b": schema}, build), tmp_path)
+    engine.step({"a": zset_of(schema, []), "b": zset_of(schema, [((1, 7), 1)])})
+    rows = zset_of(schema, [((1, 8), 1), ((2, -(2**63)), 1)])
+    assert len(engine.step({"a": rows, "b": zset_of(schema, [])})["v"]) == 1

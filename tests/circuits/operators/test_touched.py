@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from circuits.batch import Batch, Layout
 from circuits.operators.touched import touched_groups
 from circuits.sorting import SortKey
-from circuits.trace import Integral
+from circuits.trace import Integral, as_runs
 from circuits.zset import ZSet
 from tests.circuits.operators_laws import hash_seeds
 from tests.circuits.zsets import Naive, kinds, naive, naive_of, plus, schema_of, zsets
@@ -43,7 +43,7 @@ def built(layout: Layout, delta: ZSet, seed: int) -> Batch:
 def test_both_sides_of_the_groups_of_a_delta(case: Any) -> None:
     keys, seed, layout, parts, delta = case
     batches = tuple(built(layout, part, seed) for part in parts)
-    integral = Integral(layout, batches, built(layout, delta, seed))
+    integral = Integral(layout, as_runs(*batches), built(layout, delta, seed))
     touched = touched_groups(integral, tuple(range(keys)), (SortKey(len(layout.schema) - 1),), seed)
     groups = {row[1 : 1 + keys] for row in naive_of(integral.zset)}
     before = plus(*(naive_of(batch.zset) for batch in batches))
@@ -71,7 +71,7 @@ def test_only_touched_groups_are_read() -> None:
     held = Batch.build(layout, ZSet(pa.RecordBatch.from_arrays(numbers, schema=schema), ones), 0)
     delta = ZSet(pa.RecordBatch.from_arrays([pa.array([7]), pa.array([2007])], schema=schema), -ones[:1])
     touched = touched_groups(
-        Integral(layout, (held,), Batch.build(layout, delta, 0)), (0,), (SortKey(1, True),)
+        Integral(layout, as_runs(held), Batch.build(layout, delta, 0)), (0,), (SortKey(1, True),)
     )
     assert touched.rows.column(1).to_pylist() == [4007, 3007, 2007, 1007, 7]
     assert touched.before.tolist() == [1, 1, 1, 1, 1]

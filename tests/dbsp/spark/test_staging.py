@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,6 +16,8 @@ pytestmark = pytest.mark.spark
 TEXT = """
 CREATE TABLE item (id BIGINT NOT NULL, name STRING, at TIMESTAMP, price DECIMAL(10, 2), PRIMARY KEY (id));
 CREATE TABLE tag (id BIGINT, tags ARRAY<STRING>);
+CREATE TABLE bid (id BIGINT, arrived TIMESTAMP DEFAULT now());
+CREATE VIEW bids AS SELECT * FROM bid;
 CREATE VIEW items AS SELECT * FROM item;
 CREATE VIEW all_tags AS SELECT * FROM tag;
 """
@@ -51,6 +54,17 @@ def test_nested_columns_and_deletes_of_a_bag(p, spark):
     p.delete("tag", tags)
     p.step()
     assert len(p["all_tags"]) == 0
+
+
+def test_a_column_with_a_default_may_be_missing(p, spark):
+    p.insert("bid", spark.range(2))
+    changes = p.step(datetime(2024, 1, 1, 10, tzinfo=UTC))
+    assert [(row["id"], row["arrived"]) for row, _ in changes["bids"].rows()] == [
+        (0, changes.clock),
+        (1, changes.clock),
+    ]
+    with pytest.raises(DataError, match="'arrived'"):
+        p.delete("bid", spark.range(2))
 
 
 def test_later_partitions_win_and_keys_are_enough_to_delete(p, spark):

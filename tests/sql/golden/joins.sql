@@ -31,3 +31,8 @@ FULL JOIN orders e ON e.id = o.id AND e.price > c.score;
 -- whether there is a match is a value
 CREATE VIEW existence AS
 SELECT id FROM orders WHERE price > 10 OR customer NOT IN (SELECT id FROM customer);
+
+-- within a range, in whichever way it is said
+CREATE VIEW within_an_hour AS
+SELECT a.id AS one, b.id AS other FROM orders a JOIN orders b
+ON a.customer = b.customer AND a.ts - b.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 1 HOUR;

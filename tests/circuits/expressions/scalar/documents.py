@@ -91,5 +91,6 @@ FUNCTIONS: dict[str, list[str]] = {
         "a DOUBLE, b STRUCT<c: INT>", "a DECIMAL(10, 2), c DOUBLE", "a BOOLEAN, A INT", "a ARRAY<ARRAY<INT>>", "a STRUCT<b: ARRAY<STRUCT<c: STRING>>, c: INT>, b BIGINT",
         "a FLOAT, b DECIMAL(3, 0)", "MAP<STRING, INT>", "ARRAY<INT>", "ARRAY<STRING>", "a MAP<STRING, STRUCT<x: INT>>, b STRING", "a ARRAY<STRUCT<b: INT>>, d INT")]
         + ["from_json(j, 'a STRING', map('mode', 'PERMISSIVE')).a", "from_json('{\"a\": 1}', 'a INT', map('mode', 'FAILFAST'))"],
+    "schema_of_csv": ["schema_of_csv('1,abc,2.5,2024-01-02')"],
     "schema_of_json": ["schema_of_json('{\"a\": 1, \"b\": [\"x\"]}')"],
 }  # fmt: skip

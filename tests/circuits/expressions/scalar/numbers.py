@@ -87,6 +87,8 @@ FUNCTIONS: dict[str, list[str]] = {
     "or": ["b OR b2"],
     "not": ["NOT b"],
     "!": ["! b"],
+    "assert_true": ["assert_true(i8 IS NULL OR i8 < 128)"],
+    "raise_error": ["if(i8 > 127, raise_error('more'), i8)"],
     "isnull": ["isnull(d)", "isnull(b)"],
     "isnotnull": ["isnotnull(m)"],
     "isnan": ["isnan(d)", "isnan(f)"],

@@ -1,0 +1,39 @@
+"""NOW() in a query: what it reads, and the error where it can't be maintained.
+
+Dumper.java puts a reference to no column where the query reads the clock; its number says how.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from circuits.errors import ProgramError
+from circuits.expressions.nodes import Call, Expression
+from sql.catalyst.query import Node, Query, nodes_in
+from sql.temporal import NOW
+
+MARK = "BoundReference"
+EXAMPLE = "ts > now() - INTERVAL 5 MINUTES"
+
+
+def reads_clock(node: Node) -> bool:
+    """Whether the dumped expression does, sub-queries aside."""
+    return any(inner["c"] == MARK for inner in nodes_in(node))
+
+
+def clock_value(query: Query, mark: Node) -> Expression:
+    """The step clock as a TIMESTAMP, a DATE or a TIMESTAMP_NTZ."""
+    type_ = {-1: NOW.type, -2: pa.date32(), -3: pa.timestamp("us")}[mark["o"]["ordinal"]]
+    if type_ == NOW.type:
+        return NOW
+    return Call("cast", (NOW,), type_, False, (("evalMode", "ANSI"), ("timeZoneId", query.timezone)))
+
+
+def refused(query: Query, mark: Node) -> ProgramError:
+    """The error for a clock that is read anywhere else."""
+    name = query.spelled(mark) or "now()"
+    return query.error(
+        mark,
+        f"{name} here would change rows in every step: not supported; compare it with columns in WHERE, "
+        f"as {EXAMPLE}",
+    )

@@ -1,0 +1,51 @@
+"""Functions written in Python, made known to Catalyst by their names and types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from circuits.errors import Error
+from circuits.python_function import PythonFunction
+from sql.functions import CreateFunction, Declared
+from sql.scope import Scope
+from sql.types import UnsupportedType, arrow_type
+
+
+def add_function(scope: Scope, statement: CreateFunction) -> None:
+    problem = _registered(
+        scope,
+        statement.python,
+        [scope.column_type(text) for text in statement.types],
+        scope.column_type(statement.result),
+    )
+    if problem is not None:
+        raise scope.source.error(statement.start, problem)
+
+
+def declare_function(scope: Scope, function: Declared) -> None:
+    """Let all views call a function that was handed over from Python."""
+    types = []
+    for text in (*function.types, function.result):
+        type_ = scope.catalyst.column_type(text)
+        if isinstance(type_, dict) and "error" in type_:
+            raise Error(f"function '{function.name}': '{text}' is no type of Spark's")
+        types.append(type_)
+    problem = _registered(scope, function.python, types[:-1], types[-1])
+    if problem is not None:
+        raise Error(problem)
+
+
+def _registered(scope: Scope, function: PythonFunction, types: list[Any], result: Any) -> str | None:
+    """None, or what is wrong with it."""
+    name = function.name
+    if name.lower() in scope.functions:
+        return f"function '{name}' is defined twice"
+    for type_ in (*types, result):
+        try:
+            arrow_type(type_)
+        except UnsupportedType as error:
+            return f"function '{name}': type {error} is not supported yet"
+    if not scope.catalyst.register_function(name, types, result, function.aggregate):
+        return f"'{name}' is a function of Spark's; choose another name"
+    scope.functions[name.lower()] = function
+    return None
