@@ -145,8 +145,8 @@ class Workload:
             key = KEYS[name]
             positions = np.arange(len(change.upserts))
             numbered = change.upserts.select(key).append_column("at", pa.array(positions))
-            last = numbered.group_by(key).aggregate([("at", "max")])["at_max"]
-            rows = change.upserts.take(last)
+            last = numbered.group_by(key).aggregate([("at", "max")])["at_max"].to_numpy()
+            rows = change.upserts.take(pa.array(np.sort(last)))  # groups come in any order
             touched = pa.concat_tables([rows.select(key), change.deletes])
             kept = self._without(self.contents[name], touched, key)
             self.contents[name] = pa.concat_tables([kept, rows]).combine_chunks()
