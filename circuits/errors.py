@@ -3,11 +3,14 @@
 Error
 ├── ProgramError     the SQL program            (file:line:column)
 ├── DataError        rows handed to a table     (table, column, row)
+│   ├── AbsentRow         a retraction of a row that isn't there (table, row)
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 └── StateError       the state directory        (directory, log, fingerprint)
 """
 
 from __future__ import annotations
+
+from typing import Self
 
 
 class Error(Exception):
@@ -28,6 +31,19 @@ class ProgramError(Error):
 class DataError(Error):
     """Rows that don't fit their table. Nothing of the step is kept."""
 
+    def within(self, place: str) -> Self:
+        """The same error, its message beginning with where it happened."""
+        self.args = (f"{place}: {self.args[0]}",)
+        return self
+
+
+class AbsentRow(DataError):
+    """A bag would have a row less than zero times. row: as `described` in the message."""
+
+    def __init__(self, table: str, row: str, message: str) -> None:
+        super().__init__(message)
+        self.table, self.row = table, row
+
 
 class EvaluationError(DataError):
     """An expression failed on a row (overflow, division by zero, bad cast).
@@ -41,11 +57,6 @@ class EvaluationError(DataError):
         self.condition = condition
         self.row = row
         self.expression: str | None = None
-
-    def within(self, place: str) -> EvaluationError:
-        """The same error, its message beginning with where it happened."""
-        self.args = (f"{place}: {self.args[0]}",)
-        return self
 
 
 class StateError(Error):

@@ -17,13 +17,32 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from json.encoder import encode_basestring
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
+
+_BARE = re.compile(r'"([^\s"\\=,\[\]{}]+)"')
+_WORDS = {"true", "false", "null", "NULL"}
+
+
+def plain(value: str) -> str:
+    """For people: JSON without the quotes where nothing could be mistaken for anything else."""
+    if value == "null":
+        return "NULL"
+    match = _BARE.fullmatch(value)
+    return match[1] if match and match[1] not in _WORDS else value
+
+
+def described(rows: pa.RecordBatch, position: int, columns: Iterable[int] | None = None) -> str:
+    """One row for a message, `a=1, b=x`. columns: those shown; None: all."""
+    one = rows.slice(position, 1)
+    shown = range(rows.num_columns) if columns is None else columns
+    return ", ".join(f"{rows.schema.names[i]}={plain(encode(one.column(i))[0])}" for i in shown)
 
 
 def encode(array: pa.Array) -> list[str]:

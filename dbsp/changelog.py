@@ -16,21 +16,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
 import pyarrow as pa
 
-from circuits.json_text import encode
+from circuits.json_text import encode, plain
 from circuits.zset import WEIGHT
 from dbsp.changes import Changes, ViewChanges
 from dbsp.shapes import Records, Shape
 from sql.program import DELETED, OP, STEP
 
 RETRACT = Shape()
-_BARE = re.compile(r'"([^\s"\\=,\[\]{}]+)"')
-_WORDS = {"true", "false", "null", "NULL"}
 
 
 def json_lines(changes: Changes, shape: Shape = RETRACT) -> Iterator[str]:
@@ -56,7 +53,7 @@ def text_lines(changes: Changes, shape: Shape = RETRACT) -> Iterator[str]:
     for view in sorted(changes):
         names = changes[view].zset.schema.names
         for mark, fields in _listed(changes[view], shape):
-            row = " ".join(f"{names[i]}={_plain(value)}" for i, value in fields)
+            row = " ".join(f"{names[i]}={plain(value)}" for i, value in fields)
             shown = f"{mark:+d}  " if isinstance(mark, int) else f"{mark}  " if mark else ""
             yield f"  {view}  {shown}{row}"
 
@@ -109,14 +106,6 @@ def _row(values: list[object]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(values)
     return text.getvalue()
-
-
-def _plain(value: str) -> str:
-    """JSON without the quotes where nothing could be mistaken for anything else."""
-    if value == "null":
-        return "NULL"
-    match = _BARE.fullmatch(value)
-    return match[1] if match and match[1] not in _WORDS else value
 
 
 def fields_of(column: pa.Array, null: str = "NULL") -> list[str]:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from circuits.contents import is_pending
 from circuits.due import next_due
-from circuits.errors import DataError, Error, ProgramError, StateError
+from circuits.errors import AbsentRow, DataError, Error, ProgramError, StateError
 from circuits.segments import Chunk
 from circuits.state import State, TaskResult
 from circuits.waterline import to_json
@@ -205,7 +205,10 @@ class Pipeline:
             self._attempt += 1
             segment = f"{step:012d}-{self._token}-{self._attempt}"
             try:
-                results = self._run(step, clock, segment, ending)
+                try:
+                    results = self._run(step, clock, segment, ending)
+                except AbsentRow as error:
+                    raise error.within(f"step {step}") from None
                 state = self._state.apply(results)
                 commit = self._commit(step, clock, state, results)
                 commit = replace(commit, machine_clock=of_machine)

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from circuits.arrow import concat, take
-from circuits.errors import DataError
+from circuits.errors import AbsentRow, DataError
+from circuits.json_text import described
 from dbsp.json_values import decode, read_moment
 from dbsp.pipeline import Pipeline
 from dbsp.rows import BadRow, arrow_schema, key_rows, whole_rows
@@ -162,20 +163,27 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
     for name, changes in step.changes.items():
         table = pipeline.program.inputs[name]
         if table.append_only and not table.primary_key:
-            _refuse_retractions(table, changes)
+            _refuse_retractions(table, changes, pipeline.program.timezone)
         rows = _batch(table, changes, pipeline.program.timezone)
         batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
     for name, rows, weights in batches:
         pipeline.change(name, rows, weights)
 
 
-def _refuse_retractions(table: Table, changes: list[Change]) -> None:
+def place_of(absent: AbsentRow, step: StepOfFile, pipeline: Pipeline) -> str:
+    """`file:line` of the last change that retracts the row."""
+    changes = step.changes[absent.table]
+    retractions = [change for change in changes if change.weight < 0]
+    rows = _batch(pipeline.program.inputs[absent.table], retractions, pipeline.program.timezone)
+    found = [change.where for i, change in enumerate(retractions) if described(rows, i) == absent.row]
+    return (found or [retractions[-1].where])[-1]  # −0.0 is 0.0 by then
+
+
+def _refuse_retractions(table: Table, changes: list[Change], timezone: str) -> None:
     """What the step would refuse too, at its place in the file."""
     for change in changes:
         if change.weight < 0:
-            row = ", ".join(map(repr, change.row))
-            if isinstance(change.row, dict):
-                row = ", ".join(f"{name}={value!r}" for name, value in change.row.items())
+            row = described(_batch(table, [change], timezone), 0)
             raise DataError(
                 f"{change.where}: table '{table.name}' is append-only and can't retract the row ({row}); "
                 "declare it without append_only to allow retractions"

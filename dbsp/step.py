@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from circuits.errors import DataError
+from circuits.errors import AbsentRow, DataError
 from dbsp.clock import EPOCH
 from dbsp.io.listing import listing
 from dbsp.pipeline import Pipeline
-from dbsp.replay import queue, read_file
+from dbsp.replay import place_of, queue, read_file
 
 
 def replay(
@@ -26,14 +26,21 @@ def replay(
 ) -> Iterator[str]:
     """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
     text = read_deltas(deltas)
+    name = deltas if deltas != "-" else "stdin"
     with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
         show = listing(pipeline, output, changelog)
-        for step in read_file(text, deltas if deltas != "-" else "stdin", pipeline.program.inputs):
+        for step in read_file(text, name, pipeline.program.inputs):
             queue(pipeline, step)
             clock = step.clock
             if clock is None and pipeline.program.circuit.is_timed:
                 clock = pipeline.clock or EPOCH  # not the machine's: a replay gives the same every time
-            yield from show(pipeline.step(clock=clock))
+            try:
+                changes = pipeline.step(clock=clock)
+            except AbsentRow as absent:
+                raise absent.within(place_of(absent, step, pipeline)) from None
+            except DataError as error:
+                raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
+            yield from show(changes)
         # a stream's rows leave once, so not while the state may go on
         goes_on = state is not None and pipeline.program.emits_once
         held_back = None if goes_on else pipeline.finish()

@@ -7,6 +7,7 @@ import pyarrow as pa
 from circuits.errors import EvaluationError
 from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from circuits.expressions.registry import Value, find
+from circuits.json_text import described
 
 
 def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
@@ -44,13 +45,6 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
         raise _located(error, expression, rows) from None
 
 
-def _shown(value: pa.Scalar) -> str:
-    """Times through Arrow, because Python's end in the year 9999."""
-    if pa.types.is_temporal(value.type) and value.is_valid:
-        return str(value.cast(pa.string()).as_py())
-    return repr(value.as_py())
-
-
 def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:
     """The same error, after the innermost failing expression and an example row."""
     if error.expression is not None:
@@ -58,7 +52,6 @@ def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> Evalua
     example = ""
     if error.row is not None and error.row < rows.num_rows:
         read = sorted(set(columns_of(call)))
-        values = [f"{rows.schema.names[i]}={_shown(rows.column(i)[error.row])}" for i in read]
-        example = " where " + ", ".join(values) if values else ""
+        example = f" where {described(rows, error.row, read)}" if read else ""
     error.expression = str(call)
     return error.within(f"{call}{example}")

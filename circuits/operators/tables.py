@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from circuits.arrow import fixed_values, take
 from circuits.batch import Batch, Layout
-from circuits.errors import DataError
+from circuits.errors import AbsentRow, DataError
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
+from circuits.json_text import described
 from circuits.operator import Context, Operator, Placement, Value, delta_of
 from circuits.operators.distinct import weights_before
 from circuits.operators.late import frozen_keys
@@ -46,7 +47,7 @@ class NonNegative(Operator):
             after = weights_before(integral) + delta.weights
             missing = np.flatnonzero(after < 0)
             if len(missing):
-                raise DataError(_absent(self.table, delta, missing, after))
+                raise _absent(self.table, delta, missing, after)
         return delta.zset
 
 
@@ -60,9 +61,9 @@ class AppendOnly(Operator):
         delta = delta_of(inputs[0])
         retracted = np.flatnonzero(delta.weights < 0)
         if len(retracted):
-            row = describe(delta.rows, int(retracted[0]))
+            row = described(delta.rows, int(retracted[0]))
             raise DataError(
-                f"table '{self.table}' is append-only and can't retract the row {row}; "
+                f"table '{self.table}' is append-only and can't retract the row ({row}); "
                 "declare it without append_only to allow retractions"
             )
         return delta
@@ -127,18 +128,17 @@ class Upsert(Operator):
         return ZSet(take(rows, last), changes.weights[last])
 
 
-def describe(rows: pa.RecordBatch, position: int) -> str:
-    """One row for a message: `a=1, b='x'`."""
-    values = rows.slice(position, 1).to_pylist()[0]
-    return ", ".join(f"{name}={value!r}" for name, value in values.items())
-
-
-def _absent(table: str, delta: Batch, missing: np.ndarray, after: np.ndarray) -> str:
+def _absent(table: str, delta: Batch, missing: np.ndarray, after: np.ndarray) -> AbsentRow:
     # the same row is named whatever the partitions and hashes: the first by its values
-    first = min(describe(delta.rows, int(i)) for i in missing[:100])
-    worst = next(int(i) for i in missing[:100] if describe(delta.rows, int(i)) == first)
-    there = int(after[worst] - delta.weights[worst])
-    return (
-        f"table '{table}' has the row ({first}) {there} times and can't retract it "
-        f"{-int(delta.weights[worst])} times; nothing of this step was kept"
-    )
+    first, i = min((described(delta.rows, int(i)), int(i)) for i in missing[:100])
+    retracted = -int(delta.weights[i])
+    there = int(after[i]) + retracted
+    if not there:
+        problem = f"can't retract the row ({first}): it isn't there"
+    else:
+        problem = f"can't retract the row ({first}) {_times(retracted)}: it is there {_times(there)}"
+    return AbsentRow(table, first, f"table '{table}': {problem}; nothing of this step was kept")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -157,6 +157,34 @@ def test_a_mistake_in_the_deltas_ends_with_its_place(project, spark):
 
 
 @pytest.mark.spark
+def test_a_step_that_fails_says_which_and_where(tmp_path, monkeypatch, spark):
+    monkeypatch.chdir(tmp_path)
+    Path("p.sql").write_text(
+        "CREATE TABLE t (a INT, at DATE); CREATE VIEW v AS SELECT 12 / a AS q, at FROM t;"
+    )
+    good, zero = (
+        '{"table": "t", "row": {"a": %s, "at": null}, "weight": %d}\n' % row for row in [(1, 1), (0, 1)]
+    )
+    step = '{"step": true}\n'
+    absent = good.replace(": 1}", ": -1}").replace('"a": 1', '"a": null')
+    twice = good.replace(": 1}", ": -2}")
+    for text, said in [
+        (
+            good + step + absent,
+            "stdin:3: step 2: table 't': can't retract the row (a=NULL, at=NULL): it isn't there;",
+        ),
+        (
+            good + step + good + twice + twice,
+            "stdin:5: step 2: table 't': can't retract the row (a=1, at=NULL) 3 times: it is there once;",
+        ),
+        (good + step + zero, "stdin: step 2: view 'v': "),
+    ]:
+        result = dbsp("step", "p.sql", "-", "--output", "text", text=text)
+        assert (result.exit_code, result.stdout.splitlines()[0]) == (1, "step 1")
+        assert result.stderr.startswith(said), result.stderr
+
+
+@pytest.mark.spark
 def test_a_program_s_mistake_is_placed(project, spark):
     (project / "program.sql").write_text(PROGRAM.replace("o.amount", "o.amuont"))
     result = dbsp("step", "program.sql", "deltas.sql")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.circuit import CircuitBuilder
-from circuits.errors import DataError
+from circuits.errors import AbsentRow, DataError
 from circuits.operators.linear import SEQUENCE, Source
 from circuits.operators.tables import AppendOnly, NonNegative, Upsert
 from tests.circuits.engine import Engine, Options, output, trace
@@ -38,7 +38,7 @@ def test_a_delta_below_zero_is_refused_and_leaves_the_state(
         after = plus(held, naive_of(deltas["t"]))
         if any(weight < 0 for weight in after.values()):
             before = engine.state
-            with pytest.raises(DataError, match="table 't' has the row"):
+            with pytest.raises(DataError, match="table 't': can't retract the row"):
                 engine.step(deltas)
             assert engine.state is before
         else:
@@ -99,8 +99,9 @@ def test_the_message_names_table_row_and_counts(tmp_path: Path) -> None:
     circuit = circuit_of({"votes": schema}, lambda b, t: b.add(NonNegative("votes"), trace(b, t)))
     engine = Engine(circuit, tmp_path)
     engine.step({"votes": zset_of(schema, [((1, "x"), 1)])})
-    with pytest.raises(DataError) as error:
+    with pytest.raises(AbsentRow) as error:
         engine.step({"votes": zset_of(schema, [((1, "x"), -3), ((2, "y"), 1)])})
-    assert "table 'votes' has the row (id=1, name='x') 1 times and can't retract it 3 times" in str(
-        error.value
-    )
+    assert (error.value.table, error.value.row) == ("votes", "id=1, name=x")
+    assert "table 'votes': can't retract the row (id=1, name=x) 3 times: it is there once" in str(error.value)
+    with pytest.raises(AbsentRow, match=r"the row \(id=NULL, name=NULL\): it isn't there; nothing"):
+        engine.step({"votes": zset_of(schema, [((None, None), -1)])})
