@@ -6,6 +6,8 @@ something would be lost is asked of the values, not of the types: a DOUBLE of 3.
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
@@ -27,6 +29,8 @@ _FROM = {
     "decimal": {"integer", "float", "decimal"},
     "timestamp": {"timestamp", "date"},
 }
+_OUT_OF_RANGE = re.compile(r"too large|not in range|out of bounds|DivisionImpossible")
+_NOT_FINITE = re.compile(r"\b(nan|inf|infinity)\b", re.IGNORECASE)
 _ANY_INTEGER = pa.decimal128(20, 0)
 
 
@@ -140,10 +144,26 @@ def _timestamp(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
 
 
 def reason(error: Exception, target: pa.DataType) -> str:
-    """Why pyarrow refused, in one line."""
+    """Why pyarrow or Python refused, in one line."""
     message = str(error).split("\n", 1)[0]
-    if pt.is_decimal(target) and "Rescaling" in message:
-        return f"it has more than {target.scale} digits after the point"
-    if pt.is_decimal(target) and "precision" in message.lower():
-        return f"it has more than {target.precision - target.scale} digits before the point"
+    if pt.is_integer(target):
+        if "truncated" in message:
+            return f"it has a fraction, or is beyond {limits(target)}"
+        if _OUT_OF_RANGE.search(message):
+            return f"it is beyond {limits(target)}"
+    if pt.is_decimal(target):
+        if "Rescaling" in message:
+            return f"it has more than {target.scale} digits after the point"
+        if "precision" in message.lower():
+            return f"it has more than {target.precision - target.scale} digits before the point"
+        if _NOT_FINITE.search(message):
+            return "a DECIMAL has no NaN and no infinity"
+    if pt.is_nested(target) and _OUT_OF_RANGE.search(message):
+        return "a number in it is beyond the range of its type"
     return message
+
+
+def limits(integer: pa.DataType) -> str:
+    """`-128 to 127`"""
+    highest = (1 << (integer.bit_width - 1)) - 1
+    return f"{-highest - 1} to {highest}"

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.casting import kind
+from dbsp.literals import nearest_float
 
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -33,7 +34,9 @@ def _decode_float(value: Any, type_: pa.DataType) -> Any:
         if value not in _FLOATS:
             raise ValueError(f"expected a number, {', '.join(_FLOATS)}")
         return _FLOATS[value]
-    return float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return nearest_float(value)
+    return value
 
 
 def _decode_decimal(value: Any, type_: pa.DataType) -> Any:

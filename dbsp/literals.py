@@ -5,6 +5,7 @@ pyarrow alone is too kind: it makes dates of datetimes, timestamps of integers a
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.casting import Refused, kind, reason
@@ -65,10 +67,12 @@ def array_of(values: list[Any], type_: pa.DataType, timezone: str = "UTC") -> pa
         array = pa.array(values, type_)
     except (pa.ArrowInvalid, pa.ArrowTypeError, ArithmeticError, ValueError, TypeError) as error:
         raise Refused(reason(error, type_)) from None
-    if wanted == "float" and pt.is_float32(type_) and any(issubclass(c, int) for c in classes):
-        back = array.cast(pa.float64())
-        if back != pa.array(values, pa.float64()):
+    if wanted == "float" and pt.is_float32(type_):
+        given = pa.array(values, pa.float64())
+        if any(issubclass(c, int) for c in classes) and array.cast(pa.float64()) != given:
             raise Refused("it would be rounded")
+        if not pc.all(pc.or_(pc.is_finite(array), pc.invert(pc.is_finite(given))), min_count=0).as_py():
+            raise Refused("it is beyond the range of a FLOAT")
     return array
 
 
@@ -88,8 +92,8 @@ def _prepare(values: list[Any], classes: set[type], type_: pa.DataType, timezone
     if pt.is_decimal(type_) and any(issubclass(c, float) for c in classes):
         # the shortest spelling of a float is what its author meant
         return [Decimal(repr(v)) if isinstance(v, float) else v for v in values]
-    if pt.is_floating(type_) and any(issubclass(c, Decimal) for c in classes):
-        return [float(v) if isinstance(v, Decimal) else v for v in values]
+    if pt.is_floating(type_) and any(issubclass(c, Decimal | int) for c in classes):
+        return [_as_float(v) if isinstance(v, Decimal | int) else v for v in values]
     if pt.is_integer(type_) and any(issubclass(c, _FRACTIONS) for c in classes):
         return [_integral(v) if isinstance(v, _FRACTIONS) else v for v in values]
     if pt.is_timestamp(type_) and any(issubclass(c, date) for c in classes):
@@ -109,6 +113,25 @@ def _plain(value: np.generic) -> Any:
             raise ValueError("it is finer than a microsecond")
         return micros.item()
     return value.item()
+
+
+def _as_float(value: Decimal | int) -> float:
+    """A Decimal is meant as the nearest float, an int as itself."""
+    nearest = nearest_float(value)
+    if isinstance(value, int) and nearest != value:
+        raise ValueError("it would be rounded")
+    return nearest
+
+
+def nearest_float(value: Decimal | int) -> float:
+    """Raises ValueError where that would be an infinity that wasn't given."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        nearest = math.inf
+    if math.isinf(nearest) and (isinstance(value, int) or value.is_finite()):
+        raise ValueError("it is beyond the range of a DOUBLE")
+    return nearest
 
 
 def _integral(value: Any) -> int:

@@ -167,6 +167,10 @@ JSON_MISTAKES = [
     ('{"table": "customer", "row": {"id": 1}, "weight": 2}', ["d:1: weight 2", "PRIMARY KEY"]),
     ('{"table": "votes", "upsert": {}}', ["d:1: table 'votes' has no PRIMARY KEY", "use row"]),
     ('{"table": "event", "row": {"id": 1}, "weight": -1}', ["d:1: table 'event' is append-only"]),
+    (
+        '{"table": "votes", "row": {"story_id": 1e30}}',
+        ["d:1: table 'votes'", "1E+30", "(BIGINT): it is beyond -9223372036854775808"],
+    ),
     ('{"step": 5}', ["d:1: step 5", "'2024-02-29 10:00:00'"]),
     ('{"step": "soon"}', ["d:1: step 'soon'"]),
     (
@@ -189,6 +193,18 @@ JSON_MISTAKES = [
 ]
 
 
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e400"])
+def test_a_double_out_of_range(number):
+    compiled = program([table("t", TYPES)], [view("v", Scan("t", TYPES))])
+    text = f'{{"table": "t", "row": {{"d": {number}}}}}'
+    with (
+        pipeline(program=compiled) as p,
+        pytest.raises(DataError, match=r"^d:1: table 't'.*range of a DOUBLE"),
+    ):
+        for step in read_file(text, "d", p.program.tables):
+            queue(p, step)
+
+
 @pytest.mark.parametrize(("text", "said"), JSON_MISTAKES, ids=[said[0] for _, said in JSON_MISTAKES])
 def test_mistakes_in_json(text, said):
     message = mistake(text, "d")
@@ -197,7 +213,12 @@ def test_mistakes_in_json(text, said):
         assert words in message
 
 
+RANGE = "column '{}' (BIGINT): it is beyond -9223372036854775808 to 9223372036854775807"
 SQL_MISTAKES = [
+    (
+        "INSERT INTO votes VALUES (9223372036854775808, 1)",
+        ["d.sql:1:26: table 'votes'", RANGE.format("user_id")],
+    ),
     ("INSERT INTO vots VALUES (1)", ["d.sql:1:13: unknown table 'vots'", "'votes'?"]),
     ("STEP;\nSELECT 1", ["d.sql:2:1: unknown statement 'SELECT'", "INSERT INTO"]),
     ("INSERT INTO votes SELECT 1", ["d.sql:1:19: expected VALUES, found 'SELECT'"]),

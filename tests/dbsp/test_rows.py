@@ -97,6 +97,7 @@ def test_no_rows(nothing):
         (pa.int64(), np.int32(3), 3),
         (pa.float64(), 3, 3.0),
         (pa.float64(), Decimal("0.5"), 0.5),
+        (pa.float64(), 2**70, 2.0**70),
         (pa.float32(), 0.5, 0.5),
         (pa.decimal128(5, 2), 0.1, Decimal("0.10")),
         (pa.decimal128(38, 0), 10**37, Decimal(10**37)),
@@ -156,6 +157,7 @@ def test_nan_is_a_double_like_any_other():
     assert str(whole_rows(one(pa.float32()), doubles).column(0).to_pylist()) == "[nan, None]"
 
 
+BIGINT = "column 'id' (BIGINT NOT NULL): it is beyond -9223372036854775808 to 9223372036854775807"
 # rows, then what the message must hold: where, what, what exists or fits
 BAD = [
     (
@@ -167,7 +169,10 @@ BAD = [
     ([{"id": 1}, {"id": "seven"}], ["row 1", "'seven'", "column 'id' (BIGINT", "give an int"]),
     ([{"id": 1}, {"id": 1.5}], ["row 1", "1.5", "fraction"]),
     ([{"id": True}], ["row 0", "True", "give an int, not bool"]),
-    ([{"id": 2**63}], ["row 0", str(2**63), "column 'id'"]),
+    ([{"id": 2**63}], ["table 'account', row 0: 9223372036854775808 doesn't fit", BIGINT]),
+    ([{"id": 1}, {"id": -1e20}], ["row 1: -1e+20 doesn't fit", BIGINT]),
+    ([{"id": 1, "rate": 10**400}], ["row 0", "column 'rate' (DOUBLE): it is beyond the range of a DOUBLE"]),
+    ([{"id": 1, "rate": 2**53 + 1}], ["row 0", "9007199254740993 doesn't fit column 'rate'", "rounded"]),
     ([{"id": 1, "Name": b"x"}], ["row 0", "b'x'", "column 'Name' (STRING)", "give a str"]),
     ([{"id": 1, "amount": Decimal("1.555")}], ["row 0", "column 'amount' (DECIMAL(5,2))", "2 digits after"]),
     ([{"id": 1, "amount": 1234}], ["row 0", "1234", "3 digits before"]),
@@ -192,6 +197,24 @@ BAD = [
     (arrow([ROW] * 2).set_column(3, "amount", pa.array([1.5, 1.005])), ["row 1", "1.005", "rounded"]),
     (arrow([ROW]).set_column(4, "at", pa.array([1])), ["row 0", "column 'at'", "int64 is no timestamp"]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "said"),
+    [
+        (pa.int8(), 300, "beyond -128 to 127"),
+        (pa.int16(), pa.array([1 << 15]), "beyond -32768 to 32767"),
+        (pa.int32(), pa.array([1e10]), "a fraction, or is beyond -2147483648 to 2147483647"),
+        (pa.list_(pa.int64()), [2**63], "a number in it is beyond the range of its type"),
+        (pa.float32(), 1e300, "beyond the range of a FLOAT"),
+        (pa.decimal128(5, 2), float("inf"), "no NaN and no infinity"),
+        (pa.decimal128(5, 2), pa.array([float("nan")]), "no NaN and no infinity"),
+    ],
+)
+def test_numbers_out_of_range(type_, value, said):
+    rows = pa.table({"x": value}) if isinstance(value, pa.Array) else [(value,)]
+    with pytest.raises(DataError, match=f"row 0: .* doesn't fit column 'x' .*{said}"):
+        whole_rows(one(type_), rows)
 
 
 @pytest.mark.parametrize(("rows", "said"), BAD, ids=[" ".join(said)[:50] for _, said in BAD])
