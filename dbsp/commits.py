@@ -101,11 +101,11 @@ def write_whole(path: Path, data: bytes, durable: bool = True) -> None:
             os.fsync(file.fileno())
     os.replace(temporary, path)
     if durable:
-        sync_directory(path.parent)
+        sync(path.parent)
 
 
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory survive a power failure."""
+def sync(path: Path) -> None:
+    """Make a file's content, or the names in a directory, survive a power failure."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -23,7 +23,7 @@ from shutil import rmtree
 
 from circuits.errors import StateError
 from circuits.segments import Segments
-from dbsp.commits import Commit, sync_directory, write_whole
+from dbsp.commits import Commit, sync, write_whole
 from dbsp.lock import Lock
 
 FORMAT = 1
@@ -179,7 +179,7 @@ class Store:
         assert commit.step == (self.last.step if self.last else 0) + 1, f"step {commit.step} out of turn"
         before = self.last.segments if self.last else frozenset()
         if self.durable and not commit.segments <= before:
-            sync_directory(self.root / "segments")
+            sync(self.root / "segments")
         try:
             write_whole(self._path(commit.step), commit.to_bytes(), self.durable)
         except OSError as error:

@@ -2,7 +2,7 @@
 
 One query has one set of offsets, so that a step holds a consistent cut of all sources. Exactly once:
 
-    offsets planned (checkpoint) → step committed (state) → sinks written → batch done (checkpoint)
+    offsets planned (checkpoint, synced) → step committed (state) → sinks written → batch done (checkpoint)
 
 A batch that died after its commit comes again with the same number, and is skipped. Between two batches a
 step without data happens when the clock makes something due; its commit repeats the last batch's number.
@@ -10,11 +10,11 @@ step without data happens when the clock makes something due; its commit repeats
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from circuits.errors import Error, ProgramError
 from circuits.reads import read_columns
 from dbsp.changes import Changes
+from dbsp.spark.checkpoint import Checkpoint
 from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.runner import SparkRunner
 from dbsp.spark.session import session, share_packages
@@ -77,7 +78,8 @@ class _Run:
     ) -> None:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
-        self.checkpoint = pipeline.store.root / "checkpoint"
+        self.checkpoint = Checkpoint(pipeline.store.root / "checkpoint")
+        self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.steps = 0
         self.failure: Exception | None = None
         self.stepping = threading.Lock()
@@ -155,7 +157,7 @@ class _Run:
     def _writer(self) -> DataStreamWriter:
         share_packages(self.spark.sparkContext)
         staged = reduce(DataFrame.union, [self._staged(i, table) for i, table in enumerate(self.tables)])
-        return staged.writeStream.option("checkpointLocation", str(self.checkpoint.absolute()))
+        return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
         timezone = self.pipeline.program.timezone
@@ -178,13 +180,16 @@ class _Run:
                 raise
 
     def _step(self, staged: DataFrame, batch: int) -> None:
-        stream = json.loads((self.checkpoint / "metadata").read_text())["id"]
+        stream = self.checkpoint.stream
         if self.pipeline.committed(stream, batch):
             return
         self.began = time.monotonic()
+        synced = self.syncing.submit(self.checkpoint.sync) if self.pipeline.store.durable else None
         try:
             for relation, chunk in collect(self.pipeline, staged):
                 self.pipeline.change(self.tables[relation].name, chunk)
+            if synced is not None:
+                synced.result()
             changes = self.pipeline.step(stream=stream, batch=batch)
         except BaseException:
             self.pipeline.discard()
@@ -203,6 +208,7 @@ class _Run:
             pass  # the step that runs has ended, and the next is turned away
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
+        self.syncing.shutdown()
 
 
 def spark_of(pipeline: Pipeline) -> SparkSession:

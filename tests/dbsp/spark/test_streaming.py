@@ -15,6 +15,7 @@ from circuits.errors import DataError, Error, ProgramError, StateError
 from dbsp.pipeline import Pipeline
 from dbsp.spark.sinks import Sinks
 from dbsp.spark.streaming import expected_steps, run
+from dbsp.store import Store
 from sql.program import compile_program
 
 pytestmark = pytest.mark.spark
@@ -164,6 +165,28 @@ def test_stopping_lets_the_step_finish_and_loses_nothing(spark, shop):
         # a batch that Spark was planning when it was stopped can take the rest at once
         assert p.run(once=True) in (1, 2)
         assert p["sold"].rows() == SOLD
+
+
+def test_what_a_batch_holds_is_on_disk_before_its_step_is_committed(spark, shop, monkeypatch):
+    synced, fsync, commit, missing = set(), os.fsync, Store.commit, []
+
+    def note(descriptor):
+        synced.add(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    def check(store, record):
+        root = shop / "state" / "checkpoint"
+        needed = [root / "metadata", root / "offsets" / str(record.batch)]
+        needed += [path for path in root.glob("sources/*/*") if not path.name.startswith(".")]
+        needed += {path.parent for path in needed}
+        missing.append([path for path in needed if str(path) not in synced])
+        commit(store, record)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(Store, "commit", check)
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    assert missing == [[], []]
 
 
 def test_a_checkpoint_that_was_lost_is_noticed(spark, shop):
