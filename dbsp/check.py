@@ -1,4 +1,4 @@
-"""`dbsp check`: of every operator that keeps state, what bounds it.
+"""`dbsp check`: of every operator that keeps state, what bounds it; and what a sink can't promise.
 
 A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, by columns
 of constant domain, or by being one row; what a view holds is as large as the view. Anything else grows with
@@ -22,7 +22,7 @@ from circuits.waterline import CLOCK
 from dbsp.explain import keeps
 from dbsp.metrics import label
 from sql.lineage import origin
-from sql.program import Program, Table
+from sql.program import BUILT_IN, FILE_FORMATS, STEP, Program, Table
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,19 @@ def bounds(program: Program) -> Iterator[Bound]:
         by = _bound(circuit, i, tables) or _constant_domain(program, i)
         hint = "" if by is not None else _hint(circuit, tables, _recursions(circuit, i))
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
+
+
+def notes(program: Program) -> Iterator[str]:
+    """What its sinks and formats promise less of than the rest of the program."""
+    targets = {insert.target for insert in program.inserts}
+    for table in program.tables.values():
+        form = (table.format or "").lower()
+        if table.name in targets and form not in FILE_FORMATS:
+            told = "" if any(f.name.lower() == STEP for f in table.schema) else f"; {STEP} BIGINT tells which"
+            twice = "so a crash between a step's write and its record writes that step again"
+            yield f"sink {table.name}: {table.format} is appended to, {twice}{told}"
+        if form and form not in BUILT_IN:
+            yield f"table {table.name}: {table.format} is no format of Spark's own; its run needs the package"
 
 
 def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:

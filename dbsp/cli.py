@@ -181,13 +181,14 @@ def run(
 @program_options
 @click.option("--strict", is_flag=True, help="Unbounded state is an error.")
 def check(program: str, define: dict[str, str], strict: bool) -> None:
-    """Compile the program; say of each operator that keeps state what bounds it.
+    """Compile the program; say of each operator that keeps state what bounds it, and of sinks what they can't
+    promise.
 
     \b
     Example:
       dbsp check program.sql
     """
-    from dbsp.check import bounds  # noqa: PLC0415
+    from dbsp.check import bounds, notes  # noqa: PLC0415
     from sql.program import load_program  # noqa: PLC0415
 
     loaded = load_program(Path(program), define=define)
@@ -195,6 +196,8 @@ def check(program: str, define: dict[str, str], strict: bool) -> None:
     for bound in bounds(loaded):
         click.echo(str(bound))
         unbounded += not bound.is_bounded
+    for note in notes(loaded):
+        click.echo(note)
     if strict and unbounded:
         raise Error(f"{program}: the state of {unbounded} operators is unbounded; see above")
 

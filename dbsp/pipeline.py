@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from circuits.contents import is_pending
 from circuits.due import next_due
-from circuits.errors import AbsentRow, DataError, Error, ProgramError, StateError
+from circuits.errors import AbsentRow, DataError, Error, StateError
 from circuits.segments import Chunk
 from circuits.state import State, TaskResult
 from circuits.waterline import to_json
@@ -35,7 +35,6 @@ from dbsp.runner import Runner, Work
 from dbsp.store import RETAIN, Identity, Store
 from dbsp.view import Contents
 from sql.program import Program, Table, load_program
-from sql.source import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,11 +106,11 @@ class Pipeline:
 
     def insert(self, table: str, rows: object) -> None:
         """Queue rows for the next step. In a keyed table a row of a present key replaces it."""
-        self._take(self._table(table), rows, 1)
+        self._take(self.program.input(table), rows, 1)
 
     def delete(self, table: str, rows: object) -> None:
         """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them."""
-        target = self._table(table)
+        target = self.program.input(table)
         if target.append_only:
             raise DataError(
                 f"table '{target.name}' is append-only; declare it without append_only to delete from it"
@@ -120,7 +119,7 @@ class Pipeline:
 
     def upsert(self, table: str, rows: object) -> None:
         """Queue rows of a keyed table, replacing those with the same keys."""
-        target = self._table(table)
+        target = self.program.input(table)
         if not target.primary_key:
             raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
         self._take(target, rows, 1)
@@ -133,7 +132,7 @@ class Pipeline:
         """
         with self._lock:
             self._open()
-            self._queue.add(self._table(table).name, rows, weights)
+            self._queue.add(self.program.input(table).name, rows, weights)
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""
@@ -160,14 +159,6 @@ class Pipeline:
             batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
         if batch.num_rows:
             self.change(table.name, batch, np.full(batch.num_rows, weight, np.int64))
-
-    def _table(self, name: str) -> Table:
-        for table in self.program.inputs.values():
-            if table.name.lower() == name.lower():
-                return table
-        names = list(self.program.inputs)
-        hint = did_you_mean(name, names)
-        raise ProgramError(f"unknown table '{name}'; tables: {', '.join(names) or 'none'}{hint}")
 
     # -- steps --------------------------------------------------------------------------------------
 

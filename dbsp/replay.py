@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from circuits.arrow import concat, take
-from circuits.errors import AbsentRow, DataError
+from circuits.errors import AbsentRow, DataError, ProgramError
 from circuits.json_text import described
 from dbsp.json_values import decode, read_moment
 from dbsp.pipeline import Pipeline
 from dbsp.rows import BadRow, arrow_schema, key_rows, whole_rows
-from sql.program import Table
+from sql.program import Program, Table
 from sql.source import did_you_mean
 
 _FORMS = '{"table": ..., "row" | "upsert" | "delete": {...}} or {"step": true}'
@@ -48,7 +48,7 @@ class StepOfFile:
     clock: datetime | None = None
 
 
-def read_json(lines: Iterable[str], name: str, tables: Mapping[str, Table]) -> Iterator[StepOfFile]:
+def read_json(lines: Iterable[str], name: str, program: Program) -> Iterator[StepOfFile]:
     """The steps of a file of JSON lines; a last one without `{"step": ...}` counts too. Raises DataError."""
     step = StepOfFile()
     for number, line in enumerate(lines, 1):
@@ -61,7 +61,7 @@ def read_json(lines: Iterable[str], name: str, tables: Mapping[str, Table]) -> I
             yield step
             step = StepOfFile()
         else:
-            table = find_table(entry.get("table"), tables, where)
+            table = find_table(entry.get("table"), program, where)
             step.changes.setdefault(table.name, []).append(_change(entry, table, where))
     if step.changes:
         yield step
@@ -135,26 +135,24 @@ def _only(entry: dict[str, Any], known: set[str], where: str) -> None:
         raise DataError(f"{where}: unknown key '{strange[0]}'; keys here: {', '.join(sorted(known))}{hint}")
 
 
-def find_table(name: object, tables: Mapping[str, Table], where: str) -> Table:
+def find_table(name: object, program: Program, where: str) -> Table:
     """Raises DataError, which says what tables there are."""
-    for table in tables.values():
-        if isinstance(name, str) and table.name.lower() == name.lower():
-            return table
-    existing = ", ".join(tables) or "none"
     if name is None:
+        existing = ", ".join(program.inputs) or "none"
         raise DataError(f"{where}: no table; a line is {_FORMS}; tables: {existing}")
-    raise DataError(
-        f"{where}: unknown table '{name}'; tables: {existing}{did_you_mean(str(name), list(tables))}"
-    )
+    try:
+        return program.input(name)
+    except ProgramError as error:
+        raise DataError(f"{where}: {error}") from None
 
 
-def read_file(text: str, name: str, tables: Mapping[str, Table]) -> Iterator[StepOfFile]:
+def read_file(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
     """The steps of a replay file: SQL if it is named `.sql`, otherwise JSON lines. Raises DataError."""
     if not name.endswith(".sql"):
-        return read_json(text.splitlines(), name, tables)
+        return read_json(text.splitlines(), name, program)
     from dbsp.replay_sql import read_sql  # noqa: PLC0415  only for files of that kind
 
-    return read_sql(text, name, tables)
+    return read_sql(text, name, program)
 
 
 def queue(pipeline: Pipeline, step: StepOfFile) -> None:

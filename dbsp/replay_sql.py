@@ -10,7 +10,7 @@ Columns may be named, as in INSERT INTO votes (story_id, user_id) VALUES ...
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,7 +20,7 @@ import pyarrow as pa
 from circuits.errors import DataError, ProgramError
 from dbsp.json_values import decode, read_moment
 from dbsp.replay import Change, StepOfFile, find_table
-from sql.program import Table
+from sql.program import Program, Table
 from sql.source import Source
 from sql.tokens import Cursor, Token, tokens, unquote
 
@@ -29,7 +29,7 @@ _VALUES = "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP
 _NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[lLsSyYdDfF]|[bB][dD])?")
 
 
-def read_sql(text: str, name: str, tables: Mapping[str, Table]) -> Iterator[StepOfFile]:
+def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
     """The steps of the file; what follows the last STEP is one too. Raises DataError, at line and column."""
     source = Source(name, text, text, (0,), (0,), (True,))
     step = StepOfFile()
@@ -40,7 +40,7 @@ def read_sql(text: str, name: str, tables: Mapping[str, Table]) -> Iterator[Step
                 yield step
                 step = StepOfFile()
             else:
-                _changes(cursor, step, tables)
+                _changes(cursor, step, program)
     except ProgramError as error:
         raise DataError(str(error)) from None
     if step.changes:
@@ -72,13 +72,13 @@ def _end(cursor: Cursor) -> None:
         cursor.fail(f"expected ; found {cursor.next}")
 
 
-def _changes(cursor: Cursor, step: StepOfFile, tables: Mapping[str, Table]) -> None:
+def _changes(cursor: Cursor, step: StepOfFile, program: Program) -> None:
     if cursor.accept("INSERT", "INTO") or cursor.accept("DELETE", "FROM") or cursor.accept("UPSERT", "INTO"):
         verb = cursor.tokens[0].upper
     else:
         cursor.fail(f"unknown statement {cursor.next}; {_KNOWN}")
     at = cursor.name("a table's name")
-    table = find_table(at.text, tables, cursor.source.location(at.start))
+    table = find_table(at.text, program, cursor.source.location(at.start))
     if verb == "UPSERT" and not table.primary_key:
         cursor.fail(f"table '{table.name}' has no PRIMARY KEY to upsert by; use INSERT INTO", at)
     columns = _columns(cursor, table)

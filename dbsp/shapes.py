@@ -23,6 +23,7 @@ from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
 from circuits.zset import ZSet
 from dbsp.outputs import output_views
+from sql.append_only import to_promise
 from sql.keys import Key, view_keys
 from sql.program import DELETED, INSERTED, UPDATED, Program
 
@@ -57,7 +58,10 @@ class Shape:
         for view in map(program.views.__getitem__, output_views(program)):
             if name == "append" and view.retracts:
                 message = f"view '{view.name}' can take rows back, which an append can't say"
-                raise ProgramError(f"{view.location}: {message}; use --changelog retract")
+                promise = to_promise(view, program.tables, program.views)
+                tables = " and ".join(f"'{table}'" for table in promise)
+                cure = f", or declare {tables} WITH (append_only = true)" if promise else ""
+                raise ProgramError(f"{view.location}: {message}; use --changelog retract{cure}")
             if name == "upsert" and keys[view.name] is None and view.retracts:
                 message = f"view '{view.name}' has no stream key, so there is nothing to upsert by"
                 raise ProgramError(f"{view.location}: {message}; use --changelog retract")

@@ -29,7 +29,7 @@ def replay(
     name = deltas if deltas != "-" else "stdin"
     with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
         show = listing(pipeline, output, changelog)
-        for step in read_file(text, name, pipeline.program.inputs):
+        for step in read_file(text, name, pipeline.program):
             queue(pipeline, step)
             clock = step.clock
             if clock is None and pipeline.program.circuit.is_timed:

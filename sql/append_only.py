@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sql.late_rows import scanned
 from sql.plan import (
     LEVEL,
     Aggregate,
@@ -32,6 +33,7 @@ from sql.plan import (
     Values,
     Window,
 )
+from sql.program import Table, View
 
 
 def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
@@ -58,3 +60,18 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return all(append_only(input_, relations) for input_ in plan.inputs)
         case _:
             return append_only(plan.input, relations)
+
+
+def to_promise(view: View, tables: Mapping[str, Table], views: Mapping[str, View]) -> list[str]:
+    """The tables which, were they append-only too, would make the view so; [] where nothing does."""
+    promised = {table.name: not table.primary_key for table in tables.values()}
+    read = {view.name}
+    for other in views.values():  # in the order of the program
+        promised[other.name] = other.append_only or (
+            not other.component and append_only(other.plan, promised)
+        )
+    if not promised[view.name]:
+        return []
+    for other in reversed([*views.values()]):
+        read |= scanned(other.plan) if other.name in read else set()
+    return [table.name for table in tables.values() if table.name in read and not table.append_only]

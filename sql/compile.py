@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sql.annotations import LatenessStatement
-from sql.append_only import append_only
+from sql.append_only import append_only, to_promise
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
 from sql.catalyst.plans import plan
@@ -181,7 +181,8 @@ class _Compiler:
         view = self._inserted_view(statement)
         key = keys_of(self.scope.tables, self.scope.views)[view.name]
         filled = never_null(view.plan, self.scope.views)
-        self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled))
+        promise = to_promise(view, self.scope.tables, self.scope.views)
+        self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""

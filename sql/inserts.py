@@ -63,12 +63,13 @@ def fitted(
     target: Table,
     earlier: Sequence[Insert],
     never_null: Set[int],
+    promise: Sequence[str],
 ) -> Insert:
     """The INSERT of a view's changes. Raises ProgramError where they don't fit.
 
-    key: the view's stream key. never_null: of its columns.
+    key: the view's stream key. never_null: of its columns. promise: as `sql.append_only.to_promise`.
     """
-    fit = _Fit(source, statement, view, key, target, never_null)
+    fit = _Fit(source, statement, view, key, target, never_null, promise)
     shape, columns = fit.shape(), fit.columns()
     fit.check_filled(shape)
     fit.check_given(columns)
@@ -84,6 +85,7 @@ class _Fit:
     key: Key
     target: Table
     never_null: Set[int]
+    promise: Sequence[str]
 
     def shape(self) -> str:
         target, filled = self.target, {WEIGHT, OP} & set(map(str.lower, self._names()))
@@ -101,13 +103,25 @@ class _Fit:
                 f"changelog = 'retract' of '{target.name}' has nothing that says what is retracted; {cure}"
             )
         if shape == "append" and self.view.retracts:
-            cure = f"declare a column {WEIGHT} BIGINT in '{target.name}' to get the changelog"
-            if self.key:
-                cure += f", or PRIMARY KEY ({self._spelled(self.key)}) to get the row of each key"
             self._fail(
-                f"what is inserted into '{target.name}' can retract rows, which a table of rows can't; {cure}"
+                f"what is inserted into '{target.name}' can retract rows, which a table of rows can't; "
+                + self._cures()
             )
         return shape
+
+    def _cures(self) -> str:
+        """Of rows that are taken back, for a target that can't say so."""
+        name = self.target.name
+        cures = [f"declare a column {WEIGHT} BIGINT in '{name}' to get the changelog"]
+        if self.key:
+            cures.append(f"PRIMARY KEY ({self._spelled(self.key)}) to get the row of each key")
+        if isinstance(self.view.emission, Schedule):
+            return " or ".join(cures)
+        if self.promise:
+            listed = " and ".join(f"'{table}'" for table in self.promise)
+            cures.append(f"declare {listed} WITH (append_only = true), if no row there is ever deleted")
+        cures.append("write SELECT STREAM, which gives a row once, when LATENESS says that it is final")
+        return ", or ".join(cures)
 
     def columns(self) -> tuple[int | None, ...]:
         """For each of the target's columns, the place of the query's."""

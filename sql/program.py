@@ -13,6 +13,7 @@ from circuits.operators.defaults import Default
 from circuits.percentile import Percentile
 from circuits.waterline import Amount
 from sql.plan import Plan, Schema
+from sql.source import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +26,18 @@ SHAPES = ("append", "retract", "upsert")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
+# They take their schema from the table. Others have one of their own, whose columns the table names.
+FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro"})
+# Those that Spark has without any package; in lower case.
+BUILT_IN = (FILE_FORMATS - {"avro"}) | {
+    "binaryfile",
+    "console",
+    "jdbc",
+    "noop",
+    "rate",
+    "rate-micro-batch",
+    "socket",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +174,24 @@ class Program:
     @property
     def inputs(self) -> dict[str, Table]:
         return inputs_of(self.tables, self.inserts)
+
+    def input(self, name: object) -> Table:
+        """The table that takes rows under that name, whatever its case. Raises ProgramError."""
+        wanted = str(name).lower()
+        for table in self.inputs.values():
+            if table.name.lower() == wanted:
+                return table
+        names = list(self.inputs)
+        listed = f"tables: {', '.join(names) or 'none'}"
+        for insert in self.inserts:
+            if insert.target.lower() == wanted:
+                message = f"table '{insert.target}' takes no rows: INSERT INTO at {insert.location} writes it"
+                raise ProgramError(f"{message}; {listed}")
+        for view in self.views.values():
+            if view.name.lower() == wanted:
+                message = f"'{view.name}' is a view ({view.location}); rows go into tables"
+                raise ProgramError(f"{message}; {listed}")
+        raise ProgramError(f"unknown table '{name}'; {listed}{did_you_mean(str(name), names)}")
 
     @property
     def emits_once(self) -> bool:

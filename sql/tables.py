@@ -19,6 +19,7 @@ from sql.annotations import (
 from sql.catalyst.errors import spark_error
 from sql.catalyst.query import Query
 from sql.catalyst.temporal import default_value
+from sql.formats import check_format
 from sql.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from sql.plan import Field
 from sql.program import ColumnLateness, Table
@@ -37,6 +38,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
                 f"PRIMARY KEY of '{statement.name}' names an unknown column '{key}'; "
                 f"columns: {', '.join(names.values())}",
             )
+    check_format(scope.source, statement, scope.catalyst)
     keys = tuple(names[key.lower()] for key in statement.primary_key)
     fields, spark = scope.columns_of(statement, keys)
     lateness = [

@@ -29,7 +29,7 @@ def test_case(spark: Any, case: Path, way: str) -> None:
     lines = (case / "deltas.jsonl").read_text().splitlines()
     found: list[str] = []
     with Running(Case(Program((), ()), compiled), WAYS.get(way, PLAIN)) as running:
-        for step in read_json(lines, "deltas.jsonl", compiled.tables):
+        for step in read_json(lines, "deltas.jsonl", compiled):
             running.reopen()
             queue(running.pipeline, step)
             found += json_lines(running.pipeline.step(clock=step.clock))

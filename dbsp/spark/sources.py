@@ -14,11 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from circuits.errors import ProgramError
 from dbsp.spark.messages import SparkFailure, first_line
 from sql.plan import Field
-from sql.program import Program, Table
+from sql.program import FILE_FORMATS, Program, Table
 from sql.types import ddl
-
-# They take their schema from the table. Others have one of their own, whose columns the table names.
-FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro"})
 
 
 def source_tables(program: Program) -> list[Table]:

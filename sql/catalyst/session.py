@@ -54,6 +54,16 @@ _EXCLUDED = (
     _EXECUTION + "python.ExtractPythonUDFs",
 )
 
+# Spark's lists of the options that a format has.
+_OPTIONS = {
+    "csv": "org.apache.spark.sql.catalyst.csv.CSVOptions",
+    "json": "org.apache.spark.sql.catalyst.json.JSONOptions",
+    "xml": "org.apache.spark.sql.catalyst.xml.XmlOptions",
+    "parquet": _EXECUTION + "datasources.parquet.ParquetOptions",
+    "orc": _EXECUTION + "datasources.orc.OrcOptions",
+    "text": _EXECUTION + "datasources.text.TextOptions",
+}
+
 
 @cache
 def _dumper_class(gateway: Any) -> Any:
@@ -75,7 +85,8 @@ class Catalyst:
         self.timezone: str = timezone or spark.conf.get("spark.sql.session.timeZone") or "UTC"
         self._jvm = spark._jvm
         self._context = spark.sparkContext
-        self._session = spark._jsparkSession.newSession()
+        self._given = spark._jsparkSession
+        self._session = self._given.newSession()
         settings = self._session.conf()
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
@@ -116,6 +127,32 @@ class Catalyst:
         for type_ in types:
             spelled.add(json.dumps(type_))
         return bool(self._dumper.registerFunction(name, spelled, json.dumps(result), aggregate))
+
+    def has_format(self, name: str) -> bool:
+        """Whether the session the compiler was given can find a source or sink of that name."""
+        from py4j.protocol import Py4JJavaError  # noqa: PLC0415  pyspark is imported by now
+        from pyspark.errors import PySparkException  # noqa: PLC0415
+
+        state = self._given.sessionState()
+        if state.dataSourceManager().dataSourceExists(name):
+            return True
+        try:
+            self._jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource(
+                name, state.conf()
+            )
+        except (Py4JJavaError, PySparkException):
+            return False
+        return True
+
+    def options(self, format_: str) -> list[str]:
+        """What Spark lists as a format's options and as those of files; [] where it has no list."""
+        names: list[str] = []
+        if format_ not in _OPTIONS:
+            return names
+        for listed in (_OPTIONS[format_], _EXECUTION + "datasources.FileIndexOptions"):
+            loaded = self._jvm.org.apache.spark.util.Utils.classForName(listed + "$", True, False)
+            names += loaded.getField("MODULE$").get(None).getAllOptions().mkString(",").split(",")
+        return names
 
     def query(self, text: str) -> Any:
         """What Dumper.java says of a query."""

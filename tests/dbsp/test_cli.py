@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dbsp import starter
+from circuits.errors import ProgramError
+from dbsp import Pipeline, starter
 from dbsp.cli import main
 from dbsp.starter import DELTAS, EXPECTED, PROGRAM
 
@@ -242,7 +243,12 @@ def test_a_table_that_is_written_takes_no_rows_and_keeps_none(project, spark):
     result = dbsp("check", "program.sql", "--strict")
     assert (result.exit_code, " out:" in result.output) == (0, False)
     (project / "into.sql").write_text("INSERT INTO out VALUES ('FR', 1, 1)")
-    assert "unknown table 'out'; tables: customer, orders\n" in dbsp("step", "program.sql", "into.sql").stderr
+    said = "table 'out' takes no rows: INSERT INTO at program.sql:"
+    refused = dbsp("step", "program.sql", "into.sql").stderr
+    assert refused.startswith(f"into.sql:1:13: {said}")
+    assert refused.endswith(" writes it; tables: customer, orders\n")
+    with Pipeline("program.sql", runner="inline") as p, pytest.raises(ProgramError, match=said):
+        p.insert("OUT", [("FR", 1, 1)])
 
 
 @pytest.mark.spark

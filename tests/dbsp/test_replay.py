@@ -48,7 +48,7 @@ def replay(text, name, compiled=None):
     """All steps' changes as lines."""
     with pipeline(program=compiled) as p:
         lines = []
-        for step in read_file(text, name, p.program.tables):
+        for step in read_file(text, name, p.program):
             queue(p, step)
             lines += json_lines(p.step(clock=step.clock))
         return lines
@@ -56,7 +56,7 @@ def replay(text, name, compiled=None):
 
 def mistake(text, name):
     with pytest.raises(DataError) as caught, pipeline() as p:
-        for step in read_file(text, name, p.program.tables):
+        for step in read_file(text, name, p.program):
             queue(p, step)
     assert p.queued == {}
     return str(caught.value)
@@ -110,16 +110,16 @@ def test_a_trailing_step_may_be_left_out(name):
     text = texts[name]
     cut = text[: text.index('{"step' if name == "d.jsonl" else "STEP")]
     with pipeline() as p:
-        assert len(list(read_file(text, name, p.program.tables))) == 1
-        assert len(list(read_file(cut, name, p.program.tables))) == 1
-        assert len(list(read_file(text + text[len(cut) :], name, p.program.tables))) == 2
-        assert list(read_file("", name, p.program.tables)) == []
+        assert len(list(read_file(text, name, p.program))) == 1
+        assert len(list(read_file(cut, name, p.program))) == 1
+        assert len(list(read_file(text + text[len(cut) :], name, p.program))) == 2
+        assert list(read_file("", name, p.program)) == []
 
 
 def test_clocks():
     with pipeline() as p:
-        (json_,) = read_file('{"step": "2024-01-01 10:00:00"}', "d", p.program.tables)
-        (sql,) = read_file("STEP AT TIMESTAMP '2024-01-01T10:00:00'", "d.sql", p.program.tables)
+        (json_,) = read_file('{"step": "2024-01-01 10:00:00"}', "d", p.program)
+        (sql,) = read_file("STEP AT TIMESTAMP '2024-01-01T10:00:00'", "d.sql", p.program)
     assert json_.clock == sql.clock == datetime(2024, 1, 1, 10)
 
 
@@ -147,7 +147,7 @@ SPELLINGS = {
 def test_values_of_every_type(name):
     compiled = program([table("t", TYPES)], [view("v", Scan("t", TYPES))])
     with pipeline(program=compiled) as p:
-        for step in read_file(SPELLINGS[name], name, p.program.tables):
+        for step in read_file(SPELLINGS[name], name, p.program):
             queue(p, step)
         p.step()
         assert p["v"].rows() == [FIRST]
@@ -157,6 +157,7 @@ JSON_MISTAKES = [
     ("{", ["d:1:", "no JSON", '{"table": ...']),
     ("7", ["d:1: 7 is no object"]),
     ('{"table": "vots", "row": {}}', ["d:1: unknown table 'vots'", "tables: votes, customer", "'votes'?"]),
+    ('{"table": "counts", "row": {}}', ["d:1: 'counts' is a view (", "rows go into tables; tables: votes"]),
     ('{"row": {}}', ["d:1: no table", "tables: votes"]),
     ('{"table": "votes"}', ["d:1: neither row, upsert nor delete"]),
     ('{"table": "customer", "upsert": {}, "delete": {}}', ["d:1: both upsert and delete"]),
@@ -201,7 +202,7 @@ def test_a_double_out_of_range(number):
         pipeline(program=compiled) as p,
         pytest.raises(DataError, match=r"^d:1: table 't'.*range of a DOUBLE"),
     ):
-        for step in read_file(text, "d", p.program.tables):
+        for step in read_file(text, "d", p.program):
             queue(p, step)
 
 
@@ -251,7 +252,7 @@ def test_mistakes_in_sql(text, said):
 def test_a_step_with_a_mistake_queues_nothing():
     with pipeline() as p:
         steps = read_file(
-            "INSERT INTO event VALUES (1, 2); INSERT INTO votes VALUES ('x', 1)", "d.sql", p.program.tables
+            "INSERT INTO event VALUES (1, 2); INSERT INTO votes VALUES ('x', 1)", "d.sql", p.program
         )
         with pytest.raises(DataError):
             queue(p, next(steps))

@@ -114,6 +114,33 @@ def test_what_is_written(
 
 
 @pytest.mark.parametrize(
+    ("query", "promised"),
+    [
+        ("SELECT a FROM v WHERE a > 0", "declare 's' and 't' WITH (append_only = true), if no row"),
+        ("SELECT a FROM t", "declare 't' WITH (append_only = true), if no row"),
+        ("SELECT a FROM t JOIN u USING (a)", "declare 't' WITH (append_only = true), if no row"),
+        ("SELECT count(*) FROM t", None),
+        ("SELECT a FROM k", None),
+    ],
+)
+def test_what_would_make_rows_last_is_said(spark: Any, query: str, promised: str | None) -> None:
+    text = (
+        "CREATE TABLE s (a INT); CREATE TABLE t (a INT); CREATE TABLE u (a INT) WITH (append_only = true);"
+        "CREATE TABLE k (a INT PRIMARY KEY);"
+        "CREATE LOCAL VIEW v AS SELECT a FROM s UNION ALL SELECT a FROM t;"
+        "CREATE TABLE out (a INT) USING csv OPTIONS (path 'out');"
+    )
+    with pytest.raises(ProgramError, match=r"to get the changelog, or .*SELECT STREAM") as raised:
+        compile_program(f"{text} INSERT INTO out {query}", session=spark)
+    said = str(raised.value)
+    assert promised in said if promised else "append_only" not in said
+    if promised:  # and does
+        for name in "st":
+            text = text.replace(f"TABLE {name} (a INT)", f"TABLE {name} (a INT) WITH (append_only = true)")
+        compile_program(f"{text} INSERT INTO out {query}", session=spark)
+
+
+@pytest.mark.parametrize(
     ("columns", "insert", "properties", "error"),
     [
         ("a INT, n BIGINT", "SELECT shop, n FROM sold", "", "can retract rows"),
