@@ -51,6 +51,11 @@ def validity(array: pa.Array) -> np.ndarray:
     return np.asarray(pc.is_valid(array).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
+def is_true(array: pa.Array) -> np.ndarray:
+    """bool[n]: True where a boolean is, False where it is NULL."""
+    return np.asarray(pc.fill_null(array, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
 def fixed_values(array: pa.Array) -> np.ndarray:
     """The values of a fixed-width array; anything where NULL. Dates, timestamps, durations: integers.
 

@@ -66,7 +66,8 @@ class Operator:
 
     cost: what a delta of d rows costs, for people. 'linear': O(d); 'lookup': O(d log n) in a trace of n rows,
     plus the rows put out; 'touched groups': what is kept of each group in the delta, a row of accumulators
-    or all its values; 'touched partitions': all rows of each partition in the delta, or its first few.
+    or all its values; 'touched partitions': all rows of each partition in the delta, or its first few;
+    'every row's frame for f': for each of those rows all rows that f is computed of.
     """
 
     @property

@@ -27,6 +27,7 @@ from circuits.operators.streams import Integrate
 from circuits.ordering import has_order_bits
 from sql import plan as p
 from sql.finishes import finish_of, required
+from sql.spelling import spell_call
 
 _BY = ("max_by", "min_by")
 
@@ -111,7 +112,7 @@ class _Grouping:
         return self.append_only and has_order_bits(call.arguments[0].type)
 
     def _result(self, call: p.AggregateCall, at: tuple[int, ...]) -> Result:
-        text = f"{call.called}({', '.join(map(str, call.arguments)) or '*'})"
+        text = spell_call(call, self.plan.input.schema)
         finish = finish_of(call)
         if finish is not None:
             return Result(call.function, call.type, self._rows(call, at, finish), finish=finish, text=text)

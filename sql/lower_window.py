@@ -15,6 +15,7 @@ from circuits.operators.window import Window
 from circuits.sorting import SortKey
 from circuits.windows.calls import WindowFunction
 from sql import plan as p
+from sql.spelling import spell
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -27,12 +28,13 @@ class Columns:
         self.expressions: list[Expression] = [
             Column(i, field.type, field.nullable) for i, field in enumerate(schema)
         ]
-        self.fields = list(schema)
+        self.input, self.fields = schema, list(schema)
 
     def at(self, expression: Expression) -> int:
         """Where the expression's value is."""
         if expression not in self.expressions:
-            self.fields.append(p.Field(f"e{len(self.fields)}", expression.type, expression.nullable))
+            name = spell(expression, self.input)
+            self.fields.append(p.Field(name, expression.type, expression.nullable))
             self.expressions.append(expression)
         return self.expressions.index(expression)
 
@@ -119,6 +121,8 @@ def _function(columns: Columns, call: p.WindowCall) -> WindowFunction:
         call.frame,
         call.number,
         call.ignore_nulls,
+        call.filtered,
+        call.lenient,
         call.text,
         call.values,
     )

@@ -281,6 +281,8 @@ class WindowCall:
     frame: Frame = WHOLE
     number: int = 0
     ignore_nulls: bool = False
+    filtered: bool = False
+    lenient: bool = False
     text: str = field(default="", compare=False)
     values: Gathered | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.programs import Column
-from tests.random_parts import Expr, Parts, Relation
+from tests.random_parts import ORDERED, Expr, Parts, Relation
 from tests.values import chance
 
 _TOTAL = ("INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "BOOLEAN", "DECIMAL(10,2)")
@@ -23,8 +23,6 @@ _FRAMES = (
     "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
-# what reads all of a frame's values takes no others
-_FEW = (_FRAMES[0], _FRAMES[1], _FRAMES[4])
 
 Shape = tuple[str, tuple[Column, ...], int, str]
 
@@ -122,8 +120,16 @@ def _function(select: Parts, columns: Sequence[Column], window: str) -> Expr:
     options.append(Expr(f"count({c.name}) OVER ({frame})", "BIGINT", 1000))
     options.append(Expr(f"count(*) FILTER (WHERE {select.condition([c])}) OVER ({frame})", "BIGINT", 1000))
     if c.type in _NUMBERS and c.bound <= 1000:
-        few = f"{window} {choices.choice(_FEW)}"
-        options.append(Expr(f"{choices.choice(['bit_xor', 'bit_or'])}({c.name}) OVER ({few})", c.type, 2048))
+        statistic = choices.choice(["var_pop", "var_samp", "stddev_pop", "stddev_samp"])
+        options += [
+            Expr(
+                f"{choices.choice(['bit_xor', 'bit_or', 'bit_and'])}({c.name}) OVER ({frame})", c.type, 2048
+            ),
+            Expr(f"{statistic}({c.name}) OVER ({frame})", "DOUBLE", c.bound**2, exact=False, summable=False),
+        ]
+    if c.type in ORDERED:
+        by = choices.choice(["max_by", "min_by"])
+        options.append(Expr(f"{by}({c.name}, {c.name}) OVER ({frame})", c.type, c.bound, True, c.summable))
     if c.type in _NUMBERS and c.bound < 10**5:
         options.append(Expr(f"CAST(sum({c.name}) OVER ({frame}) AS BIGINT)", "BIGINT", c.bound * 1000))
     return choices.choice(options)

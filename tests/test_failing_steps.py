@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from circuits.errors import DataError, EvaluationError
+from sql.program import compile_program
 from tests.laws import WAYS, Case, Running, Way
 from tests.programs import program, table
 from tests.strategies import Change
@@ -14,6 +15,19 @@ from tests.strategies import Change
 pytestmark = pytest.mark.spark
 
 EVENTS = table("e", "k BIGINT, i INT, s STRING")
+FUNCTIONS = """
+CREATE FUNCTION half(x INT) RETURNS INT LANGUAGE PYTHON AS $$
+  if x > 3:
+      raise ValueError(x)
+  return x // 2
+$$;
+CREATE AGGREGATE FUNCTION few(x INT) RETURNS INT LANGUAGE PYTHON AS $$
+  if len(x) > 1 and max(x) > 3:
+      raise ValueError(x)
+  return len(x)
+$$;
+"""
+LARGE = "sum(CAST(i AS BIGINT) * 4611686018427387904)"
 FAILING = {
     "DIVIDE_BY_ZERO": ("SELECT k / i AS q FROM e", (1, 0, "1")),
     "ARITHMETIC_OVERFLOW": ("SELECT i + 2147483646 AS x FROM e", (1, 2, "1")),
@@ -31,6 +45,27 @@ FAILING = {
         "SELECT sum(CAST(i AS BIGINT) * 4611686018427387904) AS s FROM e",
         (1, 1, "1"),
     ),
+    "DIVIDE_BY_ZERO within OVER": ("SELECT k, sum(1 / i) OVER (PARTITION BY k) AS s FROM e", (1, 0, "1")),
+    "ARITHMETIC_OVERFLOW of a sum OVER": (
+        f"SELECT k, i, {LARGE} OVER (PARTITION BY k) AS s FROM e",
+        (1, 1, "1"),
+    ),
+    "PYTHON_FUNCTION_FAILED": ("SELECT k, half(i) AS h FROM e", (1, 7, "1")),
+    "PYTHON_FUNCTION_FAILED in an aggregate": ("SELECT k, sum(half(i)) AS h FROM e GROUP BY k", (1, 7, "1")),
+    "PYTHON_FUNCTION_FAILED over a group": ("SELECT k, few(i) AS h FROM e GROUP BY k", (1, 7, "1")),
+    "PYTHON_FUNCTION_FAILED over a frame": (
+        "SELECT k, i, few(i) OVER (PARTITION BY k ORDER BY i) AS h FROM e",
+        (1, 7, "1"),
+    ),
+}
+NAMED = {
+    "DIVIDE_BY_ZERO": "view 'v': k / i where k=1, i=0: [DIVIDE_BY_ZERO]",
+    "ARITHMETIC_OVERFLOW of a sum": "view 'v': sum(CAST(i AS BIGINT) * 4611686018427387904): [",
+    "DIVIDE_BY_ZERO within OVER": "view 'v': 1 / i where i=0: [DIVIDE_BY_ZERO]",
+    "ARITHMETIC_OVERFLOW of a sum OVER": f"view 'v': {LARGE} OVER (PARTITION BY k) where k=1, ",
+    "PYTHON_FUNCTION_FAILED": "view 'v': half(i) where i=7: [PYTHON_FUNCTION_FAILED] function 'half': Val",
+    "PYTHON_FUNCTION_FAILED over a group": "view 'v': few(i) where k=1: [PYTHON_FUNCTION_FAILED] func",
+    "PYTHON_FUNCTION_FAILED over a frame": "view 'v': few(i) OVER (PARTITION BY k ORDER BY i) where k=1, i=7",
 }
 
 
@@ -38,14 +73,18 @@ FAILING = {
 @pytest.mark.parametrize("way", ["plain", "everything at once"])
 def test_an_expression_that_fails(spark: Any, name: str, way: str) -> None:
     query, bad = FAILING[name]
-    case = Case.of(program([EVENTS], v=query, other="SELECT count(*) AS n FROM e"), spark)
+    views = program([EVENTS], v=query, other="SELECT count(*) AS n FROM e")
+    case = Case(views, compile_program(FUNCTIONS + views.text, session=spark))
     with Running(case, WAYS.get(way, Way())) as running, Running(case) as untouched:
         good = {"e": [Change("insert", (1, 1, "1"))]}
         assert running.step(good) == untouched.step(good)
         for _ in range(2):
             running.pipeline.insert("e", [(3, 1, "7"), bad])
-            with pytest.raises(EvaluationError, match=rf"^view 'v': .*\[{name.split(maxsplit=1)[0]}"):
+            with pytest.raises(
+                EvaluationError, match=rf"^view 'v': .*\[{name.split(maxsplit=1)[0]}"
+            ) as raised:
                 running.pipeline.step()
+            assert str(raised.value).startswith(NAMED.get(name, ""))
             # it can be tried again, and fails again
             with pytest.raises(EvaluationError):
                 running.pipeline.step()

@@ -127,7 +127,7 @@ FAILING = {
     ),
     "CREATE AGGREGATE FUNCTION f(a BIGINT) RETURNS BIGINT LANGUAGE PYTHON AS $$ return a[1] $$;"
     "CREATE VIEW v AS SELECT k, f(x) AS y FROM t GROUP BY k": (
-        "view 'v': f(#1) where k=2: [PYTHON_FUNCTION_FAILED] function 'f': IndexError: "
+        "view 'v': f(x) where k=2: [PYTHON_FUNCTION_FAILED] function 'f': IndexError: "
         "list index out of range (p.sql:1)"
     ),
     "CREATE FUNCTION f(a BIGINT) RETURNS BIGINT LANGUAGE PYTHON AS $$ return 'x' $$;"

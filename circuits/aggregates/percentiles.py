@@ -20,6 +20,16 @@ from circuits.errors import EvaluationError
 from circuits.sorting import SortKey
 
 
+class Places:
+    """Groups of values, each in order. sizes: int64[groups]."""
+
+    sizes: np.ndarray
+
+    def at(self, place: np.ndarray) -> pa.Array:
+        """The value at a place of each group; NULL where the group is empty."""
+        raise NotImplementedError(type(self).__name__)
+
+
 @dataclass(frozen=True)
 class Percentile(Finish):
     """kind: 'continuous', 'discrete', or 'approximate': exact here, as Spark is while groups are small.
@@ -39,29 +49,23 @@ class Percentile(Finish):
         listed = members.listed((SortKey(0, self.descending),))
         weights = listed.weights
         if self.frequencies:
-            often = fixed_values(listed.columns[1]).astype(np.int64)
-            if (often < 0).any():
-                bad = int(often[often < 0][0])
-                raise EvaluationError(
-                    "NEGATIVE_VALUES_IN_FREQUENCY_EXPRESSION", f"percentile: the negative frequency {bad}"
-                )
-            weights = weights * often
-        ends = np.cumsum(weights)
-        sizes = np.zeros(listed.count, dtype=np.int64)
-        np.add.at(sizes, listed.owner, weights)
-        places = _Places(listed.columns[0], ends, np.cumsum(sizes) - sizes, sizes)
+            weights = weights * copies(listed.columns[1])
+        return self.of(_InGroups(listed.columns[0], weights, listed.owner, listed.count), kind)
+
+    def of(self, places: Places, kind: pa.DataType) -> pa.Array:
+        """One result a group of `places`."""
         out = kind.value_type if self.many else kind
         results = [self._one(places, p, out) for p in self.percentages]
         if not self.many:
             return results[0]
-        width = len(results)
+        width, count = len(results), len(places.sizes)
         values = pa.concat_arrays(results).take(
-            int64_array(np.arange(width * listed.count).reshape(width, -1).T.ravel().copy())
+            int64_array(np.arange(width * count).reshape(width, -1).T.ravel().copy())
         )
-        offsets = pa.array(np.arange(listed.count + 1) * width, pa.int32())
-        return pa.ListArray.from_arrays(offsets, values, mask=pa.array(sizes == 0)).cast(kind)
+        offsets = pa.array(np.arange(count + 1) * width, pa.int32())
+        return pa.ListArray.from_arrays(offsets, values, mask=pa.array(places.sizes == 0)).cast(kind)
 
-    def _one(self, places: _Places, percentage: float, kind: pa.DataType) -> pa.Array:
+    def _one(self, places: Places, percentage: float, kind: pa.DataType) -> pa.Array:
         sizes = places.sizes
         if self.kind == "continuous":
             return self._between(places, (sizes - 1) * percentage, kind)
@@ -73,7 +77,7 @@ class Percentile(Finish):
         found = places.at(np.clip(rank, 0, np.maximum(sizes - 1, 0)))
         return found if found.type == kind else _doubles_as(_as_doubles(found), found.is_null(), kind)
 
-    def _between(self, places: _Places, position: np.ndarray, kind: pa.DataType) -> pa.Array:
+    def _between(self, places: Places, position: np.ndarray, kind: pa.DataType) -> pa.Array:
         position = np.maximum(position, 0.0)
         lower, higher = np.floor(position), np.ceil(position)
         below, above = places.at(lower.astype(np.int64)), places.at(higher.astype(np.int64))
@@ -83,19 +87,29 @@ class Percentile(Finish):
         return _doubles_as(np.where((lower == higher) | (a == b), a, between), below.is_null(), kind)
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """Values by group and order. ends: int64[n], where the copies of each end; starts, sizes: of groups."""
+class _InGroups(Places):
+    """Values by group and order, each so often."""
 
-    values: pa.Array
-    ends: np.ndarray
-    starts: np.ndarray
-    sizes: np.ndarray
+    def __init__(self, values: pa.Array, often: np.ndarray, owner: np.ndarray, count: int) -> None:
+        self._values, self._ends = values, np.cumsum(often)
+        self.sizes = np.zeros(count, dtype=np.int64)
+        np.add.at(self.sizes, owner, often)
+        self._starts = np.cumsum(self.sizes) - self.sizes
 
     def at(self, place: np.ndarray) -> pa.Array:
-        """The value at a place of each group; NULL where the group is empty."""
-        row = np.searchsorted(self.ends, self.starts + place, "right")
-        return self.values.take(pa.array(row, mask=self.sizes == 0))
+        row = np.searchsorted(self._ends, self._starts + place, "right")
+        return self._values.take(pa.array(row, mask=self.sizes == 0))
+
+
+def copies(frequencies: pa.Array) -> np.ndarray:
+    """int64[n]. Raises EvaluationError where one is negative."""
+    often = fixed_values(frequencies).astype(np.int64)
+    if (often < 0).any():
+        bad = int(often[often < 0][0])
+        raise EvaluationError(
+            "NEGATIVE_VALUES_IN_FREQUENCY_EXPRESSION", f"percentile: the negative frequency {bad}"
+        )
+    return often
 
 
 def _as_doubles(values: pa.Array) -> np.ndarray:

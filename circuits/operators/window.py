@@ -2,7 +2,8 @@
 
     window^Δ(d) = −w(z⁻¹(I)|T) + w(I|T)        T = partitions of d
 
-State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions.
+State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, and
+the lengths of their frames for functions that list a frame's values (`windows/values.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.arrow import int64_array
+from circuits.errors import EvaluationError
+from circuits.json_text import described
 from circuits.operator import Context, Operator, Value
 from circuits.operators.touched import Touched, difference, touched_groups
 from circuits.sorting import SortKey, sort_rows
@@ -20,6 +23,7 @@ from circuits.trace import Integral
 from circuits.windows.calls import WindowFunction
 from circuits.windows.functions import evaluate_window
 from circuits.windows.partitions import Partitions
+from circuits.windows.values import is_gathered
 from circuits.zset import ZSet
 
 
@@ -36,7 +40,8 @@ class Window(Operator):
 
     @property
     def cost(self) -> str:
-        return "touched partitions"
+        listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
+        return "; ".join(["touched partitions", *(f"every row's frame for {text}" for text in listed)])
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
@@ -79,9 +84,20 @@ class Window(Operator):
             back = _inverse(positions, weights, copies)
             for i, function in enumerate(self.functions):
                 if function.order == order:
-                    value = evaluate_window(function, rows)
+                    value = self._value(function, rows)
                     values[i] = value if back is None else value.take(int64_array(back))
         return values
+
+    def _value(self, function: WindowFunction, rows: Partitions) -> pa.Array:
+        """Raises EvaluationError after the function and what it reads of an example row."""
+        try:
+            return evaluate_window(function, rows)
+        except EvaluationError as error:
+            where = ""
+            if error.row is not None:
+                read = {*self.partition, *(by.column for by in function.order), *function.arguments}
+                where = f" where {described(rows.distinct, int(rows.at[error.row]), sorted(read))}"
+            raise error.within(f"{function.text or function.function}{where}") from None
 
 
 def _inverse(positions: np.ndarray, weights: np.ndarray, copies: np.ndarray) -> np.ndarray | None:

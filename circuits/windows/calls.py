@@ -23,20 +23,20 @@ class Frame:
     lower: Edge = None
     upper: Edge = None
 
+    @property
+    def is_whole(self) -> bool:
+        return self.lower is None and self.upper is None
+
 
 WHOLE = Frame()
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """An aggregate of all values of a frame. required: arguments without whose value a row takes no part.
-
-    filtered: the last argument says whether it does.
-    """
+    """An aggregate of all values of a frame. required: arguments without whose value a row takes no part."""
 
     finish: Finish
     required: tuple[int, ...] = ()
-    filtered: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ class WindowFunction:
     """One output column.
 
     function: a name in `windows.functions.FUNCTIONS`, unless it has `values`. arguments: columns of the
-    input. number: ntile's buckets, nth_value's n, lead's offset (lag's is negative). text: the user's
-    spelling, for messages.
+    input. number: ntile's buckets, nth_value's n, lead's offset (lag's is negative). filtered: the last
+    argument says whether a row takes part. lenient: NULL where the result is out of range, and no error.
+    text: the user's spelling, for messages.
     """
 
     function: str
@@ -55,5 +56,7 @@ class WindowFunction:
     frame: Frame = WHOLE
     number: int = 0
     ignore_nulls: bool = False
+    filtered: bool = False
+    lenient: bool = False
     text: str = field(default="", compare=False)
     values: Gathered | None = None

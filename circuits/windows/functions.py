@@ -6,7 +6,7 @@ Let p be a row's place in its partition, n the partition's rows, s…e the place
     percent_rank = s / (n − 1)  cume_dist = (e + 1) / n  ntile(k): the first n mod k buckets hold one row more
     lead(v, k) = v[p + k]       first_value, last_value, nth_value: by place within the frame
 
-IGNORE NULLS counts places among the rows whose value isn't NULL.
+IGNORE NULLS counts places among the rows whose value isn't NULL, FILTER among those of which it is true.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import validity
+from circuits.arrow import int64_array, is_true, validity
 from circuits.windows.calls import WindowFunction
 from circuits.windows.frames import bounds
-from circuits.windows.moving import collected, counts, extreme, total
+from circuits.windows.moving import beside_extreme, bits, counts, extreme, lists, total
 from circuits.windows.partitions import Partitions, Runs
 from circuits.windows.values import of_values
 
@@ -79,7 +79,7 @@ def _lead(call: WindowFunction, rows: Partitions) -> pa.Array:
     if not call.ignore_nulls or not call.number:
         wanted = rows.position + call.number
         return _picked(value, wanted, (wanted >= first) & (wanted < last), default)
-    known = _Known(value)
+    known = _Known(validity(value))
     # the current row itself is not among those counted
     until = known.before[rows.position + (call.number > 0)]
     place = until + call.number - (call.number > 0)
@@ -100,30 +100,40 @@ def _nth_value(call: WindowFunction, rows: Partitions) -> pa.Array:
 def _last_value(call: WindowFunction, rows: Partitions) -> pa.Array:
     start, stop = bounds(call.frame, rows)
     value = rows.column(call.arguments[0])
-    if not call.ignore_nulls:
+    counted = _taking_part(call, rows)
+    if counted is None:
         return _picked(value, stop - 1, stop > start)
-    known = _Known(value)
+    known = _Known(counted)
     there = known.before[stop] > known.before[start]
     return _picked(value, known.places(known.before[stop] - 1, there), there)
 
 
 def _nth(call: WindowFunction, rows: Partitions, start: np.ndarray, stop: np.ndarray, place: int) -> pa.Array:
     value = rows.column(call.arguments[0])
-    if not call.ignore_nulls:
+    counted = _taking_part(call, rows)
+    if counted is None:
         return _picked(value, start + place, start + place < stop)
-    known = _Known(value)
+    known = _Known(counted)
     wanted = known.before[start] + place
     there = wanted < known.before[stop]
     return _picked(value, known.places(wanted, there), there)
 
 
-class _Known:
-    """Where the values that aren't NULL are. before: int64[n + 1], how many there are before each place."""
+def _taking_part(call: WindowFunction, rows: Partitions) -> np.ndarray | None:
+    """bool[n]: the rows that a function of places counts; None: all."""
+    counted = validity(rows.column(call.arguments[0])) if call.ignore_nulls else None
+    if not call.filtered:
+        return counted
+    condition = is_true(rows.column(call.arguments[-1]))
+    return condition if counted is None else counted & condition
 
-    def __init__(self, values: pa.Array) -> None:
-        valid = validity(values)
-        self.at = np.flatnonzero(valid)
-        self.before = np.concatenate([[0], np.cumsum(valid)])
+
+class _Known:
+    """Where the rows that count are. before: int64[n + 1], how many there are before each place."""
+
+    def __init__(self, counted: np.ndarray) -> None:
+        self.at = np.flatnonzero(counted)
+        self.before = np.concatenate([[0], np.cumsum(counted)])
 
     def places(self, number: np.ndarray, there: np.ndarray) -> np.ndarray:
         """The place of the value of each number; anything where it isn't there."""
@@ -147,6 +157,22 @@ def _count(call: WindowFunction, rows: Partitions) -> pa.Array:
     return pa.array(counts(rows.column(call.arguments[0]), frame))
 
 
+def _collect_list(call: WindowFunction, rows: Partitions) -> pa.Array:
+    """Each frame's values, in order."""
+    value, frame = rows.column(call.arguments[0]), bounds(call.frame, rows)
+    counted = _taking_part(call, rows)
+    if counted is None:
+        return lists(value, frame, call.type)
+    known = _Known(counted)
+    among = known.before[frame[0]], known.before[frame[1]]
+    return lists(value.take(int64_array(known.at)), among, call.type)
+
+
+def _by(call: WindowFunction, rows: Partitions) -> pa.Array:
+    ordering, value = (rows.column(i) for i in call.arguments)
+    return beside_extreme(call, ordering, value, bounds(call.frame, rows))
+
+
 def _over(f: Callable[[WindowFunction, pa.Array, Runs], pa.Array]) -> Function:
     return lambda call, rows: f(call, rows.column(call.arguments[0]), bounds(call.frame, rows))
 
@@ -167,5 +193,10 @@ FUNCTIONS: dict[str, Function] = {
     "avg": _over(total),
     "min": _over(extreme),
     "max": _over(extreme),
-    "collect_list": _over(collected),
+    "max_by": _by,
+    "min_by": _by,
+    "bit_and": _over(bits),
+    "bit_or": _over(bits),
+    "bit_xor": _over(bits),
+    "collect_list": _collect_list,
 }

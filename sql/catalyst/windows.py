@@ -16,7 +16,6 @@ import pyarrow.types as pt
 from circuits.expressions.nodes import Call, Expression, Literal
 from circuits.windows.calls import Edge, Frame, Gathered
 from circuits.windows.functions import FUNCTIONS
-from circuits.windows.values import is_covered
 from sql.catalyst.aggregate_calls import aggregate_call
 from sql.catalyst.expressions import check_covered, expression, normalized
 from sql.catalyst.query import Node, Query
@@ -30,8 +29,8 @@ _RANKS = {
     "PercentRank": "percent_rank",
     "CumeDist": "cume_dist",
 }
-# functions of the values in the frame that are no aggregates of ours
-_VALUES = {"First": "first", "Last": "last", "CollectList": "collect_list"}
+# aggregates that go by places in the frame, here
+_PLACED = {"First": "first", "Last": "last", "CollectList": "collect_list"}
 _UNBOUNDED = ("UnboundedPreceding", "UnboundedFollowing")
 _SHIFTED = ("Lag", "Lead")
 
@@ -58,12 +57,8 @@ def window(
         function, specification = over["k"]
         frame = _frame(query, specification["k"][-1], order)
         call = _call(query, function, position)
-        if call.values is not None and not is_covered(frame):
-            what = f"{function['k'][0]['pretty']} over a frame other than"
-            raise query.refuse(function, f"{what} the partition, or ROWS of a fixed number")
-        calls.append(
-            replace(call, order=order, frame=frame, text=query.spelled(alias) or query.spelled(function))
-        )
+        text = query.spelled(function) or query.spelled(alias)
+        calls.append(replace(call, order=order, frame=frame, text=text))
     return Window(input_, partition, tuple(calls), schema)
 
 
@@ -109,29 +104,33 @@ def _typed(default: Expression, type_: pa.DataType) -> Expression:
 
 
 def _aggregate(query: Query, node: Node, position: Mapping[int, int]) -> WindowCall:
-    """FILTER: an argument is NULL, or of what reads all values, the row takes no part."""
+    """FILTER: an argument that a NULL leaves out is NULL, or else the condition is the last argument."""
     function = node["k"][0]
     type_, nullable = query.value_type(function), function["n"]
-    if function["c"] in _VALUES:
-        if len(node["k"]) > 1 and function["c"] != "CollectList":
-            raise query.refuse(node, f"{function['pretty']} with FILTER as a window function")
-        argument = expression(query, function["k"][0], position)
-        if len(node["k"]) > 1:
-            argument = _if(expression(query, node["k"][1], position), argument)
-        ignore_nulls = bool(function["o"].get("ignoreNulls"))
-        return WindowCall(_VALUES[function["c"]], (argument,), type_, nullable, ignore_nulls=ignore_nulls)
     call = aggregate_call(query, node, position)
-    finish = finish_of(call)
-    if finish is not None:
-        filtered = () if call.filter is None else (call.filter,)
-        values = Gathered(finish, required(call), bool(filtered))
-        return WindowCall(call.function, (*call.arguments, *filtered), type_, nullable, values=values)
-    if call.function not in FUNCTIONS or call.options or pt.is_duration(type_):
+    filtered = () if call.filter is None else (call.filter,)
+    name = _PLACED.get(function["c"])
+    finish = None if name or call.function in FUNCTIONS else finish_of(call)
+    if name or finish:
+        ignore_nulls = function["o"].get("ignoreNulls", name == "collect_list") if name else False
+        return WindowCall(
+            name or call.function,
+            (*call.arguments, *filtered),
+            type_,
+            nullable,
+            ignore_nulls=bool(ignore_nulls),
+            filtered=bool(filtered),
+            values=Gathered(finish, required(call)) if finish else None,
+        )
+    if call.function not in FUNCTIONS:
         raise query.error(function, f"window function '{function['pretty']}' is not supported yet")
-    arguments = call.arguments if len(call.arguments) < 2 else (_all_valid(call.arguments),)
+    by = call.function in ("max_by", "min_by")  # only NULL orderings are left out
+    arguments = call.arguments if by or len(call.arguments) < 2 else (_all_valid(call.arguments),)
     if call.filter is not None:
-        arguments = tuple(_if(call.filter, each) for each in arguments or (Literal(True, pa.bool_()),))
-    return WindowCall(call.function, arguments, type_, nullable)
+        first, *rest = arguments or (Literal(True, pa.bool_()),)
+        arguments = (_if(call.filter, first), *rest)
+    lenient = call.option("evalMode") == "TRY"
+    return WindowCall(call.function, arguments, type_, nullable, lenient=lenient)
 
 
 def _if(condition: Expression, value: Expression) -> Call:
