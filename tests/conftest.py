@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.effort import QUICK
+
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "quick", max_examples=25, deadline=None, derandomize=True, suppress_health_check=_CALM
+    "quick", max_examples=QUICK, deadline=None, derandomize=True, suppress_health_check=_CALM
 )
 settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
 settings.load_profile("quick")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.errors import ProgramError
@@ -15,6 +15,7 @@ from dbsp.pipeline import Pipeline
 from sql.explain import explain_view
 from sql.program import compile_program
 from tests import laws
+from tests.effort import examples
 from tests.lateness import Annotated
 from tests.laws import Case
 from tests.oracle import Spark
@@ -85,7 +86,7 @@ APPENDED = table("p", "k BIGINT, ts TIMESTAMP, price INT", append_only=True)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=12)
+@examples(12)
 @given(data=st.data())
 def test_only_late_rows_are_missing(spark: Any, way: str, data: st.DataObject) -> None:
     query = joined(data.draw(st.sampled_from(COMPARISONS)), data.draw(st.sampled_from(["", "LEFT"])))

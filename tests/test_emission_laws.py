@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sql.keys import view_keys
 from sql.program import compile_program
+from tests.effort import examples
 from tests.emission import MINUTE, Clause, Model, triggered
 from tests.laws import WAYS, Case, Running, Way, naive
 from tests.programs import Program, View, table
@@ -77,7 +78,7 @@ class Keyed:
             assert rows in self.history[key], f"{self.view}: {key} was emitted as {rows}"
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_emissions_follow_the_view(spark: Any, data: st.DataObject) -> None:
     """Each key as of an earlier step, at any moment; at the end, the view, which no trigger changes."""
@@ -111,7 +112,7 @@ def test_emissions_follow_the_view(spark: Any, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=8)
+@examples(8)
 @given(data=st.data())
 def test_the_way_changes_no_byte_of_what_is_emitted(spark: Any, way: str, data: st.DataObject) -> None:
     """Nor does a replay with the recorded clock."""
@@ -171,7 +172,7 @@ def end_of(ts: datetime) -> datetime:
     return START + (minutes + 10) * MINUTE
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(data=st.data())
 def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
     late = WINDOWS.text.replace("ts TIMESTAMP", "ts TIMESTAMP LATENESS INTERVAL '4' MINUTE")
@@ -228,7 +229,7 @@ STARTS = tuple(
 
 
 @pytest.mark.parametrize("lateness", ["", " LATENESS INTERVAL '4' MINUTE"])
-@settings(max_examples=12)
+@examples(12)
 @given(data=st.data())
 def test_a_window_may_be_known_by_its_start(spark: Any, lateness: str, data: st.DataObject) -> None:
     program = Program((TABLE,), STARTS)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.percentile import Percentile
 from sql.program import compile_program
+from tests.effort import examples
 from tests.lateness import Annotated, draw_annotated, draw_drifting_run, surviving
 from tests.laws import ALWAYS, Case, Running, Way
 from tests.strategies import _Drawn, runs, seeded_program
@@ -48,7 +49,7 @@ def same_as_surviving_rows(spark: Any, annotated: Annotated, run: Any, way: Way)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_only_late_rows_are_missing(spark: Any, way: str, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, POOL - 1))
@@ -57,7 +58,7 @@ def test_only_late_rows_are_missing(spark: Any, way: str, data: st.DataObject) -
     same_as_surviving_rows(spark, annotated, run, WAYS[way])
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_any_run_whatever_is_late(spark: Any, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, POOL - 1))
@@ -67,7 +68,7 @@ def test_any_run_whatever_is_late(spark: Any, data: st.DataObject) -> None:
     same_as_surviving_rows(spark, annotated, run, way)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_waterlines_never_fall_whatever_the_way(spark: Any, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, POOL - 1))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import laws
+from tests.effort import examples
 from tests.laws import WAYS, Case, Way
 from tests.oracle import DuckDB, Spark
 from tests.strategies import pool, programs, runs, split
@@ -23,14 +24,14 @@ def duckdb() -> DuckDB:
     return DuckDB()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, data: st.DataObject) -> None:
     program = data.draw(programs())
     laws.incremental_equals_batch(Case.of(program, spark), data.draw(runs(program)), duckdb)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_incremental_equals_batch_over_known_programs(
     spark: Any, duckdb: DuckDB, data: st.DataObject
@@ -40,7 +41,7 @@ def test_incremental_equals_batch_over_known_programs(
     laws.incremental_equals_batch(Case.of(program, spark), data.draw(runs(program)), duckdb, way)
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(data=st.data())
 def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
     program = data.draw(pool(POOL))
@@ -68,7 +69,7 @@ def test_retracting_all_leaves_nothing(spark: Any, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_the_way_changes_no_byte(spark: Any, way: str, data: st.DataObject) -> None:
     program = data.draw(pool(POOL))
@@ -81,7 +82,7 @@ def test_a_failing_step_changes_nothing(spark: Any, data: st.DataObject) -> None
     laws.a_failing_step_changes_nothing(Case.of(program, spark), data.draw(runs(program)))
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(data=st.data())
 def test_the_spark_runner_gives_the_same_bytes(spark: Any, data: st.DataObject) -> None:
     """One task a step, and a stage a level."""

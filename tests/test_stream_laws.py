@@ -8,13 +8,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.errors import DataError
 from dbsp.pipeline import Pipeline
 from sql.keys import view_keys
 from sql.program import compile_program
+from tests.effort import examples
 from tests.lateness import Annotated, draw_drifting_run
 from tests.laws import WAYS, Case, Running, naive
 from tests.strategies import _Drawn
@@ -43,7 +44,7 @@ def by_key(case: Case, view: str, rows: Counter[Any]) -> set[Any]:
     return {row if key is None else tuple(row[1 + i] for i in key) for row in rows}
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(data=st.data())
 def test_a_stream_only_grows_and_is_the_view_in_the_end(spark: Any, data: st.DataObject) -> None:
     annotated, case = drawn(data.draw(st.integers(0, POOL - 1)), spark)
@@ -72,7 +73,7 @@ def test_a_stream_only_grows_and_is_the_view_in_the_end(spark: Any, data: st.Dat
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=6)
+@examples(6)
 @given(data=st.data())
 def test_the_way_changes_no_byte_of_a_stream(spark: Any, way: str, data: st.DataObject) -> None:
     annotated, case = drawn(data.draw(st.integers(0, POOL - 1)), spark)

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.due import next_due
 from sql.program import compile_program
 from tests import laws
+from tests.effort import examples
 from tests.emission import triggered
 from tests.lateness import draw_annotated, surviving
 from tests.laws import WAYS, Case, Running, Way
@@ -44,7 +45,7 @@ def clocks(draw: st.DrawFn, run: Run) -> list[datetime]:
     return draw_clocks(_Drawn(draw), len(run))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, data: st.DataObject) -> None:
     program = data.draw(known_programs())
@@ -53,7 +54,7 @@ def test_incremental_equals_batch(spark: Any, duckdb: DuckDB, data: st.DataObjec
     laws.incremental_equals_batch(Case.of(program, spark), run, duckdb, way, data.draw(clocks(run)))
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(data=st.data())
 def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
     program = data.draw(known_programs())
@@ -61,7 +62,7 @@ def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
     laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark), clocks=data.draw(clocks(run)))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_splitting_changes_nothing(spark: Any, data: st.DataObject) -> None:
     """The parts of a step may have any clocks that end where the step's does."""
@@ -73,7 +74,7 @@ def test_splitting_changes_nothing(spark: Any, data: st.DataObject) -> None:
     laws.splitting_changes_nothing(Case.of(program, spark), run, parts, of_run, of_parts)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_nothing_happens_while_the_clock_stands_still(spark: Any, data: st.DataObject) -> None:
     program = data.draw(known_programs())
@@ -81,7 +82,7 @@ def test_nothing_happens_while_the_clock_stands_still(spark: Any, data: st.DataO
     laws.empty_gives_empty(Case.of(program, spark), run, data.draw(clocks(run)))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_retracting_all_leaves_nothing(spark: Any, data: st.DataObject) -> None:
     program = data.draw(known_programs())
@@ -90,7 +91,7 @@ def test_retracting_all_leaves_nothing(spark: Any, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_the_way_changes_no_byte(spark: Any, way: str, data: st.DataObject) -> None:
     program = data.draw(known_programs())
@@ -98,7 +99,7 @@ def test_the_way_changes_no_byte(spark: Any, way: str, data: st.DataObject) -> N
     laws.the_way_changes_no_byte(Case.of(program, spark), run, WAYS[way], data.draw(clocks(run)))
 
 
-@settings(max_examples=3)
+@examples(3)
 @given(data=st.data())
 def test_the_spark_runner_gives_the_same_bytes(spark: Any, data: st.DataObject) -> None:
     program = data.draw(known_programs())
@@ -108,7 +109,7 @@ def test_the_spark_runner_gives_the_same_bytes(spark: Any, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("emitting", [False, True])
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_nothing_happens_before_it_is_due(spark: Any, emitting: bool, data: st.DataObject) -> None:
     """Nothing but the clock moves: no step changes anything until the moment that was foretold."""
@@ -150,7 +151,7 @@ def test_something_happens_when_it_is_due(spark: Any) -> None:
 
 
 @pytest.mark.parametrize("way", LATE_WAYS)
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_lateness_leaves_out_late_rows_and_nothing_else(spark: Any, way: str, data: st.DataObject) -> None:
     """Whatever waterlines and the clock collect together: rows that leave do so though they are long late."""
@@ -190,7 +191,7 @@ def with_arrivals(delta: Delta, arrived: datetime | None) -> Delta:
     }
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_a_default_is_the_step_clock_given_as_a_value(spark: Any, data: st.DataObject) -> None:
     """However it is run, and in a replay."""

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.pipeline import Pipeline
 from sql.program import compile_program
+from tests.effort import examples
 
 pytestmark = pytest.mark.spark
 
@@ -50,7 +51,7 @@ _COMPILED: dict[str, Any] = {}
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@settings(max_examples=15)
+@examples(15)
 @given(times=st.lists(TIMES, min_size=1, max_size=30))
 def test_spellings_agree_and_floors_and_ceilings_enclose(
     spark: Any, zone: str, times: list[datetime]
@@ -109,7 +110,7 @@ def in_sessions(events: Counter[Any], keys: int) -> Counter[Any]:
     return found
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_sessions_of_a_table(spark: Any, data: st.DataObject) -> None:
     if "sessions" not in _COMPILED:

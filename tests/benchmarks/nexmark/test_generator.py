@@ -8,15 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.nexmark.generator import FIRST_ID, LEAD, SCHEMAS, Generator
+from tests.effort import examples
 
 cuts = st.lists(st.integers(0, 3_000), min_size=2, max_size=6).map(sorted)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(cuts=cuts, seed=st.integers(0, 3), disorder=st.sampled_from([1, 7, 100]))
 def test_a_range_does_not_depend_on_its_chunks(cuts, seed, disorder):
     generator = Generator(seed=seed, disorder=disorder)

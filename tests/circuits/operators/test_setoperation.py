@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.circuit import CircuitBuilder
@@ -14,6 +14,7 @@ from circuits.operators.setoperation import FUNCTIONS, SetOperation
 from tests.circuits.engine import Options, trace
 from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
 from tests.circuits.zsets import Naive, schemas
+from tests.effort import examples
 
 # over bags a and b, as SQL has them
 WEIGHTS: dict[str, Callable[[int, int], int]] = {
@@ -31,7 +32,7 @@ def two(draw: st.DrawFn) -> Any:
 
 
 @pytest.mark.parametrize("kind", FUNCTIONS)
-@settings(max_examples=25)
+@examples(25)
 @given(case=two(), way=options, seed=hash_seeds)
 def test_set_operation(kind: str, case: Any, way: Options, seed: int) -> None:
     schema, stream = case

@@ -7,11 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.spark.sinks import reading_of
 from sql.program import compile_program
+from tests.effort import examples
 from tests.laws import WAYS, Case, Running, Way
 from tests.programs import program, table
 from tests.strategies import runs
@@ -56,7 +57,7 @@ def written(running: Running, target: str) -> list[dict[str, Any]]:
     return [record for batch in batches for record in batch.to_pylist()]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_the_records_of_a_sink_are_the_view(spark: Any, data: st.DataObject) -> None:
     case = Case(PROGRAM, compiled(spark))
