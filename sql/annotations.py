@@ -22,6 +22,7 @@ from circuits.errors import ProgramError
 from circuits.expressions.nodes import Literal
 from circuits.percentile import Percentile
 from circuits.waterline import EXACT, Amount
+from sql.extensions import refuse_special_time
 from sql.plan import Plan, Values
 from sql.source import Source
 from sql.tokens import Cursor, Slice
@@ -112,6 +113,7 @@ def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECO
             break
         depth += (token.text == "(") - (token.text == ")")
         last = cursor.take()
+        refuse_special_time(cursor, last, cursor.next)
     if cursor.next is first:
         cursor.fail(f"{clause} needs a constant, as in {clause} {example}")
     return Slice(cursor.source.text[first.start : last.stop], first.start)

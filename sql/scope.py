@@ -16,6 +16,7 @@ from sql.catalyst import Catalyst
 from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
+from sql.extensions import SPECIAL_TIME
 from sql.plan import Field, Plan, Project, Schema
 from sql.program import Table, View
 from sql.source import Source
@@ -101,6 +102,8 @@ class Scope:
             bags=self.bags(),
         )
         for node in dumped["forbidden"]:
+            if node["why"] == "special":
+                raise query.error(node, f"{node['name']} {SPECIAL_TIME}")
             raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
         return query, dumped
 

@@ -255,6 +255,22 @@ public class Dumper {
   private static final java.util.Set SESSION = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
       "CurrentTimeZone", "CurrentUser", "CurrentDatabase", "CurrentCatalog", "CurrentPath", "SparkVersion"}));
 
+  private static final String SPECIAL = "special";
+
+  /** A constant text such as 'today' becomes the day of the compiler's clock, by the rule SpecialDatetimeValues. */
+  private static boolean isSpecialTime(Expression e) {
+    if (!(e instanceof Cast) || !(e.dataType() instanceof DatetimeType)) return false;
+    Expression text = ((Cast) e).child();
+    if (!(text.dataType() instanceof StringType) || !text.foldable()) return false;
+    Object value;
+    try { value = text.eval(null); } catch (RuntimeException failing) { return false; }
+    if (value == null) return false;
+    String trimmed = value.toString().trim();
+    return !trimmed.toLowerCase(java.util.Locale.ROOT).startsWith("epoch")
+        && org.apache.spark.sql.catalyst.util.DateTimeUtils.convertSpecialTimestamp(
+            trimmed, java.time.ZoneOffset.UTC).isDefined();
+  }
+
   private void forbidden(LogicalPlan plan, boolean[] first) {
     Iterator expressions = plan.expressions().iterator();
     while (expressions.hasNext()) forbidden((Expression) expressions.next(), first);
@@ -264,10 +280,13 @@ public class Dumper {
 
   private void forbidden(Expression e, boolean[] first) {
     if (e instanceof PlanExpression) forbidden((LogicalPlan) ((PlanExpression) e).plan(), first);
+    // not for what is random: a replacement has seeds of its own
+    if (e instanceof RuntimeReplaceable && e.deterministic()) forbidden(((RuntimeReplaceable) e).replacement(), first);
     String name = className(e);
     String why = null;
     if (CLOCK.contains(name)) why = "reads the clock";
     else if (SESSION.contains(name)) why = "depends on the session";
+    else if (isSpecialTime(e)) why = SPECIAL;
     boolean random = !(e instanceof AggregateFunction) && !(e instanceof PlanExpression) && !e.deterministic();
     Iterator children = e.children().iterator();
     while (children.hasNext()) {
@@ -279,7 +298,7 @@ public class Dumper {
     if (why != null) {
       if (!first[0]) out.append(',');
       first[0] = false;
-      out.append("{\"name\":"); string(e.prettyName());
+      out.append("{\"name\":"); string(why == SPECIAL ? e.sql() : e.prettyName());
       out.append(",\"why\":"); string(why);
       source(e.origin());
       out.append('}');

@@ -58,6 +58,19 @@ QUERIES = {
     ),
     "SELECT id FROM orders WHERE ts > now() - INTERVAL 1 MONTH": "5:46: not supported: ts > now() - INTERVAL",
     "SELECT id FROM orders WHERE hour(ts) = hour(now())": "5:46: not supported: hour(ts) = hour(now())",
+    **{
+        f"SELECT id FROM orders WHERE {condition}": f"5:{column}: {said} would stay what it is when"
+        for condition, column, said in [
+            ("ts > TIMESTAMP 'now'", 51, "TIMESTAMP 'now'"),
+            ("ts::date = date ' Today '", 57, "date ' Today '"),
+            ("ts > timestamp_ntz'tomorrow'", 51, "timestamp_ntz 'tomorrow'"),
+            ("ts > CAST('yesterday' AS TIMESTAMP)", 51, "CAST('yesterday' AS TIMESTAMP)"),
+            ("ts > concat('no', 'w')", 46, "CAST(concat('no', 'w') AS TIMESTAMP)"),
+            ("ts > 'now'", 46, "CAST('now' AS TIMESTAMP)"),
+            ("ts > to_date('today UTC')", 51, "CAST('today UTC' AS DATE)"),
+            ("ts > to_timestamp('now')", 51, "CAST('now' AS TIMESTAMP)"),
+        ]
+    },
     "SELECT id FROM orders WHERE rand() < 0.5": "5:46: rand() is not deterministic",
     "SELECT uuid() AS u FROM orders": "5:25: uuid() is not deterministic",
     "SELECT current_user() AS u": "5:25: current_user() depends on the session",
@@ -73,6 +86,15 @@ QUERIES = {
     "SELECT id, id FROM orders": "5:18: view 'v' has two columns 'id'; rename one with AS",
     "SELECT NULL AS x": "5:18: column 'x' of view 'v' is always NULL of no type; CAST it",
 }
+
+
+def test_a_time_that_stands_still_may_be_a_word(spark: Any) -> None:
+    query = "SELECT id FROM orders WHERE ts > TIMESTAMP 'epoch' AND ts::date > 'epoch' AND note = 'now'"
+    compiled(f"CREATE VIEW v AS {query}", spark)
+    with pytest.raises(ProgramError, match="TIMESTAMP 'now' would stay what it is"):
+        compiled(
+            "CREATE TABLE d (x TIMESTAMP DEFAULT TIMESTAMP 'now'); CREATE VIEW v AS SELECT x FROM d", spark
+        )
 
 
 @pytest.mark.parametrize("query", QUERIES)
