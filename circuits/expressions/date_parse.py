@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from circuits.expressions.date_arithmetic import valid_date
 from circuits.expressions.date_format import MONTHS
+from circuits.expressions.date_parts import valid_date
 from circuits.expressions.date_patterns import Field, read_pattern, refuse_parse
 from circuits.expressions.nodes import Call, Literal
 from circuits.expressions.registry import Value

@@ -35,6 +35,9 @@ MODULES = (
     "date_arithmetic",
     "date_format",
     "date_parse",
+    "date_parts",
+    "date_truncation",
+    "date_units",
     "dates",
     "failing",
     "format_string",
@@ -59,6 +62,7 @@ MODULES = (
     "text_encoding",
     "urls",
     "utf8_validity",
+    "zone_shifts",
 )
 
 

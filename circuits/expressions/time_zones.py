@@ -27,6 +27,7 @@ from circuits.errors import EvaluationError
 from circuits.expressions.vectors import Numbers
 
 SECOND = 1_000_000
+HOUR = 3600 * SECOND
 DAY = 86_400 * SECOND
 _PERIOD = 146_097 * DAY  # 400 years
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
