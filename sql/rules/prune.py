@@ -84,10 +84,8 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0
             below, position = _narrow(plan.input, needed | _reads(b.value for b in plan.bounds))
             bounds = tuple(replace(b, value=remap(b.value, position)) for b in plan.bounds)
             return TemporalFilter(below, bounds), position
-        case Join():
+        case Join() | AsOf():
             return _join(plan, needed)
-        case AsOf():
-            return _as_of(plan, needed)
         case Aggregate():
             return _aggregate(plan, needed)
         case Distinct() | Levels():
@@ -131,49 +129,37 @@ def _project(plan: Project, needed: set[int]) -> tuple[Plan, Position]:
     return Project(below, tuple(remap(e, moved) for e in expressions), schema), position
 
 
-def _join(plan: Join, needed: set[int]) -> tuple[Plan, Position]:
+def _join(plan: Join | AsOf, needed: set[int]) -> tuple[Plan, Position]:
     width = len(plan.left.schema)
-    residual = set() if plan.residual is None else _reads([plan.residual])
-    pairs = needed | residual
-    if plan.kind in ("semi", "anti", "existence"):
-        pairs = {i for i in needed if i < width} | residual
-    left, left_position = _narrow(plan.left, {i for i in pairs if i < width} | _reads(plan.left_keys))
-    right, right_position = _narrow(
-        plan.right, {i - width for i in pairs if i >= width} | _reads(plan.right_keys)
-    )
+    of_left, of_right = _reads(plan.left_keys), _reads(plan.right_keys)
+    of_pairs = needed
+    if isinstance(plan, AsOf):
+        of_left, of_right = of_left | _reads([plan.left_time]), of_right | _reads([plan.right_time])
+    else:
+        if plan.kind in ("semi", "anti", "existence"):
+            of_pairs = {i for i in needed if i < width}
+        if plan.residual is not None:
+            of_pairs = of_pairs | _reads([plan.residual])
+    left, left_position = _narrow(plan.left, {i for i in of_pairs if i < width} | of_left)
+    right, right_position = _narrow(plan.right, {i - width for i in of_pairs if i >= width} | of_right)
     position = left_position | {old + width: new + len(left.schema) for old, new in right_position.items()}
-    joined = Join(
-        left,
-        right,
-        plan.kind,
-        tuple(remap(key, left_position) for key in plan.left_keys),
-        tuple(remap(key, right_position) for key in plan.right_keys),
-        plan.null_safe,
-        None if plan.residual is None else remap(plan.residual, position),
-        join_schema(plan.kind, left.schema, right.schema),
+    joined = replace(
+        plan,
+        left=left,
+        right=right,
+        left_keys=tuple(remap(key, left_position) for key in plan.left_keys),
+        right_keys=tuple(remap(key, right_position) for key in plan.right_keys),
+        schema=join_schema(plan.kind, left.schema, right.schema),
     )
+    if isinstance(joined, AsOf):
+        left_time, right_time = (
+            remap(joined.left_time, left_position),
+            remap(joined.right_time, right_position),
+        )
+        joined = replace(joined, left_time=left_time, right_time=right_time)
+    elif joined.residual is not None:
+        joined = replace(joined, residual=remap(joined.residual, position))
     return joined, position | ({width: len(left.schema)} if plan.kind == "existence" else {})
-
-
-def _as_of(plan: AsOf, needed: set[int]) -> tuple[Plan, Position]:
-    width = len(plan.left.schema)
-    of_left, of_right = _reads([*plan.left_keys, plan.left_time]), _reads([*plan.right_keys, plan.right_time])
-    left, left_position = _narrow(plan.left, {i for i in needed if i < width} | of_left)
-    right, right_position = _narrow(plan.right, {i - width for i in needed if i >= width} | of_right)
-    joined = AsOf(
-        left,
-        right,
-        plan.kind,
-        tuple(remap(key, left_position) for key in plan.left_keys),
-        tuple(remap(key, right_position) for key in plan.right_keys),
-        plan.null_safe,
-        remap(plan.left_time, left_position),
-        remap(plan.right_time, right_position),
-        plan.comparison,
-        join_schema(plan.kind, left.schema, right.schema),
-    )
-    moved = {old + width: new + len(left.schema) for old, new in right_position.items()}
-    return joined, left_position | moved
 
 
 def _aggregate(plan: Aggregate, needed: set[int]) -> tuple[Plan, Position]:
