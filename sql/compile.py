@@ -16,6 +16,8 @@ from sql.append_only import append_only, to_promise
 from sql.canonical import canonical_text
 from sql.catalyst import Catalyst, compile_session
 from sql.catalyst.plans import plan
+from sql.create_table import CreateTable
+from sql.create_view import CreateRecursiveView, CreateView
 from sql.emission import resolved
 from sql.functions import CreateFunction, Declared
 from sql.inserts import check_targets, find_target, fitted
@@ -29,15 +31,7 @@ from sql.registered import add_function, declare_function
 from sql.rules import apply_rules
 from sql.scope import Scope, renamed
 from sql.source import Source
-from sql.statements import (
-    CreateRecursiveView,
-    CreateTable,
-    CreateView,
-    InsertInto,
-    Statement,
-    has_lateness,
-    statements,
-)
+from sql.statements import InsertInto, Statement, has_lateness, statements
 from sql.streams import Relations, check_stream, emission_of_stream, forgets
 from sql.tables import add_lateness, add_table, declare_late_rows
 from sql.tokens import Slice

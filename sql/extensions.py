@@ -56,3 +56,9 @@ def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
     word = token.upper
     if word == "EMIT" and depth == 0 and after.upper in ("CHANGES", "FINAL", "STREAM"):
         cursor.fail(f"not supported: EMIT {after.upper}; write TRIGGER ... or EMIT (...)", token)
+
+
+def refuse_if_not_exists(cursor: Cursor) -> None:
+    """After CREATE and what it creates."""
+    if cursor.sees("IF", "NOT", "EXISTS"):
+        cursor.fail("IF NOT EXISTS has no meaning here: a program defines each name once")

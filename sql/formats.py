@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from sql.catalyst import Catalyst
+from sql.create_table import CreateTable
 from sql.program import FILE_FORMATS
 from sql.source import Source
-from sql.statements import CreateTable
 
 _FORMATS = (
     *(

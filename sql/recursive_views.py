@@ -8,12 +8,12 @@ from typing import Any
 from sql.append_only import append_only
 from sql.catalyst.plans import normalized_columns, plan
 from sql.catalyst.query import Query
+from sql.create_view import CreateRecursiveView
 from sql.plan import Distinct, Schema
 from sql.program import View
 from sql.recursion import check_declared, complete_components, reached, relations_in
 from sql.rules import apply_rules
 from sql.scope import Scope, renamed
-from sql.statements import CreateRecursiveView
 
 
 @dataclass

@@ -16,11 +16,12 @@ from sql.catalyst import Catalyst
 from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
+from sql.create_table import CreateTable
+from sql.create_view import CreateRecursiveView
 from sql.extensions import SPECIAL_TIME
 from sql.plan import Field, Plan, Project, Schema
 from sql.program import Table, View
 from sql.source import Source
-from sql.statements import CreateRecursiveView, CreateTable
 from sql.streams import Monotonic, annotated, monotonic
 from sql.system_time import version_time_of
 from sql.tokens import Slice

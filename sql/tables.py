@@ -19,12 +19,12 @@ from sql.annotations import (
 from sql.catalyst.errors import spark_error
 from sql.catalyst.query import Query
 from sql.catalyst.temporal import default_value
+from sql.create_table import CreateTable
 from sql.formats import check_format
 from sql.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from sql.plan import Field
 from sql.program import ColumnLateness, Table
 from sql.scope import Scope
-from sql.statements import CreateTable
 from sql.tokens import Slice
 
 

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 
 from circuits.zset import ZSet
+from sql.create_view import CreateView
 from sql.program import Program, Table, compile_program
 from sql.rules import driver
 from sql.source import read
-from sql.statements import CreateView, statements
+from sql.statements import statements
 from tests.circuits.engine import Engine
 from tests.oracle import arrow_values, same_rows
 

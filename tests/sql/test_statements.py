@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from circuits.errors import ProgramError
+from sql.create_table import CreateTable
+from sql.create_view import CreateView
 from sql.emission import EmitClause, TriggerClause
 from sql.source import read
-from sql.statements import CreateTable, CreateView, InsertInto, Statement, statements
+from sql.statements import InsertInto, Statement, statements
 
 
 def parse(text: str) -> list[Statement]:
