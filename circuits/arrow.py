@@ -36,6 +36,8 @@ _NAMES = {
     pa.date32(): "DATE",
     pa.timestamp("us", "UTC"): "TIMESTAMP",
     pa.timestamp("us"): "TIMESTAMP_NTZ",
+    pa.duration("us"): "INTERVAL DAY TO SECOND",
+    pa.duration("s"): "INTERVAL YEAR TO MONTH",
 }
 
 

@@ -9,6 +9,7 @@ DATE                   "2024-02-29"
 TIMESTAMP              "2024-02-29T10:00:00Z", with a fraction of six digits unless that is zero
 TIMESTAMP_NTZ          "2024-02-29T10:00:00"
 INTERVAL DAY..SECOND   a number of microseconds
+INTERVAL YEAR..MONTH   a number of months
 ARRAY, STRUCT          [1, 2], {"x": 1}
 MAP                    [["key", "value"], ...]
 """

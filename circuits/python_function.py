@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from circuits.errors import EvaluationError
+from circuits.intervals import for_calendar, from_outside, to_calendar
 
 STYLES = ("values", "arrow", "pandas")
 
@@ -82,12 +83,13 @@ def _loaded(function: PythonFunction) -> Callable[..., Any]:
 
 def results(function: PythonFunction, arguments: list[pa.Array], kind: pa.DataType) -> pa.Array:
     """The result for each row. arguments: at least one."""
+    arguments = [to_calendar(column) for column in arguments]
     try:
         made = _called(function, arguments)
     except Exception as error:  # a user's function raises what it likes
         row = _failing_row(function, arguments)
         raise _failed(function, error, row) from None
-    return _array(function, made, len(arguments[0]), kind)
+    return from_outside(_array(function, made, len(arguments[0]), for_calendar(kind)), kind)
 
 
 def _called(function: PythonFunction, arguments: list[pa.Array]) -> Any:
@@ -159,7 +161,7 @@ def _array(function: PythonFunction, made: Any, rows: int, kind: pa.DataType) ->
         if not _alike(made.type, kind):
             raise _unfit(function, f"returned {made.type}, but is declared to return {kind}")
         return made if made.type == kind else made.cast(kind)
-    except (pa.ArrowException, TypeError, OverflowError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise _unfit(function, f"returned what is no {kind}: {error}") from None
 
 
@@ -191,11 +193,12 @@ def results_by_group(
     made: list[Any] = []
     for number, columns in groups:
         try:
-            value = _loaded(function)(*(_given(column, function.style) for column in columns))
+            value = _loaded(function)(*(_given(to_calendar(column), function.style) for column in columns))
         except Exception as error:  # a user's function raises what it likes
             raise _failed(function, error, number) from None
         made.append(value.as_py() if isinstance(value, pa.Scalar) else value)
     try:
-        return pa.array(made, type=kind, from_pandas=function.style == "pandas")
-    except (pa.ArrowException, TypeError, OverflowError) as error:
+        array = pa.array(made, type=for_calendar(kind), from_pandas=function.style == "pandas")
+        return from_outside(array, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise _unfit(function, f"returned what is no {kind}: {error}") from None

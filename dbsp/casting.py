@@ -1,6 +1,7 @@
 """Arrow values as values of a column's type, unchanged or not at all.
 
-Allowed are casts within numbers, within strings, within times, and from a date to a timestamp. Whether
+Allowed are casts within numbers, within strings, within times, from a date to a timestamp, and from integers
+and intervals of months alone to INTERVAL YEAR TO MONTH. Whether
 something would be lost is asked of the values, not of the types: a DOUBLE of 3.0 is a BIGINT.
 """
 
@@ -12,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from circuits.intervals import CALENDAR, MONTHS, as_integers, for_calendar, from_outside, holds_months
+
 _KINDS = (
     ("boolean", pt.is_boolean),
     ("integer", pt.is_integer),
@@ -19,6 +22,7 @@ _KINDS = (
     ("decimal", pt.is_decimal),
     ("date", pt.is_date),
     ("timestamp", pt.is_timestamp),
+    ("months", lambda type_: type_ in (MONTHS, CALENDAR)),
     ("duration", pt.is_duration),
     ("struct", pt.is_struct),
     ("map", pt.is_map),
@@ -57,13 +61,17 @@ def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> p
 
     Raises Refused.
     """
-    if array.type == target:
-        return array
+    if holds_months(target):
+        return _with_months(array, target, timezone)
+    return array if array.type == target else _cast(array, target, timezone)
+
+
+def _cast(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
     if pt.is_null(array.type):
         return pa.nulls(len(array), target)
     if pt.is_dictionary(array.type):
         return cast_array(array.dictionary_decode(), target, timezone)
-    given, wanted = kind(array.type), kind(target)
+    given, wanted = _given_kind(array.type), kind(target)
     if given != wanted and given not in _FROM.get(wanted, set()):
         raise Refused(f"{array.type} is no {wanted}; cast it")
     if pt.is_nested(target):
@@ -87,6 +95,36 @@ def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> p
         if not pc.all(same, min_count=0).as_py():
             raise Refused(f"{array.type} would be rounded; cast it")
     return cast
+
+
+def _given_kind(type_: pa.DataType) -> str:
+    """A duration of seconds is one, where it comes from outside."""
+    return "duration" if pt.is_duration(type_) else kind(type_)
+
+
+def _with_months(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
+    """`target` holds MONTHS, a type of this project: what is given has integers or intervals there."""
+    outside = as_integers(target) if _integers_for_months(array.type, target) else for_calendar(target)
+    if pt.is_duration(array.type):
+        raise Refused(f"{array.type} is no interval of months; cast it")
+    try:
+        return from_outside(cast_array(array, outside, timezone), target)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def _integers_for_months(given: pa.DataType, target: pa.DataType) -> bool:
+    """Whether integers stand where `target` has months."""
+    if not pt.is_nested(target):
+        return bool(target == MONTHS and pt.is_integer(given))
+    if not pt.is_nested(given) or given.num_fields != target.num_fields:
+        return False
+    if pt.is_struct(target):
+        there = {field.name: field.type for field in given} if pt.is_struct(given) else {}
+        return any(f.name in there and _integers_for_months(there[f.name], f.type) for f in target)
+    return any(
+        _integers_for_months(given.field(i).type, target.field(i).type) for i in range(given.num_fields)
+    )
 
 
 def first_refused(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> int | None:

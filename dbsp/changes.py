@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from circuits.errors import ProgramError
+from circuits.intervals import batch_to_calendar
 from circuits.zset import ZSet
 from dbsp.metrics import Metrics
 from dbsp.sorting import sort_rows
@@ -40,11 +41,12 @@ class ViewChanges:
 
     def rows(self) -> list[tuple[dict[str, Any], int]]:
         """[({column: value, ...}, weight), ...]"""
-        return list(zip(self.zset.rows.to_pylist(), self.zset.weights.tolist(), strict=True))
+        rows = batch_to_calendar(self.zset.rows).to_pylist()
+        return list(zip(rows, self.zset.weights.tolist(), strict=True))
 
     def to_arrow(self) -> pa.Table:
         """The view's columns and an int64 column `__weight`."""
-        return pa.Table.from_batches([self.zset.to_batch()])
+        return pa.Table.from_batches([batch_to_calendar(self.zset.to_batch())])
 
     def __len__(self) -> int:
         return len(self.zset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
+import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -84,6 +85,17 @@ def _decode_duration(value: Any, type_: pa.DataType) -> Any:
     return value
 
 
+def _decode_months(value: Any, type_: pa.DataType) -> Any:
+    """A number of months, or '1-2' for years and months."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"([+-]?)(\d+)-(\d|1[01])", value.strip())
+    if match is None:
+        raise ValueError("expected a number of months, or years and months such as '1-2'")
+    months = int(match[2]) * 12 + int(match[3])
+    return -months if match[1] == "-" else months
+
+
 def _decode_array(value: Any, type_: pa.DataType) -> Any:
     return [decode(item, type_.value_type) for item in value] if isinstance(value, list) else value
 
@@ -109,6 +121,7 @@ _DECODERS: dict[str, Callable[[Any, pa.DataType], Any]] = {
     "date": _decode_date,
     "timestamp": _decode_timestamp,
     "duration": _decode_duration,
+    "months": _decode_months,
     "array": _decode_array,
     "struct": _decode_struct,
     "map": _decode_map,

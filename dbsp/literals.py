@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from circuits.intervals import LEAST, MONTHS, MOST
 from dbsp.casting import Refused, kind, reason
 
 _FRACTIONS = (float, Decimal)
@@ -30,6 +31,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "date": (date,),
     "timestamp": (datetime,),
     "duration": (timedelta,),
+    "months": (int, pa.MonthDayNano),
     "array": (list, tuple, np.ndarray),
     "struct": (dict, tuple),
     "map": (dict, list, tuple),
@@ -44,6 +46,7 @@ _EXAMPLES = {
     "date": "a datetime.date",
     "timestamp": "a datetime.datetime",
     "duration": "a datetime.timedelta",
+    "months": "an int of months or a pyarrow.MonthDayNano",
     "array": "a list",
     "struct": "a dict",
     "map": "a dict",
@@ -98,6 +101,8 @@ def _prepare(values: list[Any], classes: set[type], type_: pa.DataType, timezone
         return [_integral(v) if isinstance(v, _FRACTIONS) else v for v in values]
     if pt.is_timestamp(type_) and any(issubclass(c, date) for c in classes):
         return [_moment(v, type_.tz, timezone) if isinstance(v, date) else v for v in values]
+    if type_ == MONTHS:
+        return [None if v is None else _months(v) for v in values]
     if pt.is_nested(type_):
         return [None if v is None else nested(v, type_, timezone) for v in values]
     return values
@@ -138,6 +143,17 @@ def _integral(value: Any) -> int:
     if value % 1 != 0:  # NaN and infinities too
         raise ValueError("it has a fraction")
     return int(value)
+
+
+def _months(value: Any) -> int:
+    months = value
+    if isinstance(value, pa.MonthDayNano):
+        if value.days or value.nanoseconds:
+            raise ValueError("it has days or a time; an INTERVAL YEAR TO MONTH has years and months only")
+        months = value.months
+    if not LEAST <= months <= MOST:
+        raise ValueError("it doesn't fit 32 bits of months")
+    return int(months)
 
 
 def _moment(value: date, zone: str | None, timezone: str) -> datetime:

@@ -61,10 +61,11 @@ def _views(program: Program, directory: str, as_of: int | None, spark: SparkSess
 
 
 def _ask(spark: SparkSession, select: str, views: list[str]) -> pa.RecordBatch:
+    from dbsp.spark.intervals import with_integers  # noqa: PLC0415
     from dbsp.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
     try:
-        table = spark.sql(select).toArrow()
+        table = with_integers(spark.sql(select)).toArrow()
     except SparkFailure as error:
         raise ProgramError(f"{first_line(error).rstrip('.')}; views: {', '.join(views)}") from None
     return concat(table.schema, table.to_batches())

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.errors import DataError
+from circuits.intervals import batch_to_calendar
 from circuits.zset import ZSet
 from dbsp.sorting import sort_rows
 
@@ -36,8 +37,9 @@ class Contents:
         return ZSet(pa.RecordBatch.from_arrays(total.rows.columns, schema=self.schema), total.weights)
 
     def to_arrow(self) -> pa.Table:
-        """Every row as often as it is there, in no particular order."""
-        return pa.Table.from_batches([_repeated(self.view, self.zset)])
+        """Every row as often as it is there, in no particular order; INTERVAL YEAR TO MONTH as Arrow's
+        interval of months, days and nanoseconds."""
+        return pa.Table.from_batches([batch_to_calendar(_repeated(self.view, self.zset))])
 
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame."""
@@ -45,14 +47,16 @@ class Contents:
 
     def to_spark(self) -> DataFrame:
         """The same as a DataFrame of the pipeline's session, or of the active one."""
-        from dbsp.spark.session import session  # noqa: PLC0415  only who asks for Spark pays for it
+        from dbsp.spark.intervals import to_frame  # noqa: PLC0415  only who asks for Spark pays for it
+        from dbsp.spark.session import session  # noqa: PLC0415
 
         spark = self._spark if self._spark is not None else session()
-        return spark.createDataFrame(self.to_arrow())
+        return to_frame(spark, _repeated(self.view, self.zset))
 
     def rows(self) -> list[dict[str, Any]]:
         """Every row as often as it is there, sorted."""
-        listed: list[dict[str, Any]] = _repeated(self.view, sort_rows(self.zset)).to_pylist()
+        rows = batch_to_calendar(_repeated(self.view, sort_rows(self.zset)))
+        listed: list[dict[str, Any]] = rows.to_pylist()
         return listed
 
     def __len__(self) -> int:

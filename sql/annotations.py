@@ -18,6 +18,7 @@ from decimal import Decimal, InvalidOperation
 import pyarrow as pa
 import pyarrow.types as pt
 
+from circuits.arrow import type_name
 from circuits.errors import ProgramError
 from circuits.expressions.nodes import Literal
 from circuits.percentile import Percentile
@@ -186,4 +187,4 @@ def _mismatch(text: Slice, column: pa.DataType, what: str) -> str:
         return f"{what} of a date is a number of days, as INTERVAL 2 DAYS, not {text.text}"
     if _can_be_late(column):
         return f"{what} of a number is a number of its type, not {text.text}"
-    return f"a column of type {column} can't have LATENESS; timestamps, dates and numbers can"
+    return f"a column of type {type_name(column)} can't have LATENESS; timestamps, dates and numbers can"

@@ -4,6 +4,7 @@
     STRING, CHAR, VARCHAR → string       DATE → date32                         BINARY → binary
     TIMESTAMP → timestamp(us, UTC)       TIMESTAMP_NTZ → timestamp(us)         BOOLEAN → bool
     INTERVAL DAY..SECOND → duration(us)  ARRAY, STRUCT, MAP → list_, struct, map_
+    INTERVAL YEAR..MONTH → MONTHS, see `circuits.intervals`
 
 Nested elements are nullable whatever Spark says: nullability is a column's, not a type's.
 """
@@ -14,6 +15,8 @@ import re
 from typing import Any
 
 import pyarrow as pa
+
+from circuits.intervals import MONTHS
 
 
 class UnsupportedType(Exception):
@@ -61,6 +64,8 @@ def _arrow_atom(name: str) -> pa.DataType:
         return pa.string()
     if re.fullmatch(r"interval (day|hour|minute|second)( to (hour|minute|second))?", name):
         return pa.duration("us")
+    if is_year_month(name):
+        return MONTHS
     raise UnsupportedType(name)
 
 
@@ -68,17 +73,24 @@ def is_year_month(spark: Any) -> bool:
     return isinstance(spark, str) and re.fullmatch(r"interval (year|month)( to month)?", spark) is not None
 
 
+def intervals_in(spark: Any) -> list[str]:
+    """The types of intervals in the type, outermost first."""
+    if isinstance(spark, dict):
+        return [name for part in spark.values() for name in intervals_in(part)]
+    if isinstance(spark, list):
+        return [name for part in spark for name in intervals_in(part)]
+    return [spark] if isinstance(spark, str) and spark.startswith("interval ") else []
+
+
 def literal_type(spark: Any) -> pa.DataType:
     """Like `arrow_type`, and the types only constants and intermediate values have.
 
-    INTERVAL YEAR TO MONTH is an int32 of months, CalendarInterval a month_day_nano_interval, VOID null.
+    CalendarInterval is a month_day_nano_interval, VOID null.
     """
     if spark in ("void", "null"):
         return pa.null()
     if spark == "interval":
         return pa.month_day_nano_interval()
-    if is_year_month(spark):
-        return pa.int32()
     if isinstance(spark, dict) and spark["type"] == "array":
         return pa.list_(literal_type(spark["elementType"]))
     return arrow_type(spark)
@@ -91,7 +103,7 @@ def ddl(type_: pa.DataType) -> str:
     if pa.types.is_decimal(type_):
         return f"decimal({type_.precision},{type_.scale})"
     if pa.types.is_duration(type_):
-        return "interval day to second"
+        return "interval year to month" if type_ == MONTHS else "interval day to second"
     if pa.types.is_struct(type_):
         return "struct<" + ", ".join(f"`{field.name}`: {ddl(field.type)}" for field in type_) + ">"
     if pa.types.is_list(type_):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from circuits.intervals import batch_to_calendar
+from dbsp.spark.intervals import to_frame, with_integers
 from tests.programs import Program, Table, View
 from tests.strategies import Row
 from tests.values import ARROW
@@ -20,6 +22,7 @@ _TYPES = {
     "STRUCT<x: INT, y: STRING>": "STRUCT(x INT, y VARCHAR)",
     "TIMESTAMP_NTZ": "TIMESTAMP",
     "BINARY": "BLOB",
+    "INTERVAL YEAR TO MONTH": "INTERVAL",
 }
 
 # starts of the windows [start, start + len) that hold t, start = k·slide + shift; all in minutes
@@ -35,13 +38,15 @@ CREATE MACRO window_starts(t, len, slide, shift) AS
 
 
 def arrow_rows(table: Table, rows: Iterable[Row]) -> pa.Table:
-    """Rows of a table as Arrow, of its declared types."""
+    """Rows of a table as anybody hands them over, of its declared types."""
+    return pa.Table.from_batches([batch_to_calendar(_declared(table, rows))])
+
+
+def _declared(table: Table, rows: Iterable[Row]) -> pa.RecordBatch:
     schema = pa.schema([pa.field(c.name, ARROW[c.type]) for c in table.columns])
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    return pa.Table.from_arrays(
-        [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)],
-        schema=schema,
-    )
+    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class DuckDB:
@@ -80,9 +85,8 @@ class Spark:
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         for table in program.tables:
             # DataFrames of Arrow tables map nested types as they are
-            self.session.createDataFrame(arrow_rows(table, contents[table.name])).createOrReplaceTempView(
-                table.name
-            )
+            frame = to_frame(self.session, _declared(table, contents[table.name]))
+            frame.createOrReplaceTempView(table.name)
         for view in program.views:
             if view.recursive:
                 self._fixed_point(view)
@@ -102,7 +106,7 @@ class Spark:
             rows = self.session.createDataFrame(self.session.sql(view.query).distinct().toArrow())
 
     def _rows(self, name: str) -> list[Row]:
-        return arrow_values(self.session.table(name).toArrow())
+        return arrow_values(with_integers(self.session.table(name)).toArrow())
 
 
 def arrow_values(table: pa.Table | pa.RecordBatch) -> list[Row]:
@@ -122,6 +126,10 @@ def normal(value: Any) -> Any:
     """One spelling of a value, whoever computed it."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC).replace(tzinfo=None)
+    if isinstance(value, pa.MonthDayNano):
+        return value.months
+    if isinstance(value, timedelta):  # the months of an interval of DuckDB's
+        return value.days // 30
     if isinstance(value, dict):
         return tuple(normal(item) for item in value.values())
     if isinstance(value, list | tuple):

@@ -41,6 +41,7 @@ _LITERALS = {
     "TIMESTAMP": ["TIMESTAMP '2024-02-29 10:00:00'", "TIMESTAMP '1970-01-01 00:00:00'"],
     "TIMESTAMP_NTZ": ["CAST(DATE '2024-02-29' AS TIMESTAMP_NTZ)"],
     "BOOLEAN": ["true", "false"],
+    "INTERVAL YEAR TO MONTH": ["INTERVAL '14' MONTH", "INTERVAL '0' MONTH"],
 }
 _LIMIT = 10**8
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -54,6 +55,7 @@ ORDERED = (
     "TIMESTAMP",
     "TIMESTAMP_NTZ",
     "BOOLEAN",
+    "INTERVAL YEAR TO MONTH",
 )
 _NUMBERS = (*_INTEGERS, "DOUBLE", "DECIMAL(10,2)")
 
@@ -186,6 +188,7 @@ class Parts:
         if c.type == "BOOLEAN":
             return Expr(f"({self.condition(columns)})", "BOOLEAN")
         computed = {"DOUBLE": self.double, "STRING": self.string, "DATE": self.time, "TIMESTAMP": self.time}
+        computed["INTERVAL YEAR TO MONTH"] = self.months
         if c.type.startswith("DECIMAL"):
             return self.decimal(columns, c)
         return computed[c.type](columns, c) if c.type in computed else plain
@@ -282,6 +285,19 @@ class Parts:
             ]
         kind, text = self.choices.choice(options)
         return Expr(text, kind, 10000)
+
+    def months(self, columns: Sequence[Column], c: Column) -> Expr:
+        other = self.choices.choice(self.of(columns, c.type))
+        options = [
+            (c.type, f"{c.name} + {other.name}"),
+            (c.type, f"{c.name} - INTERVAL '1' MONTH"),
+            (c.type, f"greatest({c.name}, {other.name})"),
+            (c.type, f"CASE WHEN {self.condition(columns)} THEN {c.name} ELSE {other.name} END"),
+            ("DATE", f"CAST(DATE '2024-02-29' + {c.name} AS DATE)"),
+            ("INT", f"CAST(extract(YEAR FROM {c.name}) AS INT)"),
+        ]
+        kind, text = self.choices.choice(options)
+        return Expr(text, kind)
 
     def condition(self, columns: Sequence[Column], depth: int = 1) -> str:
         exact = [c for c in columns if c.exact and c.type in ORDERED]

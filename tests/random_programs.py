@@ -26,6 +26,7 @@ _RARE = {
     "h": "SMALLINT",
     "n": "TIMESTAMP_NTZ",
     "x": "BINARY",
+    "y": "INTERVAL YEAR TO MONTH",
     "a": "ARRAY<INT>",
     "o": "STRUCT<x: INT, y: STRING>",
 }

@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from circuits.intervals import MONTHS
+
 T = TypeVar("T")
 
 
@@ -62,6 +64,7 @@ DOMAINS: dict[str, list[Any]] = {
     "DATE": [date(2024, 2, 29), date(1969, 12, 31), date(2024, 3, 1)],
     "TIMESTAMP": [_at(text) for text in _TIMES],
     "TIMESTAMP_NTZ": [_at(text).replace(tzinfo=None) for text in _TIMES],
+    "INTERVAL YEAR TO MONTH": [0, 1, 14, -25],
     "ARRAY<INT>": [[], [1], [1, None], [None, 1], [1, 2]],
     "STRUCT<x: INT, y: STRING>": [
         {"x": 1, "y": "a"},
@@ -85,6 +88,7 @@ ARROW: dict[str, pa.DataType] = {
     "DATE": pa.date32(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"),
     "TIMESTAMP_NTZ": pa.timestamp("us"),
+    "INTERVAL YEAR TO MONTH": MONTHS,
     "ARRAY<INT>": pa.list_(pa.int32()),
     "STRUCT<x: INT, y: STRING>": pa.struct([("x", pa.int32()), ("y", pa.string())]),
 }

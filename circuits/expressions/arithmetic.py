@@ -3,7 +3,7 @@
 Integers are exact: what doesn't fit the type is ARITHMETIC_OVERFLOW under ANSI, NULL under TRY, and wraps
 under LEGACY. FLOAT and DOUBLE are IEEE 754, except that division by zero is an error as for integers.
 DECIMAL is computed exactly and rounded HALF_UP once, to the precision and scale of the call's type.
-Intervals of days to seconds are integers of microseconds.
+Intervals are integers of microseconds (64 bits) or of months (32 bits).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from circuits.expressions.modes import ANSI, LEGACY, checked, mode
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
 from circuits.expressions.vectors import Mask, Numbers, Vector, both, require, result, vector
+from circuits.intervals import MONTHS
 
 _EXACT_IN_DOUBLE = 2.0**62
 
@@ -118,7 +119,7 @@ def _integers(
         values = operate(a, b)
     if mode(call) == LEGACY:
         return result(call, values, x, y)
-    if call.type.bit_width == 64:
+    if _bits(call.type) == 64:
         good = ~overflows(a, b, values)
     else:
         good = _in_range(values, call.type)
@@ -133,8 +134,12 @@ def _overflow_condition(call: Call) -> str:
     return "ARITHMETIC_OVERFLOW" if call.type.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
 
 
+def _bits(kind: pa.DataType) -> int:
+    return 32 if kind == MONTHS else int(kind.bit_width)
+
+
 def _in_range(values: Numbers, kind: pa.DataType) -> Mask:
-    bound = 1 << (kind.bit_width - 1)
+    bound = 1 << (_bits(kind) - 1)
     return np.asarray((values >= -bound) & (values < bound))
 
 
@@ -282,12 +287,10 @@ def _signed(call: Call, value: Value, operate: Callable[[Numbers], Numbers]) -> 
         return decimal_result(call, operate(x.values), x)
     x = vector(value)
     if x.values.dtype.kind == "i" and mode(call) == ANSI:
-        good = x.values != np.iinfo(x.values.dtype).min
-        condition = (
-            "INTERVAL_ARITHMETIC_OVERFLOW.WITH_SUGGESTION"
-            if pt.is_duration(call.type)
-            else "ARITHMETIC_OVERFLOW"
-        )
+        good = x.values != -(1 << (_bits(call.type) - 1))
+        condition = "ARITHMETIC_OVERFLOW"
+        if pt.is_duration(call.type) and call.function == "unary_minus":
+            condition = "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION"
         require(good, condition, lambda row: f"{type_name(call.type)} overflow.", x)
     with np.errstate(all="ignore"):
         return result(call, operate(x.values), x)

@@ -15,12 +15,14 @@ import pyarrow.types as pt
 
 from circuits.arrow import child_arrays, validity
 from circuits.errors import EvaluationError
+from circuits.expressions import casts_interval as interval
 from circuits.expressions import casts_numeric as numeric
 from circuits.expressions import casts_text as text
 from circuits.expressions import casts_time as time
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
 from circuits.hashing import list_ranges
+from circuits.intervals import MONTHS
 
 Convert = Callable[[Call, pa.Array], pa.Array]
 
@@ -47,6 +49,8 @@ def _kind(of: pa.DataType) -> str:
         (pt.is_binary, "binary"),
         (pt.is_date32, "date"),
         (pt.is_timestamp, "timestamp"),
+        (lambda kind: kind == MONTHS, "months"),
+        (pt.is_duration, "interval"),
     )
     return next((name for test, name in tests if test(of)), str(of))
 
@@ -91,6 +95,16 @@ _CONVERT: dict[tuple[str, str], Convert] = {
     ("timestamp", "date"): time.timestamp_to_date,
     ("timestamp", "timestamp"): time.timestamp_to_timestamp,
 }
+for _interval in ("months", "interval"):
+    _CONVERT |= {
+        (_interval, _interval): interval.interval_to_interval,
+        (_interval, "integer"): interval.interval_to_integer,
+        (_interval, "decimal"): interval.interval_to_decimal,
+        (_interval, "string"): interval.interval_to_string,
+        ("integer", _interval): interval.integer_to_interval,
+        ("decimal", _interval): interval.decimal_to_interval,
+        ("string", _interval): interval.string_to_interval,
+    }
 
 
 def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
@@ -111,7 +125,7 @@ def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
 
 @kernel("cast", refuse=lambda call: _refused(call.arguments[0].type, call.type))
 def cast(call: Call, value: Value) -> Value:
-    if value.type == call.type:
+    if value.type == call.type and not pt.is_duration(call.type):
         return value
     if isinstance(value, pa.Scalar):
         return _convert(call, pa.repeat(value, 1))[0]
@@ -119,7 +133,7 @@ def cast(call: Call, value: Value) -> Value:
 
 
 def _convert(call: Call, source: pa.Array) -> pa.Array:
-    if source.type == call.type:
+    if source.type == call.type and not pt.is_duration(call.type):
         return source
     if pt.is_null(source.type):
         return pa.nulls(len(source), call.type)

@@ -23,6 +23,9 @@ def raise_error(call: Call, condition: Value, parameters: Value) -> Value:
 
 # What has a way of its own to give NULL in place of an error, and what never fails.
 _OPTION: dict[str, tuple[str, object]] = {"unhex": ("failOnError", False), "un_base64": ("tried", True)}
+_TRIED = {"add", "subtract", "multiply_ym_interval", "multiply_dt_interval"}
+_TRIED |= {"divide_ym_interval", "divide_dt_interval"}
+_OPTION |= dict.fromkeys(_TRIED, ("evalMode", "TRY"))
 _NEVER = {"static_invoke.Encode.encode"}
 
 
@@ -30,6 +33,9 @@ def _refused(call: Call) -> str | None:
     inner = call.arguments[0]
     if isinstance(inner, Call) and inner.function not in {*_OPTION, *_NEVER}:
         return f"'{inner.function}'"
+    if isinstance(inner, Call) and inner.function in _TRIED:
+        # of what fails further inside, Spark makes NULL too
+        return next((f"'{a.function}' inside" for a in inner.arguments if isinstance(a, Call)), None)
     return None
 
 

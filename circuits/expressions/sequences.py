@@ -19,6 +19,7 @@ from circuits.expressions.registry import Value
 from circuits.expressions.spread import columnar
 from circuits.expressions.time_zones import DAY
 from circuits.expressions.vectors import Mask, Numbers, from_numbers, require, vector
+from circuits.intervals import MONTHS
 
 _MOST = 2**31 - 15
 _SHORTEST_MONTH, _SHORTEST_DAY = 28 * DAY, 22 * DAY // 24
@@ -40,7 +41,7 @@ def sequence(call: Call, start: pa.Array, stop: pa.Array, step: pa.Array | None 
     unit = DAY if pt.is_timestamp(kind) else 1
     by = np.where(first <= last, unit, -unit) if step is None else vector(step).values.astype(np.int64)
     if step is not None and pt.is_temporal(kind):
-        if not pt.is_duration(step.type):
+        if step.type == MONTHS:
             return _calendar(call, start, first, last, by, np.zeros_like(by), np.zeros_like(by), valid)
         days = np.sign(by) * (np.abs(by) // DAY)
         rest = by - days * DAY

@@ -21,6 +21,7 @@ from circuits.expressions.registry import Value
 from circuits.expressions.spread import columnar
 from circuits.expressions.vectors import Numbers
 from circuits.hashing import byte_ranges, list_ranges
+from circuits.intervals import MONTHS
 
 Mix = Callable[[Numbers, Numbers], Numbers]
 
@@ -192,6 +193,8 @@ def _chained(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
 
 def _of_fixed(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
     values = fixed_values(array)
+    if array.type == MONTHS:
+        values = values.astype(np.int32)
     if values.dtype.kind == "f":
         # one NaN, and 0.0 for −0.0
         values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values + values.dtype.type(0))

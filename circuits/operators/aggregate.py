@@ -23,6 +23,7 @@ from circuits.equality import equal_rows
 from circuits.errors import EvaluationError
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
+from circuits.intervals import LEAST, MONTHS, MOST
 from circuits.limbs import divide_half_up, join_doubles, to_decimal, to_double, to_int64
 from circuits.operator import Context, Operator, Placement, Value
 from circuits.operators.combine import keep_keys
@@ -274,8 +275,14 @@ def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> tuple[pa.Array
     """(the sums, which of them fit their type)"""
     if pa.types.is_decimal(result.type):
         return to_decimal(limbs, result.type, valid)
-    values, fits = to_int64(limbs)
+    values, fits = _to_integers(result, limbs)
     return pa.array(values, mask=~(valid & fits)).cast(result.type), fits
+
+
+def _to_integers(result: Result, limbs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Months have 32 bits only."""
+    values, fits = to_int64(limbs)
+    return values, fits & (values >= LEAST) & (values <= MOST) if result.type == MONTHS else fits
 
 
 def _average(
@@ -286,7 +293,7 @@ def _average(
         return pa.array(to_double(limbs) / counts, mask=~valid), np.ones(len(counts), np.bool_)
     if pa.types.is_duration(result.type):
         # Spark divides a sum that must fit
-        _, fits = to_int64(limbs)
+        _, fits = _to_integers(result, limbs)
         average, _ = to_int64(divide_half_up(limbs, 0, counts)[:2])
         return pa.array(average, mask=~(valid & fits)).cast(result.type), fits
     return to_decimal(divide_half_up(limbs, result.scale, counts), result.type, valid)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,14 @@ from pyspark.sql import DataFrame, SparkSession
 from circuits.batch import Batch, Layout
 from circuits.errors import Error, StateError
 from circuits.hashing import hash_rows
+from circuits.intervals import as_integers, to_integers
 from circuits.operators.trigger import STATE
 from circuits.segments import Chunk, Segments
 from circuits.zset import WEIGHT, ZSet
 from dbsp.commits import write_whole
 from dbsp.outputs import layout_of
 from dbsp.shapes import Records, retracts, upserts
+from dbsp.spark.intervals import with_intervals
 from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.session import share_packages
 from dbsp.spark.sources import columns_ddl, is_file, path_of
@@ -64,7 +66,8 @@ class Reading:
                     self._column(records, source, field.type)
                     for source, field in zip(self.columns, self.schema, strict=True)
                 ]
-                yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+                integers = [to_integers(column) for column in columns]
+                yield pa.RecordBatch.from_arrays(integers, names=self.schema.names)
 
     def _records(self, segments: Segments, task: int) -> Records:
         if not self.key:
@@ -170,7 +173,9 @@ class Sinks:
         reading = reading_of(self.pipeline, insert, step, chunks)
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
         names = set(reading.schema.names)
-        return numbers.mapInArrow(reading, columns_ddl(c for c in target.schema if c.name in names))
+        fields = [c for c in target.schema if c.name in names]
+        given = [replace(c, type=as_integers(c.type)) for c in fields]
+        return with_intervals(numbers.mapInArrow(reading, columns_ddl(given)), [c.type for c in fields])
 
     def _write(self, target: Table, step: int, changes: DataFrame) -> None:
         assert target.format is not None

@@ -23,6 +23,7 @@ from circuits.reads import read_columns
 from circuits.segments import Chunk, SegmentWriter
 from circuits.zset import ZSet
 from dbsp.rows import BadRow, key_rows, whole_rows
+from dbsp.spark.intervals import with_integers
 from dbsp.spark.session import share_packages
 from dbsp.spark.sources import quoted
 from sql.program import Table
@@ -91,6 +92,7 @@ def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> li
     Raises DataError for columns that don't fit, before anything runs, and for values that don't.
     """
     staging = Staging(pipeline.store.segments.root, 0, table, weight, pipeline.program.timezone)
+    frame = with_integers(frame)
     check(staging, frame)
     share_packages(frame.sparkSession.sparkContext)
     if weight > 0:

@@ -28,6 +28,7 @@ from circuits.errors import Error, ProgramError
 from circuits.reads import read_columns
 from dbsp.changes import Changes
 from dbsp.spark.checkpoint import Checkpoint
+from dbsp.spark.intervals import with_integers
 from dbsp.spark.messages import SparkFailure, first_line
 from dbsp.spark.runner import SparkRunner
 from dbsp.spark.session import session, share_packages
@@ -162,7 +163,7 @@ class _Run:
     def _staged(self, relation: int, table: Table) -> DataFrame:
         timezone = self.pipeline.program.timezone
         staging = Staging(str(self.pipeline.store.segments.root), relation, table, 1, timezone)
-        frame = open_source(self.spark, table)
+        frame = with_integers(open_source(self.spark, table))
         check(staging, frame)
         frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
         return frame.mapInArrow(staging, STAGED)

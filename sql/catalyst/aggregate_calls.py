@@ -123,16 +123,14 @@ def _mode(read: Read, argument: Expression) -> tuple[tuple[str, object], ...]:
     mode = node["o"].get("evalContext", node["o"]).get("evalMode", "ANSI")
     if mode not in ("ANSI", "TRY"):
         raise query.error(node, f"aggregate function '{node['pretty']}' is not supported yet")
-    months = str(query.spark_type(node["k"][0])).startswith(("interval year", "interval month"))
     kind = argument.type
-    if months or not (
+    if not (
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
         or pa.types.is_duration(kind)
     ):
-        over = "intervals of months" if months else _type_name(argument)
-        raise query.refuse(node, f"{node['pretty']} over {over}")
+        raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")
     return (("evalMode", "TRY"),) if mode == "TRY" else ()
 
 

@@ -16,7 +16,7 @@ from circuits.expressions.registry import find, snake_case
 from sql.catalyst.clock import MARK, refused
 from sql.catalyst.literals import day_time, literal_value
 from sql.catalyst.query import Node, Query
-from sql.types import is_year_month
+from sql.types import intervals_in
 
 Special = Callable[[Node], Expression | None]
 
@@ -39,14 +39,6 @@ _REFUSED = {
     "PythonUDF": "Python functions registered in a Spark session",
     "ScalaUDF": "functions registered in a Spark session",
     "GroupingSets": "GROUPING SETS here",
-}
-# What takes an INTERVAL YEAR TO MONTH, which is a number of months to us: elsewhere it would pass for an INT.
-_TAKE_MONTHS = {
-    *("DateAddYMInterval", "TimestampAddYMInterval", "Sequence"),
-    *("Add", "Subtract", "UnaryMinus", "UnaryPositive", "MultiplyYMInterval", "DivideYMInterval"),
-    *("ExtractANSIIntervalYears", "ExtractANSIIntervalMonths"),
-    *("EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual"),
-    *("In", "Greatest", "Least", "IsNull", "IsNotNull", "Coalesce", "If", "CaseWhen"),
 }
 
 
@@ -113,14 +105,12 @@ def _lambda(query: Query, node: Node, position: Mapping[int, int], special: Spec
 
 def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
     children = [child for child in node["k"] if query.spark_type(child) != "object"]
-    if node["c"] not in _TAKE_MONTHS and any(is_year_month(query.spark_type(child)) for child in children):
-        raise query.refuse(node, "a value of INTERVAL YEAR TO MONTH here")
     call = Call(
         _function(query, node),
         tuple(expression(query, child, position, special) for child in children),
         query.value_type(node),
         node["n"],
-        _options(node),
+        tuple(sorted((*_options(node), *_interval(query, node)))),
         query.spelled(node),
     )
     check_covered(query, node, call)
@@ -175,6 +165,19 @@ def _options(node: Node) -> tuple[tuple[str, object], ...]:
     if options.get("allowDecimalPrecisionLoss") is True:
         del options["allowDecimalPrecisionLoss"]
     return tuple(sorted(options.items()))
+
+
+def _interval(query: Query, node: Node) -> tuple[tuple[str, object], ...]:
+    """Of a CAST from or to an interval its type, of which ours says less: the parts it is spelled in."""
+    if node["c"] != "Cast":
+        return ()
+    before, after = query.spark_type(node["k"][0]), query.spark_type(node)
+    if isinstance(before, dict) or isinstance(after, dict):
+        if intervals_in(before) != intervals_in(after):
+            raise query.refuse(node, "a cast of intervals inside of a nested type")
+        return ()
+    named = [*intervals_in(after), *intervals_in(before)]
+    return (("interval", named[0]),) if named else ()
 
 
 def _flatten(parameters: Mapping[str, Any], into: dict[str, object]) -> None:

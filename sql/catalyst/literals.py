@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from circuits.expressions.nodes import Literal
+from circuits.intervals import MONTHS
 
 _EPOCH = datetime(1970, 1, 1)
 _DAY = 86_400_000_000
@@ -59,7 +60,7 @@ def _atom(value: Any, type_: pa.DataType) -> object:
 def _temporal(value: Any, type_: pa.DataType) -> object:
     """An interval, date or datetime; the bare count where Python's calendar ends (year 1 to 9999)."""
     if pa.types.is_duration(type_):
-        return timedelta(microseconds=value)
+        return timedelta(seconds=value) if type_ == MONTHS else timedelta(microseconds=value)
     if type_ == pa.month_day_nano_interval():
         months, days, microseconds = value
         return pa.MonthDayNano([months, days, microseconds * 1000])

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from circuits.expressions.nodes import Call, Expression, Literal
+from circuits.intervals import MONTHS
 from circuits.windows.calls import Edge, Frame, Gathered
 from circuits.windows.functions import FUNCTIONS
 from sql.catalyst.aggregate_calls import aggregate_call
@@ -184,8 +185,7 @@ def _moved(query: Query, node: Node, by: SortOrder, offset: Literal) -> Expressi
     """The bound of a RANGE frame: the current row's value plus the offset, or minus it if descending."""
     value = by.expression
     amount = Literal(-offset.value, offset.type) if by.descending else offset  # type: ignore[operator]
-    spark = query.spark_type(node)
-    is_months = isinstance(spark, str) and spark.startswith(("interval year", "interval month"))
+    is_months = offset.type == MONTHS
     zone: tuple[tuple[str, object], ...] = (("timeZoneId", query.timezone),)
     if pt.is_date(value.type) and isinstance(amount.value, timedelta):
         amount = Literal(amount.value // timedelta(days=1), pa.int32())

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from circuits.hashing import FOUR_BITS
+from circuits.intervals import MONTHS
 from circuits.zset import ZSet
 from tests.values import ARROW, DOMAINS, identity
 
@@ -31,6 +32,7 @@ VALUES: dict[pa.DataType, list[Any]] = {
         Decimal(10) ** 27,
         Decimal(2) ** 64,
     ],
+    MONTHS: [timedelta(0), timedelta(seconds=14), timedelta(seconds=-1)],
     pa.duration("us"): [timedelta(0), timedelta(microseconds=1), timedelta(days=-1)],
     pa.map_(pa.string(), pa.int32()): [[], [("a", 1)], [("a", None)], [("a", 1), ("b", 2)]],
     pa.list_(pa.string()): [[], [""], ["", ""], [None], ["a", "b"], ["ab"]],

@@ -21,6 +21,8 @@ import pyarrow as pa
 from circuits.errors import EvaluationError
 from circuits.expressions.evaluate import evaluate
 from circuits.expressions.nodes import Expression
+from circuits.intervals import to_integers
+from dbsp.spark.intervals import with_integers, with_intervals
 from sql.catalyst import Catalyst
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
@@ -50,11 +52,15 @@ class AgainstSpark:
 
     def _start(self) -> None:
         numbered = self.rows.append_column("__row", pa.array(range(self.rows.num_rows), pa.int64()))
-        # with its types said: left to itself Spark reads TIMESTAMP_NTZ columns as TIMESTAMP
-        types = ", ".join(f"`{field.name}` {ddl(field.type)}" for field in numbered.schema)
         # a copy, because Spark's reader can't take lists with an offset
         copied = numbered.take(pa.array(range(numbered.num_rows)))
-        self.frame = self.spark.createDataFrame(pa.Table.from_batches([copied]), schema=types)
+        columns = [to_integers(column) for column in copied.columns]
+        # with its types said: left to itself Spark reads TIMESTAMP_NTZ columns as TIMESTAMP
+        named = zip(numbered.schema.names, columns, strict=True)
+        types = ", ".join(f"`{name}` {ddl(column.type)}" for name, column in named)
+        given = pa.Table.from_arrays(columns, names=numbered.schema.names)
+        frame = self.spark.createDataFrame(given, schema=types)
+        self.frame = with_intervals(frame, numbered.schema.types)
         self.catalyst = Catalyst(self.spark)
         fields = zip(self.rows.schema.names, self.rows.schema.types, strict=True)
         columns = [(name, self.catalyst.column_type(ddl(kind)), True) for name, kind in fields]
@@ -95,7 +101,7 @@ class AgainstSpark:
         self.frame.createOrReplaceTempView("against_spark")
         columns = ", ".join(f"({e}) AS c{n}" for n, e in enumerate(expressions))
         query = f"SELECT {columns}, __row FROM against_spark ORDER BY __row"
-        return self._session(lambda: self.spark.sql(query).toArrow().drop_columns(["__row"]))
+        return self._session(lambda: with_integers(self.spark.sql(query)).toArrow().drop_columns(["__row"]))
 
     def check(self, expressions: Sequence[str]) -> None:
         """Each expression has the same value on every row in both."""
@@ -106,7 +112,8 @@ class AgainstSpark:
                 wrong.append(f"{expressions[n]}: {ours}")
                 continue
             ours.validate(full=True)
-            wrong += _differences(expressions[n], self.rows, ours, theirs.column(n).combine_chunks())
+            mine, spark = to_integers(ours), theirs.column(n).combine_chunks()
+            wrong += _differences(expressions[n], self.rows, mine, spark)
         assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:40]])
 
     def check_fails(self, expressions: Sequence[str]) -> None:

@@ -8,6 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
+from circuits.intervals import MONTHS
+
 EDGES = [
     "2024-03-31T00:30:00", "2024-03-31T01:00:00", "2024-03-31T00:59:59.999999", "2024-10-27T00:30:00",
     "2024-10-27T01:30:00", "2024-03-10T06:59:59", "2024-03-10T07:00:00", "2024-11-03T05:30:00",
@@ -23,7 +25,7 @@ def micros(moment: str) -> int:
 
 
 def moment_rows(rows: int = 300) -> pa.RecordBatch:
-    """ts, ts2, n: timestamps; d, d2: dates; i, l, x: numbers; mo, dy, hh, sec: fields; iv: intervals."""
+    """ts, ts2, n: timestamps; d, d2: dates; i, l, x: numbers; mo, dy, hh, sec: fields; iv, ym: intervals."""
     choose = random.Random(7)
     far = [choose.randrange(micros("1700-01-01"), micros("2300-01-01")) for _ in range(rows // 2)]
     near = [choose.randrange(micros("2023-01-01"), micros("2026-01-01")) for _ in range(rows)]
@@ -44,6 +46,7 @@ def moment_rows(rows: int = 300) -> pa.RecordBatch:
         "l": pa.array(numbers(-(10**9), 2 * 10**9), pa.int64()),
         "x": pa.array([each / 1000 for each in numbers(-(10**12), 10**12)], pa.float64()),
         "iv": pa.array(numbers(-(10**13), 10**13), pa.duration("us")),
+        "ym": pa.array([*numbers(-400, 400)[3:], 2**31 - 1, -(2**31), None], pa.int64()).view(MONTHS),
         "mo": pa.array(numbers(0, 13), pa.int32()),
         "dy": pa.array(numbers(1, 32), pa.int32()),
         "hh": pa.array(numbers(0, 24), pa.int32()),

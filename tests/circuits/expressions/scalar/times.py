@@ -90,6 +90,6 @@ FUNCTIONS: dict[str, list[str]] = {
     "-": ["ts - ts2", "d - d2", "n - INTERVAL 1 HOUR"],
     "*": ["iv * 3"],
     "/": ["iv / 7"],
-    "abs": ["abs(iv)"],
-    "sign": ["sign(iv)"],
+    "abs": ["abs(iv)", "abs(least(ym, INTERVAL 100 MONTH) + INTERVAL 1 YEAR)"],
+    "sign": ["sign(iv)", "sign(ym)"],
 }
