@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from circuits.errors import DataError, ProgramError
+from circuits.expressions.interval_text import NoInterval, read
 from dbsp.json_values import decode, read_moment
 from dbsp.replay import Change, StepOfFile, find_table
 from sql.program import Program, Table
@@ -25,7 +26,10 @@ from sql.source import Source
 from sql.tokens import Cursor, Token, tokens, unquote
 
 _KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES and STEP"
-_VALUES = "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', X'...' or ARRAY(...)"
+_VALUES = (
+    "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', INTERVAL ..., X'...' "
+    "or ARRAY(...)"
+)
 _NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[lLsSyYdDfF]|[bB][dD])?")
 
 
@@ -153,9 +157,37 @@ def _value(cursor: Cursor) -> Any:
         return {"TRUE": True, "FALSE": False, "NULL": None}[token.upper]
     if token.kind == "word" and cursor.next.kind == "string" and token.upper in _TYPED:
         return _text(cursor, _TYPED[token.upper])
+    if token.upper == "INTERVAL" and (cursor.next.kind in ("string", "number") or cursor.next.text in "+-"):
+        return _interval(cursor)
     if token.kind == "word" and cursor.next.text == "(" and token.upper in _CONSTRUCTORS:
         return _CONSTRUCTORS[token.upper](_arguments(cursor))
     return cursor.fail(f"expected a value, found {token}; {_VALUES}", token)
+
+
+def _interval(cursor: Cursor) -> Any:
+    """`INTERVAL '1-2' YEAR TO MONTH`, `INTERVAL -5 MINUTES`."""
+    sign = cursor.take().text if cursor.next.text in ("+", "-") else ""
+    token = cursor.take()
+    number = unquote(token.text) if token.kind == "string" else token.text
+    units = [_unit(cursor)]
+    if cursor.accept("TO"):
+        units.append(_unit(cursor))
+    name = " TO ".join(units)
+    try:
+        value = read(f"INTERVAL {sign}'{number}' {name}", f"interval {name.lower()}")
+    except NoInterval as error:
+        cursor.fail(f"{error}", token)
+    if units[0] in ("YEAR", "MONTH"):
+        return pa.MonthDayNano([value, 0, 0])
+    return timedelta(microseconds=value)
+
+
+def _unit(cursor: Cursor) -> str:
+    token = cursor.take()
+    unit = token.upper.removesuffix("S")
+    if unit not in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
+        cursor.fail(f"expected a unit such as MONTH or SECONDS, found {token}", token)
+    return unit
 
 
 def _number(cursor: Cursor, token: Token) -> Any:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuits.intervals import MONTHS
 from circuits.json_text import encode
 from circuits.zset import ZSet
 from dbsp.changelog import json_lines, json_lines_of_view, text_lines
@@ -45,6 +46,9 @@ VALUES = [
     (TIMESTAMP, datetime(1969, 12, 31, 23, 59, 59, 5, tzinfo=UTC), '"1969-12-31T23:59:59.000005Z"'),
     (pa.timestamp("us"), datetime(2024, 2, 29, 10), '"2024-02-29T10:00:00"'),
     (pa.duration("us"), timedelta(days=-1, microseconds=1), "-86399999999"),
+    (MONTHS, timedelta(seconds=14), "14"),
+    (MONTHS, timedelta(seconds=-(2**31)), "-2147483648"),
+    (pa.list_(MONTHS), [timedelta(seconds=14), None], "[14, null]"),
     (pa.list_(pa.int32()), [1, None], "[1, null]"),
     (pa.list_(pa.int32()), [], "[]"),
     (PAIR, {"x": 1.5, "y": [date(2024, 1, 1)]}, '{"x": 1.5, "y": ["2024-01-01"]}'),

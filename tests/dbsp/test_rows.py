@@ -15,6 +15,7 @@ import pytest
 
 from circuits.errors import DataError
 from circuits.expressions.nodes import Column
+from circuits.intervals import CALENDAR, MONTHS
 from circuits.operators.defaults import Default
 from dbsp.rows import key_rows, whole_rows
 from sql.plan import Field
@@ -109,6 +110,10 @@ def test_no_rows(nothing):
         (pa.timestamp("us"), date(2024, 1, 1), datetime(2024, 1, 1)),
         (pa.timestamp("us"), np.datetime64("2024-01-01T00:00:01"), datetime(2024, 1, 1, 0, 0, 1)),
         (pa.duration("us"), timedelta(seconds=1), timedelta(seconds=1)),
+        (MONTHS, 14, timedelta(seconds=14)),
+        (MONTHS, np.int8(-1), timedelta(seconds=-1)),
+        (MONTHS, pa.MonthDayNano([-25, 0, 0]), timedelta(seconds=-25)),
+        (pa.struct([("y", MONTHS)]), {"y": pa.MonthDayNano([14, 0, 0])}, {"y": timedelta(seconds=14)}),
         (pa.list_(pa.int32()), (1, None), [1, None]),
         (pa.struct([("a", pa.int32()), ("b", pa.string())]), {"b": "x"}, {"a": None, "b": "x"}),
         (pa.map_(pa.string(), pa.int32()), {"a": 1}, [("a", 1)]),
@@ -145,6 +150,16 @@ def test_datetimes_without_a_zone_are_in_the_program_s():
         (pa.array([1_000], pa.timestamp("ns")), pa.timestamp("us"), [datetime(1970, 1, 1, 0, 0, 0, 1)]),
         (pa.array([date(2024, 1, 2)]), TIMESTAMP, [datetime(2024, 1, 2, tzinfo=UTC)]),
         (pa.array([None, None]), pa.list_(pa.int32()), [None, None]),
+        (pa.array([14, None], pa.int16()), MONTHS, [timedelta(seconds=14), None]),
+        (pa.array([(14, 0, 0), None], CALENDAR), MONTHS, [timedelta(seconds=14), None]),
+        (pa.array([None]), MONTHS, [None]),
+        (
+            pa.array([[(14, 0, 0)], None], pa.list_(CALENDAR)),
+            pa.list_(MONTHS),
+            [[timedelta(seconds=14)], None],
+        ),
+        (pa.array([[14], [None]]), pa.list_(MONTHS), [[timedelta(seconds=14)], [None]]),
+        (pa.array([1, None], pa.duration("s")), pa.duration("us"), [timedelta(seconds=1), None]),
     ],
 )
 def test_casts_that_lose_nothing(given, type_, kept):
@@ -230,6 +245,9 @@ def test_bad_rows(rows, said):
     ("type_", "value", "said"),
     [
         (pa.date32(), datetime(2024, 1, 1), "give a datetime.date, not datetime"),
+        (MONTHS, timedelta(days=30), "give an int of months or a pyarrow.MonthDayNano, not timedelta"),
+        (MONTHS, pa.MonthDayNano([1, 1, 0]), "it has days or a time"),
+        (MONTHS, 2**31, "32 bits of months"),
         (pa.timestamp("us"), datetime(2024, 1, 1, tzinfo=UTC), "has a time zone"),
         (pa.list_(pa.int32()), [1, "x"], "give an int"),
         (pa.list_(pa.string()), "xy", "give a list"),

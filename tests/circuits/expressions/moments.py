@@ -46,10 +46,10 @@ def moment_rows(rows: int = 300) -> pa.RecordBatch:
         "l": pa.array(numbers(-(10**9), 2 * 10**9), pa.int64()),
         "x": pa.array([each / 1000 for each in numbers(-(10**12), 10**12)], pa.float64()),
         "iv": pa.array(numbers(-(10**13), 10**13), pa.duration("us")),
-        "ym": pa.array([*numbers(-400, 400)[3:], 2**31 - 1, -(2**31), None], pa.int64()).view(MONTHS),
         "mo": pa.array(numbers(0, 13), pa.int32()),
         "dy": pa.array(numbers(1, 32), pa.int32()),
         "hh": pa.array(numbers(0, 24), pa.int32()),
         "sec": pa.array([Decimal(each) / 10**6 for each in numbers(0, 60 * 10**6)], pa.decimal128(10, 6)),
+        "ym": pa.array([*numbers(-400, 400)[3:], 2**31 - 1, -(2**31), None], pa.int64()).view(MONTHS),
     }
     return pa.RecordBatch.from_pydict(columns)
