@@ -31,6 +31,11 @@ def holds_months(kind: pa.DataType) -> bool:
     return bool(kind == MONTHS)
 
 
+def fitting(values: np.ndarray, kind: pa.DataType) -> np.ndarray:
+    """bool[n]: whether 64-bit integers are of the type, as far as MONTHS has fewer bits."""
+    return (values >= LEAST) & (values <= MOST) if kind == MONTHS else np.ones(len(values), np.bool_)
+
+
 def for_calendar(kind: pa.DataType) -> pa.DataType:
     """The type with CALENDAR for MONTHS."""
     return _replaced(kind, CALENDAR)

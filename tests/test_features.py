@@ -146,7 +146,7 @@ FEATURES = {
     "group by months": "SELECT y, count(*) AS n, min(z) AS lo, max(z) AS hi, count(DISTINCT z) AS d FROM periods GROUP BY y",
     "join on months": "SELECT p.k, t.v FROM periods p JOIN terms t ON p.y = t.y; SELECT t.y, p.z FROM terms t LEFT JOIN periods p ON p.y = t.y AND p.z > t.y; SELECT p.k, q.k AS l FROM periods p JOIN periods q ON p.y BETWEEN q.y AND q.z",
     "set operations of months": "SELECT y FROM periods INTERSECT SELECT y FROM terms; SELECT y FROM periods EXCEPT ALL SELECT z FROM periods; SELECT DISTINCT y, z FROM periods",
-    "windows over months": "SELECT k, y, row_number() OVER (PARTITION BY k ORDER BY y NULLS FIRST, z NULLS FIRST, dt NULLS FIRST, ts NULLS FIRST) AS n, lag(y) OVER (PARTITION BY k ORDER BY y NULLS FIRST, z NULLS FIRST, dt NULLS FIRST, ts NULLS FIRST) AS l, max(y) OVER (PARTITION BY k) AS m FROM periods",
+    "windows over months": "SELECT k, y, row_number() OVER (PARTITION BY k ORDER BY y NULLS FIRST, z NULLS FIRST, dt NULLS FIRST, ts NULLS FIRST) AS n, lag(y) OVER (PARTITION BY k ORDER BY y NULLS FIRST, z NULLS FIRST, dt NULLS FIRST, ts NULLS FIRST) AS l, max(y) OVER (PARTITION BY k) AS m FROM periods; SELECT k, min(y) OVER (ORDER BY k NULLS FIRST, y NULLS FIRST, z NULLS FIRST, dt NULLS FIRST, ts NULLS FIRST ROWS 1 PRECEDING) AS m FROM periods",
     "months nearest in order": "SELECT y FROM terms ORDER BY y NULLS LAST LIMIT 2",
 }
 
@@ -155,7 +155,7 @@ SPARK_ONLY = {
     "sums of months": "SELECT k, sum(y) AS s, avg(y) AS a, sum(DISTINCT z) AS d, try_sum(y) AS t FROM periods GROUP BY k; SELECT sum(y) AS s, median(v) AS m FROM terms",
     "months beside dates": "SELECT dt + y AS a, ts - z AS b, CAST(y AS STRING) AS c, hash(y, z) AS h, make_ym_interval(int(k), 1) AS m, y * 2 AS d, y / 2 AS e FROM periods",
     "months in arrays": "SELECT array(y, z) AS a, struct(y, k) AS s FROM periods; SELECT k, collect_list(y) AS l, collect_set(z) AS t, mode(y) AS m, max_by(k, y) AS b, any_value(y) IS NULL AS f FROM periods WHERE k IS NOT NULL AND y IS NOT NULL GROUP BY k, y; SELECT explode(array(y, z)) AS x FROM periods",
-    "ranges of months": "SELECT k, count(*) OVER (PARTITION BY k ORDER BY y RANGE BETWEEN INTERVAL '0-2' YEAR TO MONTH PRECEDING AND INTERVAL '1-2' YEAR TO MONTH FOLLOWING) AS n FROM periods",
+    "ranges of months": "SELECT k, count(*) OVER (PARTITION BY k ORDER BY y RANGE BETWEEN INTERVAL '0-2' YEAR TO MONTH PRECEDING AND INTERVAL '1-2' YEAR TO MONTH FOLLOWING) AS n, sum(y) OVER (PARTITION BY k) AS s, avg(z) OVER (PARTITION BY k) AS a FROM periods",
     "months of one unit": "SELECT CAST(y AS INTERVAL YEAR) AS a, CAST(CAST(z AS INTERVAL MONTH) AS INT) AS b, y BETWEEN INTERVAL 1 MONTH AND INTERVAL 2 YEARS AS c FROM periods",
     "tumbling windows": "SELECT window.start AS a, window.end AS b, count(*) AS n FROM e GROUP BY window(ts, '10 minutes')",
     "hopping windows": "SELECT window.start AS a, k, max(i) AS m FROM e GROUP BY window(ts, '10 minutes', '5 minutes'), k",

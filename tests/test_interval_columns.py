@@ -87,7 +87,7 @@ def test_replay(program: Any, spark: Any) -> None:
     printed = []
     for name, text in (("d.jsonl", lines), ("d.sql", statements)):
         with Pipeline(program, runner="inline", spark=spark) as p:
-            for step in read_file(text, name, p.program.tables):
+            for step in read_file(text, name, p.program):
                 queue(p, step)
             printed.append(list(json_lines(p.step())))
     assert printed[0] == printed[1]

@@ -23,7 +23,7 @@ from circuits.equality import equal_rows
 from circuits.errors import EvaluationError
 from circuits.grouping import group_rows
 from circuits.hashing import hash_rows
-from circuits.intervals import LEAST, MONTHS, MOST
+from circuits.intervals import fitting
 from circuits.limbs import divide_half_up, join_doubles, to_decimal, to_double, to_int64
 from circuits.operator import Context, Operator, Placement, Value
 from circuits.operators.combine import keep_keys
@@ -280,9 +280,8 @@ def _sum(result: Result, limbs: np.ndarray, valid: np.ndarray) -> tuple[pa.Array
 
 
 def _to_integers(result: Result, limbs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Months have 32 bits only."""
     values, fits = to_int64(limbs)
-    return values, fits & (values >= LEAST) & (values <= MOST) if result.type == MONTHS else fits
+    return values, fits & fitting(values, result.type)
 
 
 def _average(

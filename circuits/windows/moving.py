@@ -15,6 +15,7 @@ import pyarrow.types as pt
 
 from circuits.arrow import fixed_values, int64_array, type_name, validity
 from circuits.errors import EvaluationError
+from circuits.intervals import fitting
 from circuits.limbs import (
     divide_half_up,
     split_decimal,
@@ -51,7 +52,8 @@ def total(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
     limbs = np.stack([_between(limb, frame) for limb in _limbs(array)])
     if call.function == "avg" and pt.is_floating(call.type):
         return pa.array(to_double(limbs) / divisor, mask=~valid)
-    _, fits = to_int64(limbs[:2])
+    whole, fits = to_int64(limbs[:2])
+    fits = fits & fitting(whole, call.type)
     if call.function == "avg":  # of intervals, the sum must fit too
         scale = call.type.scale - array.type.scale if pt.is_decimal(call.type) else 0
         limbs = divide_half_up(limbs, scale, divisor)
