@@ -7,7 +7,7 @@ row and waterlines are JSON. It is append-only, and readable like any other view
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA
 from sql.annotations import LatenessStatement
@@ -51,8 +51,13 @@ def views_reading_late_rows(views: Mapping[str, View]) -> set[str]:
     return reading - {LATE_ROWS}
 
 
-def annotated_view(source: Source, statement: LatenessStatement, views: Mapping[str, View]) -> View:
-    """The view of `LATENESS view.column`. Raises ProgramError where it can't be annotated."""
+def annotated_view(
+    source: Source, statement: LatenessStatement, views: Mapping[str, View], looked_into: Collection[str]
+) -> View:
+    """The view of `LATENESS view.column`. Raises ProgramError where it can't be annotated.
+
+    looked_into: the views whose plans are part of those of others.
+    """
     own = {view.name.lower(): view for view in views.values() if view.name != LATE_ROWS}
     view = own.get(statement.relation.lower())
     if view is None:
@@ -70,7 +75,7 @@ def annotated_view(source: Source, statement: LatenessStatement, views: Mapping[
             "annotate a column of a table, or give a constant"
         )
         raise source.error(statement.start, message)
-    if any(view.name in scanned(other.plan) for other in views.values()):
+    if view.name in looked_into or any(view.name in scanned(other.plan) for other in views.values()):
         message = f"LATENESS of '{view.name}' must stand before the views that read it"
         raise source.error(statement.start, message)
     if view.name in views_reading_late_rows(views):

@@ -89,8 +89,11 @@ class Lowering:
             filled = self._filled(source, table)
             self._follow_event_times(filled, lateness)
             key = tuple(schema.get_field_index(name) for name in table.primary_key)
-            placed = self.builder.placed(self._on_time(filled, table, lateness), key)
+            on_time = self._on_time(filled, table, lateness)
+            placed = self.builder.placed(on_time, key)
             node = add(Upsert(key, lateness), placed, name=table.name)
+            if table.name in self._arriving:
+                self._arrivals[table.name] = self._upserts(on_time, key, lateness)
             if lateness:
                 self._late.append(add(Frozen(table.name, key, lateness), placed, node))
         else:
@@ -128,6 +131,14 @@ class Lowering:
             return arrived
         key = tuple(range(len(table.schema)))
         return self.builder.add(Remaining(key), self.builder.placed(arrived, key))
+
+    def _upserts(self, node: int, key: tuple[int, ...], lateness: tuple[Lateness, ...]) -> int:
+        """A keyed table's rows with the arrival of each key's last upsert. node: the changes."""
+        arrived = self.builder.add(Arrival(), node)
+        schema = self.builder.nodes[arrived].schema
+        columns = tuple(Column(i, field.type, False) for i, field in enumerate(schema))
+        in_order = self.builder.add(Map((*columns, columns[-1]), schema.append(schema.field(-1))), arrived)
+        return self.builder.add(Upsert(key, lateness), self.builder.placed(in_order, key))
 
     def _lateness(self, of: Table | View) -> tuple[Lateness, ...]:
         """The relation's waterlines, which become the circuit's."""

@@ -40,7 +40,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 class Scan:
     """All columns of a table, or of a view defined earlier in the program.
 
-    arrival: and as a last column in which order the rows of a bag arrived.
+    arrival: and as a last column in which order the rows of a table arrived.
     """
 
     relation: str

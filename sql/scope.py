@@ -34,7 +34,8 @@ class Scope:
     """names: of all relations of the program, also of those that come later.
 
     streams: of every stream, whether its history may be read. forgetful: streams whose rows leave by the
-    clock. functions: those written in Python, by name in lower case.
+    clock. functions: those written in Python, by name in lower case. looked_into: views whose plans are part
+    of those of others.
     """
 
     source: Source
@@ -45,12 +46,18 @@ class Scope:
     streams: dict[str, bool] = field(default_factory=dict)
     forgetful: set[str] = field(default_factory=set)
     functions: dict[str, PythonFunction] = field(default_factory=dict)
+    looked_into: set[str] = field(default_factory=set)
 
     # ---- what there is
 
-    def bags(self) -> frozenset[str]:
+    def arriving(self) -> frozenset[str]:
         """The tables whose rows have an order of arrival: none of those whose weights may be negative."""
-        return frozenset(t.name for t in self.tables.values() if not t.primary_key and not t.unchecked)
+        return frozenset(t.name for t in self.tables.values() if t.primary_key or not t.unchecked)
+
+    def exact_views(self) -> dict[str, Plan]:
+        """The views that are their plans' rows: of others, late ones are left out."""
+        views = [view for view in self.views.values() if not view.component and not view.lateness]
+        return {view.name: view.plan for view in views if view.name != LATE_ROWS}
 
     def function_names(self) -> list[str]:
         return [function.name for function in self.functions.values()]
@@ -100,7 +107,9 @@ class Scope:
             dumped["types"],
             self.catalyst.timezone,
             functions=self.functions,
-            bags=self.bags(),
+            arriving=self.arriving(),
+            views=self.exact_views(),
+            looked_into=self.looked_into,
         )
         for node in dumped["forbidden"]:
             if node["why"] == "special":

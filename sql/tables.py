@@ -99,7 +99,7 @@ def declare_late_rows(scope: Scope) -> None:
 
 
 def add_lateness(scope: Scope, statement: LatenessStatement) -> None:
-    view = annotated_view(scope.source, statement, scope.views)
+    view = annotated_view(scope.source, statement, scope.views, scope.looked_into)
     if view.component:
         raise scope.source.error(statement.start, f"not supported yet: LATENESS of '{view.name}': recursive")
     names = [column.name.lower() for column in view.schema]

@@ -12,15 +12,16 @@ from sql.program import compile_program
 from tests import laws
 from tests.laws import WAYS, Case, Running, Way
 from tests.oracle import DuckDB, same_rows
-from tests.programs import Column, Program, Table, View, table
+from tests.programs import Column, Program, View, table
 from tests.strategies import Delta, Row, Run, seeded_run
 from tests.values import identity
 
 pytestmark = pytest.mark.spark
 
 EVENTS = table("e", "k BIGINT, i INT, s STRING, d DOUBLE, b BOOLEAN")
+CUSTOMERS = table("c", "k BIGINT, i INT, s STRING", key=("k",))
 CLICKS = table("a", "k BIGINT, i INT, s STRING, d DOUBLE, b BOOLEAN", append_only=True)
-TABLES = (EVENTS, CLICKS)
+TABLES = (EVENTS, CLICKS, CUSTOMERS)
 
 # ours, and DuckDB's, where n is the order of arrival
 # fmt: off
@@ -37,14 +38,44 @@ QUERIES = {
                                       "SELECT x, first(y ORDER BY n) + 1 AS f FROM (SELECT k AS x, i * 2 AS y, n FROM e WHERE i >= 0) GROUP BY x HAVING last(y ORDER BY n) > 0"),
     "of a table that only grows": ("SELECT k, first(i) AS f, last(s) AS l FROM a GROUP BY k",
                                    "SELECT k, first(i ORDER BY n) AS f, last(s ORDER BY n) AS l FROM a GROUP BY k"),
+    "of a keyed table": ("SELECT s, first(i) AS f, last(k) AS l FROM c GROUP BY s",
+                         "SELECT s, first(i ORDER BY n) AS f, last(k ORDER BY n) AS l FROM c GROUP BY s"),
+    "of bags and keyed tables": ("SELECT first(x) FILTER (WHERE x > 0) AS f, last(x, true) AS l FROM (SELECT i AS x FROM c WHERE k > 0 UNION ALL SELECT i FROM e)",
+                                 "SELECT first(x ORDER BY n) FILTER (WHERE x > 0) AS f, last(x ORDER BY n) FILTER (WHERE x IS NOT NULL) AS l FROM (SELECT i AS x, n FROM c WHERE k > 0 UNION ALL SELECT i, n FROM e)"),
+    "of a join": ("SELECT e.k, first(e.i) AS f, last(c.s) AS l, first(c.i) IGNORE NULLS AS g, count(*) AS n FROM e JOIN c ON e.k = c.k AND e.i <= c.i + 2 GROUP BY e.k",
+                  "SELECT e.k, first(e.i ORDER BY greatest(e.n, c.n), e.n, c.n) AS f, last(c.s ORDER BY greatest(e.n, c.n), e.n, c.n) AS l,"
+                  " first(c.i ORDER BY greatest(e.n, c.n), e.n, c.n) FILTER (WHERE c.i IS NOT NULL) AS g, count(*) AS n FROM e JOIN c ON e.k = c.k AND e.i <= c.i + 2 GROUP BY e.k"),
+    "of outer joins": ("SELECT first(e.i) AS f, last(y.i) AS l, first(c.s) AS g FROM e LEFT JOIN c ON e.k = c.k FULL JOIN a y ON y.k = c.i",
+                       "SELECT first(i ORDER BY o) AS f, last(yi ORDER BY o) AS l, first(s ORDER BY o) AS g FROM (SELECT x.i, y.i AS yi, x.s,"
+                       " [greatest(coalesce(x.o[1], 0), coalesce(y.n, 0)), coalesce(x.o[1], 0), coalesce(x.o[2], 0), coalesce(x.o[3], 0), coalesce(y.n, 0)] AS o FROM"
+                       " (SELECT e.i, c.s, c.i AS j, [greatest(e.n, coalesce(c.n, 0)), e.n, coalesce(c.n, 0)] AS o FROM e LEFT JOIN c ON e.k = c.k) x FULL JOIN a y ON y.k = x.j)"),
+    "of rows with a match": ("SELECT k, last(i) AS l, first(s) AS f FROM e WHERE k IN (SELECT k FROM c) OR NOT EXISTS (SELECT 1 FROM a WHERE a.i = e.i) GROUP BY k",
+                             "SELECT k, last(i ORDER BY n) AS l, first(s ORDER BY n) AS f FROM e WHERE k IN (SELECT k FROM c) OR NOT EXISTS (SELECT 1 FROM a WHERE a.i = e.i) GROUP BY k"),
+    "of ranked rows": ("SELECT k, first(i) AS f, last(r) AS l FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY i) AS r FROM e) q WHERE r <= 2 GROUP BY k",
+                       "SELECT k, first(i ORDER BY n) AS f, last(r ORDER BY n) AS l FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS r FROM e) q WHERE r <= 2 GROUP BY k"),
+    "of views": ("SELECT k, first(j) AS f, last(j) AS l FROM (SELECT * FROM w2 UNION ALL SELECT k, j, b FROM w) q GROUP BY k",
+                 "SELECT k, first(j ORDER BY n) AS f, last(j ORDER BY n) AS l FROM (SELECT * FROM w2 UNION ALL SELECT * FROM w) q GROUP BY k"),
+    "of windows": ("SELECT k, first(t) AS f, last(t) AS l FROM (SELECT k, sum(i) OVER (PARTITION BY b) AS t FROM e) q GROUP BY k",
+                   "SELECT k, first(t ORDER BY n) AS f, last(t ORDER BY n) AS l FROM (SELECT k, CAST(sum(i) OVER (PARTITION BY b) AS BIGINT) AS t, n FROM e) q GROUP BY k"),
+    "of exploded rows": ("SELECT k, first(g) AS f, last(g) AS l FROM (SELECT k, explode(array(i, -i, k)) AS g FROM e) q GROUP BY k",
+                         "SELECT k, first(g ORDER BY n, p) AS f, last(g ORDER BY n, p) AS l FROM (SELECT k, n, unnest([i, -i, k]) AS g, unnest([1, 2, 3]) AS p FROM e) q GROUP BY k"),
+    "with ROLLUP": ("SELECT k, first(i) AS f, last(s) AS l FROM e GROUP BY ROLLUP (k)",
+                    "SELECT k, first(i ORDER BY n) AS f, last(s ORDER BY n) AS l FROM e GROUP BY ROLLUP (k)"),
     "of a union": ("SELECT k, first(i) AS f, last(s) AS l FROM (SELECT * FROM e UNION ALL SELECT * FROM a) GROUP BY k",
                    "SELECT k, first(i ORDER BY n) AS f, last(s ORDER BY n) AS l FROM (SELECT * FROM e UNION ALL SELECT * FROM a) GROUP BY k"),
 }
 # fmt: on
 
 
+# below all queries: views, one of which keeps the rows' order
+VIEWS = (
+    View("w", "SELECT k, i + 1 AS j, b FROM e WHERE b", "SELECT k, i + 1 AS j, b, n FROM e WHERE b"),
+    View("w2", "SELECT * FROM w WHERE j > 0", "SELECT * FROM w WHERE j > 0", local=True),
+)
+
+
 def program_of(name: str) -> Program:
-    return Program(TABLES, (View("v", *QUERIES[name]),))
+    return Program(TABLES, (*(VIEWS if "views" in name else ()), View("v", *QUERIES[name])))
 
 
 class Numbered:
@@ -62,6 +93,11 @@ class Numbered:
                     self.count += 1
         for name, changes in delta.items():
             for change in changes:
+                if change.kind in ("upsert", "delete"):
+                    self.rows[name] = [row for row in self.rows[name] if row[0] != change.row[0]]
+                if change.kind == "upsert":
+                    self.rows[name].append((*change.row, self.count))
+                    self.count += 1
                 for _ in range(change.weight if change.kind == "retract" else 0):
                     wanted = identity(change.row)
                     self.rows[name].remove(next(r for r in self.rows[name] if identity(r[:-1]) == wanted))
@@ -106,18 +142,24 @@ def test_on_spark(spark: Any) -> None:
     laws.the_way_changes_no_byte(case, run, Way(runner="spark", partitions=3, spark=spark))
 
 
-KEYED: Table = table("c", "k BIGINT, i INT", key=("k",))
 REFUSED = {
-    "SELECT first(i) AS f FROM c": "first() and last() over 'c', by the order of arrival: only a table without a",
-    "SELECT last(x.i) AS f FROM e x JOIN c ON x.k = c.k": "first() and last() over the rows of JOIN, by the order",
+    "SELECT first(k) AS f FROM (SELECT DISTINCT k FROM e)": "over the rows of DISTINCT, by the order of arrival: ",
+    "SELECT first(late) AS f FROM below": "over 'below', by the order of arrival: ",
     "SELECT k, first(n) AS f FROM (SELECT k, count(*) AS n FROM e GROUP BY k) GROUP BY k": "over the rows of AGGREGATE",
 }
 
 
 @pytest.mark.parametrize("query", REFUSED)
 def test_what_has_no_order_of_arrival(spark: Any, query: str) -> None:
-    text = f"{EVENTS.ddl} {KEYED.ddl}\nCREATE VIEW v AS {query}"
+    below = "CREATE VIEW below AS SELECT i AS late FROM e; LATENESS below.late 1;"
+    text = f"{EVENTS.ddl} {below}\nCREATE VIEW v AS {query}"
     with pytest.raises(ProgramError) as raised:
         compile_program(text, "p.sql", session=spark)
     assert REFUSED[query] in str(raised.value)
     assert str(raised.value).startswith("p.sql:2:")
+
+
+def test_a_view_that_is_looked_into_is_not_annotated_afterwards(spark: Any) -> None:
+    text = f"{EVENTS.ddl} CREATE VIEW w AS SELECT i FROM e; CREATE VIEW v AS SELECT first(i) AS f FROM w;"
+    with pytest.raises(ProgramError, match="LATENESS of 'w' must stand before the views that read it"):
+        compile_program(f"{text} LATENESS w.i 1", session=spark)

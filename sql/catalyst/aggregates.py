@@ -6,6 +6,7 @@ SELECT k + 1, sum(v) / count(*) … GROUP BY k   =   π[#0 + 1, #1 / #2](Aggrega
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from circuits.expressions.nodes import Call, Column, Expression, remap
 from sql.catalyst.aggregate_calls import aggregate_call, pivoted
@@ -14,7 +15,7 @@ from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.catalyst.sessions import merged_sessions
-from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema
+from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema, columns_of_schema
 
 _AFTER = 1 << 30
 
@@ -81,6 +82,16 @@ class _Group:
         return Column(len(self.keys) + self.calls.index(call), call.type, call.nullable)
 
 
+def _valued(grouped: Aggregate, value: Callable[[Column], Expression]) -> Plan:
+    """The groups with what is a value's only."""
+    columns = columns_of_schema(grouped.schema)
+    values = tuple(value(column) for column in columns)
+    if values == columns:
+        return grouped
+    schema = tuple(replace(f, type=v.type) for f, v in zip(grouped.schema, values, strict=True))
+    return Project(grouped, values, schema)
+
+
 def aggregate(
     query: Query,
     node: Node,
@@ -99,11 +110,11 @@ def aggregate(
     # after every column a group can have, until it is known how many it has
     after = {id_: _AFTER + i for i, id_ in enumerate(beside)}
     results = [expression(query, item, after, group.result) for item in node["o"]["aggregateExpressions"]]
-    input_, calls = by_arrival(query, group.arriving or node, input_, group.calls)
+    input_, calls, value = by_arrival(query, group.arriving or node, input_, group.calls)
     columns = (*group.keys, *calls)
     inner = tuple(Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))
     if calls:
-        grouped: Plan = Aggregate(input_, group.keys, tuple(calls), inner)
+        grouped: Plan = _valued(Aggregate(input_, group.keys, tuple(calls), inner), value)
     elif group.keys:
         grouped = Distinct(Project(input_, group.keys, inner))
     else:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from circuits.errors import ProgramError
 from circuits.python_function import PythonFunction
+from sql.plan import Plan
 from sql.source import Source
 from sql.tokens import Slice, tokens
 from sql.types import UnsupportedType, arrow_type, literal_type
@@ -25,7 +26,8 @@ _PLACELESS = {"AttributeReference", "UnboundedPreceding", "UnboundedFollowing", 
 class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
-    the program, by name in lower case. bags: the tables whose rows have an order of arrival.
+    the program, by name in lower case. arriving: the tables whose rows have an order of arrival. views: those
+    whose rows are exactly their plan's.
     """
 
     source: Source
@@ -34,7 +36,15 @@ class Query:
     timezone: str = "UTC"
     recursive: frozenset[str] = frozenset()
     functions: Mapping[str, PythonFunction] = field(default_factory=dict)
-    bags: frozenset[str] = frozenset()
+    arriving: frozenset[str] = frozenset()
+    views: Mapping[str, Plan] = field(default_factory=dict)
+    looked_into: set[str] = field(default_factory=set)
+
+    def view(self, name: str) -> Plan | None:
+        """The plan of a view that is to be looked into, as `looked_into` then says."""
+        if name in self.views:
+            self.looked_into.add(name)
+        return self.views.get(name)
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.slice.place(self._start(node)), message)
