@@ -27,21 +27,20 @@ settings.load_profile("quick")
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """The session of the run: two cores, loopback only, UTC."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415  a run without Spark tests starts no JVM
+    # a run without Spark tests starts no JVM
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    from dbsp.spark.session import OPTIONS  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the python3 of the path
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("dbsp tests")
-        .config("spark.python.unix.domain.socket.enabled", "true")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.execution.arrow.pyspark.enabled", "true")
-        .getOrCreate()
-    )
+    builder = SparkSession.builder.master("local[2]").appName("dbsp tests")
+    for option, value in {
+        **OPTIONS,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+    }.items():
+        builder = builder.config(option, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

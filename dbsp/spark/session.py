@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 import circuits
 from sql.catalyst import launch_quietly, require_java
 
-_OPTIONS = {
+OPTIONS = {
     # Loopback sockets wait 40 ms for a delayed ACK in every task: 130 ms a job against 35 ms.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.python.worker.reuse": "true",
@@ -55,7 +55,7 @@ def _start(name: str, cores: int, ui: bool) -> SparkSession:
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     scratch = tempfile.mkdtemp(prefix="dbsp-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    conf = SparkConf().setMaster(f"local[{cores}]").setAppName(name).setAll(list(_OPTIONS.items()))
+    conf = SparkConf().setMaster(f"local[{cores}]").setAppName(name).setAll(list(OPTIONS.items()))
     conf.set("spark.ui.enabled", str(ui).lower())
     conf.set("spark.sql.shuffle.partitions", str(cores))
     # Not ./spark-warehouse in the user's directory.

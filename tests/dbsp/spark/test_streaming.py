@@ -259,11 +259,10 @@ def test_a_source_with_columns_of_its_own(spark, shop):
 )
 def test_what_can_not_be_read_is_refused(spark, shop, source, message):
     text = f"CREATE TABLE t {source}; CREATE VIEW v AS SELECT a FROM t;"
-    with opened(spark, shop, text) as p:
-        with pytest.raises((ProgramError, DataError)) as raised:
-            p.run(once=True)
-        assert message in str(raised.value)
-        assert "\n" not in str(raised.value)
+    with pytest.raises((ProgramError, DataError)) as raised, opened(spark, shop, text) as p:
+        p.run(once=True)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
