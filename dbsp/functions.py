@@ -13,15 +13,13 @@ made with a function is not gone on with under another one.
 from __future__ import annotations
 
 import functools
-import hashlib
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from circuits.errors import Error
 from circuits.python_function import STYLES, PythonFunction
+from sql.code_identity import identity_of
 from sql.functions import Declared
 
 
@@ -44,9 +42,9 @@ class Function:
         from pyspark import cloudpickle  # noqa: PLC0415  who declares no function doesn't pay for it
 
         described = (self.name.lower(), self.style, self.aggregate, self.arguments, self.returns)
-        identity = hashlib.sha256("\n".join([repr(described), *_parts(self.run, set())]).encode())
+        identity = identity_of(described, self.run)
         code = cloudpickle.dumps(self.run)
-        python = PythonFunction(self.name, self.style, self.aggregate, identity.hexdigest(), code)
+        python = PythonFunction(self.name, self.style, self.aggregate, identity, code)
         return Declared(self.arguments, self.returns, python)
 
 
@@ -86,60 +84,3 @@ def _function(
     if not arguments:
         raise Error(f"function '{name}' has no arguments, so it is a constant; write the constant")
     return Function(run, arguments, returns, name, style, aggregate)
-
-
-# ---- identity
-
-
-def _parts(value: object, seen: set[int]) -> Iterator[str]:
-    """What a function computes with: its text, and all of that package that the text names."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if isinstance(value, Function):
-        yield from _parts(value.run, seen)
-    elif isinstance(value, functools.partial):
-        for part in (value.func, value.args, sorted(value.keywords.items())):
-            yield from _parts(part, seen)
-    elif isinstance(value, FunctionType):
-        yield _text(value)
-        yield from _parts((value.__defaults__, value.__kwdefaults__), seen)
-        for cell in value.__closure__ or ():
-            yield from _parts(cell.cell_contents, seen)
-        for name in sorted(_names(value.__code__) & value.__globals__.keys()):
-            named = value.__globals__[name]
-            yield name
-            if _package(named) in (None, _package(value)):
-                yield from _parts(named, seen)
-    elif isinstance(value, type | ModuleType):
-        yield f"{getattr(value, '__module__', '')}.{value.__name__}"
-    else:
-        from pyspark import cloudpickle  # noqa: PLC0415
-
-        yield hashlib.sha256(cloudpickle.dumps(value)).hexdigest()
-
-
-def _text(function: FunctionType) -> str:
-    try:
-        return inspect.getsource(function)
-    except OSError:  # typed at a prompt
-        return _compiled(function.__code__)
-
-
-def _compiled(code: CodeType) -> str:
-    constants = [_compiled(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {constants}"
-
-
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return set(code.co_names).union(*inner)
-
-
-def _package(value: object) -> str | None:
-    """The package that a function or class is part of; None of a value."""
-    if isinstance(value, ModuleType):
-        return value.__name__.split(".")[0]
-    if isinstance(value, FunctionType | type) or callable(value):
-        return str(getattr(value, "__module__", None)).split(".")[0]
-    return None

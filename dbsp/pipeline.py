@@ -84,8 +84,9 @@ class Pipeline:
             self.program = load_program(sql + "\n", define=define, session=spark, functions=declared)
         self.spark = spark
         self.partitions = partitions
+        program = self.program
         identity = Identity(
-            self.program.name, self.program.fingerprint, self.program.text, self.program.timezone
+            program.name, program.fingerprint, program.text, program.timezone, program.functions
         )
         self.store = (
             Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)

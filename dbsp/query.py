@@ -16,7 +16,7 @@ from dbsp.io.text_table import text_table
 from dbsp.outputs import contents_of, output_views, state_of
 from dbsp.store import Store
 from dbsp.view import Contents
-from sql.program import Program, load_program
+from sql.program import Program, compile_program, load_program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +34,10 @@ def query_state(directory: str, select: str, as_of: int | None, output: str) -> 
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
     spark = session().newSession()
     spark.conf.set("spark.sql.session.timeZone", identity.timezone)
-    program = load_program(identity.text + "\n", name=identity.name, session=spark)
+    if identity.functions:  # as records, which are nothing to keep in the cache
+        program = compile_program(identity.text, identity.name, session=spark, functions=identity.functions)
+    else:
+        program = load_program(identity.text + "\n", name=identity.name, session=spark)
     if program.fingerprint != identity.fingerprint:
         raise StateError(
             f"{directory}: '{identity.name}' means something else to this version of dbsp or Spark than "

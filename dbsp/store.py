@@ -25,6 +25,7 @@ from circuits.errors import StateError
 from circuits.segments import Segments
 from dbsp.commits import Commit, sync, write_whole
 from dbsp.lock import Lock
+from sql.functions import Declared
 
 FORMAT = 1
 RETAIN = 10
@@ -35,12 +36,16 @@ log = logging.getLogger("dbsp")
 
 @dataclass(frozen=True)
 class Identity:
-    """The program a state directory belongs to. text: all of it, so that the directory can be queried."""
+    """The program a state directory belongs to. text: all of it, so that the directory can be queried.
+
+    functions: those that aren't in the text, as records.
+    """
 
     name: str
     fingerprint: str
     text: str
     timezone: str = "UTC"
+    functions: tuple[Declared, ...] = ()
 
 
 class Store:
@@ -123,6 +128,7 @@ class Store:
                 "fingerprint": identity.fingerprint,
                 "timezone": identity.timezone,
                 "text": identity.text,
+                "functions": [function.to_json() for function in identity.functions],
             }
             write_whole(self.root / "program.json", json.dumps(record, indent=1).encode(), self.durable)
         elif found.fingerprint != identity.fingerprint:
@@ -272,7 +278,10 @@ def read_identity(root: Path) -> Identity | None:
             raise StateError(
                 f"{root}: written by a newer dbsp (format {version}, this one reads {FORMAT}); upgrade dbsp"
             )
-        return Identity(record["program"], record["fingerprint"], record["text"], record["timezone"])
+        functions = tuple(Declared.from_json(each) for each in record.get("functions", ()))
+        return Identity(
+            record["program"], record["fingerprint"], record["text"], record["timezone"], functions
+        )
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -1,8 +1,9 @@
 """Compiled programs on disk, so that a known program needs neither Spark nor a parser.
 
-Key: the program's text after substitution, its name (in every error position), the functions handed over,
-the time zone, the versions of Spark and Arrow, and our own sources as far as a compiled program depends on
-them. An entry is one file, written under another name and renamed, so that a reader sees all of it or none.
+Key: the program's text after substitution, its name (in every error position), the functions handed over and
+those of modules, the time zone, the versions of Spark and Arrow, and our own sources as far as a compiled
+program depends on them. An entry is one file, written under another name and renamed, so that a reader sees
+all of it or none.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sql.handlers import handler_identities
 from sql.program import Program
 from sql.source import Source
 
@@ -56,7 +58,17 @@ def cache_directory() -> Path:
 
 def _key(source: Source, timezone: str, functions: Sequence[Declared]) -> str:
     declared = repr(functions) if functions else ""
-    parts = (source.text, source.original, source.name, timezone, declared, *_versions(), _sources())
+    handlers = ";".join(handler_identities(source))
+    parts = (
+        source.text,
+        source.original,
+        source.name,
+        timezone,
+        declared,
+        handlers,
+        *_versions(),
+        _sources(),
+    )
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())

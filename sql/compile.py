@@ -52,8 +52,12 @@ def compile_source(
         catalyst = Catalyst(spark, None if session is not None else "UTC")
         scope = Scope(source, catalyst, frozenset(_defined(parsed)))
         compiler = _Compiler(source, scope)
+        handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
         for function in functions:
-            declare_function(scope, function)
+            if function.is_record and function.name.lower() in handled:
+                scope.recorded[function.name.lower()] = function.python
+            else:
+                declare_function(scope, function)
         if any(map(has_lateness, parsed)):
             declare_late_rows(scope)
         for statement in parsed:
@@ -93,6 +97,7 @@ class _Compiler:
             self.scope.views,
             tuple(self.inserts),
             lower(inputs_of(self.scope.tables, self.inserts), self.scope.views),
+            tuple(self.scope.declared),
         )
 
     def add(self, statement: Statement) -> None:

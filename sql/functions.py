@@ -2,10 +2,11 @@
 
     CREATE [AGGREGATE] FUNCTION f(x BIGINT, y STRING) RETURNS DOUBLE LANGUAGE PYTHON
     [PARAMETER STYLE ARROW | PANDAS] [HANDLER 'name'] [DETERMINISTIC] [COMMENT '...']
-    AS $$ Python $$
+    [AS $$ Python $$]
 
 Without HANDLER the text is a function's body, whose parameters are the arguments; with it, a module that
-defines the function. `circuits.python_function` says what it is given. A function declared from Python
+defines the function. Without a text HANDLER names a module's function, 'package.module.function'
+(`sql.handlers`). `circuits.python_function` says what it is given. A function declared from Python
 (`dbsp.udf`) is the same without a place in the program.
 """
 
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from circuits.python_function import PythonFunction, Text
 from sql.source import Source
@@ -26,18 +28,26 @@ _ENDS = {"LANGUAGE", "PARAMETER", "HANDLER", "DETERMINISTIC", "NOT", "COMMENT", 
 
 @dataclass(frozen=True)
 class CreateFunction:
-    """types, result: as DDL. python: of the text `body`, which begins at `start` of the program."""
+    """types, result: as DDL. python: without code if that is the function of a module that `handler` names.
+
+    start, handled: where the name and the HANDLER stand.
+    """
 
     name: str
     types: tuple[Slice, ...]
     result: Slice
     python: PythonFunction
     start: int
+    handler: str | None = None
+    handled: int = 0
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A function handed over from Python. types, result: as DDL."""
+    """A function whose code isn't in the program's text. types, result: as DDL.
+
+    Without code it is a record of a function: it compiles a program whose views are only to be read.
+    """
 
     types: tuple[str, ...]
     result: str
@@ -47,11 +57,33 @@ class Declared:
     def name(self) -> str:
         return self.python.name
 
+    @property
+    def is_record(self) -> bool:
+        return self.python.code == b""
+
+    def to_json(self) -> dict[str, object]:
+        """Its record."""
+        python = self.python
+        return {
+            "name": python.name,
+            "style": python.style,
+            "aggregate": python.aggregate,
+            "identity": python.identity,
+            "types": list(self.types),
+            "result": self.result,
+        }
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> Declared:
+        python = PythonFunction(record["name"], record["style"], record["aggregate"], record["identity"], b"")
+        return Declared(tuple(record["types"]), record["result"], python)
+
 
 @dataclass
 class _Clauses:
     style: str = "values"
     handler: str | None = None
+    handled: int = 0
     is_python: bool = False
 
 
@@ -64,6 +96,8 @@ def create_function(cursor: Cursor, aggregate: bool) -> CreateFunction:
     result = cursor.type("RETURNS", _ENDS)
     clauses = _Clauses()
     while not cursor.accept("AS"):
+        if cursor.next.kind == "end" and clauses.handler is not None and clauses.is_python:
+            return _of_module(name, tuple(types), result, clauses, aggregate)
         _clause(cursor, name.text, clauses)
     body, style = cursor.take(), clauses.style
     if not clauses.is_python or body.kind not in ("dollars", "string"):
@@ -81,6 +115,13 @@ def create_function(cursor: Cursor, aggregate: bool) -> CreateFunction:
     return CreateFunction(name.text, tuple(types), result, python, name.start)
 
 
+def _of_module(
+    name: Token, types: tuple[Slice, ...], result: Slice, clauses: _Clauses, aggregate: bool
+) -> CreateFunction:
+    python = PythonFunction(name.text, clauses.style, aggregate, "", b"")
+    return CreateFunction(name.text, types, result, python, name.start, clauses.handler, clauses.handled)
+
+
 def _clause(cursor: Cursor, function: str, clauses: _Clauses) -> None:
     """One of those between the result's type and AS."""
     if cursor.accept("LANGUAGE"):
@@ -95,6 +136,7 @@ def _clause(cursor: Cursor, function: str, clauses: _Clauses) -> None:
             cursor.fail(f"unknown PARAMETER STYLE {style.upper}; there are ARROW and PANDAS", style)
     elif cursor.accept("HANDLER"):
         cursor.accept("=")
+        clauses.handled = cursor.next.start
         clauses.handler = cursor.value()
     elif cursor.sees("NOT", "DETERMINISTIC"):
         cursor.fail(f"function '{function}' must be DETERMINISTIC: what it returned is retracted by it")

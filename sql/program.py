@@ -159,7 +159,8 @@ class Insert:
 class Program:
     """fingerprint: equal for programs whose state is interchangeable.
 
-    text: after substitution. tables and views are in the order of the file.
+    text: after substitution. tables and views are in the order of the file. functions: those whose code
+    isn't in the text.
     """
 
     text: str
@@ -170,6 +171,7 @@ class Program:
     views: dict[str, View]
     inserts: tuple[Insert, ...]
     circuit: Circuit
+    functions: tuple[Declared, ...] = ()
 
     @property
     def inputs(self) -> dict[str, Table]:

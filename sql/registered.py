@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from typing import Any
 
 from circuits.errors import Error
 from circuits.python_function import PythonFunction
 from sql.functions import CreateFunction, Declared
+from sql.handlers import NoHandler, load_handler
 from sql.scope import Scope
 from sql.types import UnsupportedType, arrow_type
 
@@ -14,12 +17,33 @@ from sql.types import UnsupportedType, arrow_type
 def add_function(scope: Scope, statement: CreateFunction) -> None:
     problem = _registered(
         scope,
-        statement.python,
+        statement.python if statement.handler is None else _of_module(scope, statement),
         [scope.column_type(text) for text in statement.types],
         scope.column_type(statement.result),
     )
     if problem is not None:
         raise scope.source.error(statement.start, problem)
+    if statement.handler is not None:
+        types = tuple(text.text for text in statement.types)
+        python = scope.functions[statement.name.lower()]
+        scope.declared.append(Declared(types, statement.result.text, python))
+
+
+def _of_module(scope: Scope, statement: CreateFunction) -> PythonFunction:
+    """As it is now, or as it was recorded."""
+    known = scope.recorded.get(statement.name.lower())
+    if known is not None:
+        return known
+    assert statement.handler is not None
+    try:
+        loaded = load_handler(statement.handler, scope.source)
+    except NoHandler as problem:
+        raise scope.source.error(statement.handled, f"function '{statement.name}': {problem}") from None
+    described = repr(
+        (statement.name.lower(), statement.python.style, statement.python.aggregate, loaded.identity)
+    )
+    identity = hashlib.sha256(described.encode()).hexdigest()
+    return replace(statement.python, identity=identity, code=loaded.code)
 
 
 def declare_function(scope: Scope, function: Declared) -> None:
@@ -33,6 +57,7 @@ def declare_function(scope: Scope, function: Declared) -> None:
     problem = _registered(scope, function.python, types[:-1], types[-1])
     if problem is not None:
         raise Error(problem)
+    scope.declared.append(function)
 
 
 def _registered(scope: Scope, function: PythonFunction, types: list[Any], result: Any) -> str | None:

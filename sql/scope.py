@@ -19,6 +19,7 @@ from sql.catalyst.query import Query
 from sql.create_table import CreateTable
 from sql.create_view import CreateRecursiveView
 from sql.extensions import SPECIAL_TIME
+from sql.functions import Declared
 from sql.plan import Field, Plan, Project, Schema
 from sql.program import Table, View
 from sql.source import Source
@@ -34,8 +35,8 @@ class Scope:
     """names: of all relations of the program, also of those that come later.
 
     streams: of every stream, whether its history may be read. forgetful: streams whose rows leave by the
-    clock. functions: those written in Python, by name in lower case. looked_into: views whose plans are part
-    of those of others.
+    clock. functions: those written in Python, by name in lower case. recorded: those of modules, as they
+    were. declared: those whose code isn't in the text. looked_into: views whose plans are part of others'.
     """
 
     source: Source
@@ -46,6 +47,8 @@ class Scope:
     streams: dict[str, bool] = field(default_factory=dict)
     forgetful: set[str] = field(default_factory=set)
     functions: dict[str, PythonFunction] = field(default_factory=dict)
+    recorded: dict[str, PythonFunction] = field(default_factory=dict)
+    declared: list[Declared] = field(default_factory=list)
     looked_into: set[str] = field(default_factory=set)
 
     # ---- what there is

@@ -66,7 +66,9 @@ def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, S
 
 def _unknown_function(name: str, functions: Sequence[str]) -> str:
     listed = f"; the program's own: {', '.join(functions)}" if functions else ""
-    return f"unknown function '{name}'{listed}{did_you_mean(name, list(functions))}"
+    hint = did_you_mean(name, list(functions))
+    cure = "; declare your own by CREATE FUNCTION, or hand it over in Python, as Pipeline(functions=[...])"
+    return f"unknown function '{name}'{listed}{hint or cure}"
 
 
 def _unknown_column(source: Source, text: Slice, name: str, relations: Mapping[str, Sequence[str]]) -> str:
