@@ -4,21 +4,24 @@
 
 Read from the traces as they are between two steps, so that nothing is kept for it. A row that was retracted
 since, and not yet merged with its retraction, counts too: then a step at that moment finds nothing to do, and
-the moment after it is another's.  Cost: a search a slot and run.
+the moment after it is another's. So does the moment at which a reading goes back, or a date begins, whatever
+rows there are (`foreseen.py`).  Cost: a search a slot and run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
 from circuits.batch import Layout
-from circuits.circuit import Circuit
+from circuits.circuit import Circuit, Node
 from circuits.contents import open_chunk
+from circuits.foreseen import first_change, first_drop, halved
 from circuits.operators.agenda import Agenda
 from circuits.operators.ahead import Ahead
+from circuits.operators.phases import Phases, reading
 from circuits.segments import Segments
 from circuits.state import State
 from circuits.stretch import Stretch, stretches
@@ -28,6 +31,7 @@ from circuits.waterline import CLOCK
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # further ahead than any clock will get: 4,500 years, in microseconds
 _FAR = 1 << 57
+Reading = Callable[[int], pa.Scalar | None]
 
 
 def next_due(circuit: Circuit, state: State, segments: Segments) -> datetime | None:
@@ -35,43 +39,54 @@ def next_due(circuit: Circuit, state: State, segments: Segments) -> datetime | N
     if CLOCK.name not in state.waterlines:
         return None
     now = state.waterlines[CLOCK.name].value
-    moments = []
-    for operator, layout, trace in _timelines(circuit, state, segments):
-        at = earliest(layout, trace, _reading(operator, now), operator.at_once)
-        moment = None if at is None else _when(operator, at, now)
-        if moment is not None:
-            moments.append(moment)
+    moments = [m for m in _moments(circuit, state, segments, now) if m is not None]
     return _EPOCH + timedelta(microseconds=min(moments)) if moments else None
 
 
-def _timelines(
-    circuit: Circuit, state: State, segments: Segments
-) -> Iterator[tuple[Agenda | Ahead, Layout, list[Stretch]]]:
+def _moments(circuit: Circuit, state: State, segments: Segments, now: int) -> Iterator[int | None]:
+    def trace(i: int) -> tuple[Layout, list[Stretch]]:
+        layout = circuit.layouts[i]
+        chunks = [chunk for run in state.spines[i].runs for chunk in run.chunks]
+        return layout, list(stretches(open_chunk(layout, chunk, segments) for chunk in chunks))
+
     for i, node in enumerate(circuit.nodes):
         operator = node.operator
-        if isinstance(operator, Ahead) or (isinstance(operator, Agenda) and operator.watches_clock):
-            layout = circuit.layouts[i]
-            chunks = [chunk for run in state.spines[i].runs for chunk in run.chunks]
-            yield operator, layout, list(stretches(open_chunk(layout, chunk, segments) for chunk in chunks))
+        if isinstance(operator, Phases):
+            yield from _of_phases(node, operator, trace, now)
+        elif (isinstance(operator, Ahead) and not operator.silent) or (
+            isinstance(operator, Agenda) and operator.watches_clock
+        ):
+            yield _first_passed(*trace(i), _readings_of(operator), operator.at_once, now, now + _FAR)
 
 
-def _reading(operator: Agenda | Ahead, clock: int) -> pa.Scalar | None:
-    return operator.reading({CLOCK.name: pa.scalar(clock, CLOCK.type)})
+def _of_phases(
+    node: Node, operator: Phases, trace: Callable[[int], tuple[Layout, list[Stretch]]], now: int
+) -> Iterator[int | None]:
+    for i, crossing in zip(node.inputs[1:], operator.crossings, strict=False):
+        if crossing.turns and (held := trace(i))[1]:
+            # until it goes back the reading rises
+            drop = first_drop(crossing.clock, now)
+            instants = lambda clock, g=crossing.clock: reading(g, _at(clock))  # noqa: E731
+            yield drop
+            yield _first_passed(*held, instants, crossing.at_once, now, drop - 1)
+    if operator.readings and not operator.restless and trace(node.inputs[-1])[1]:
+        yield first_change(operator.readings, now)
 
 
-def _when(operator: Agenda | Ahead, at: pa.Scalar, now: int) -> int | None:
-    """The first clock after `now` at which the instant is passed: by halves, since readings never fall."""
+def _at(clock: int) -> dict[str, pa.Scalar]:
+    return {CLOCK.name: pa.scalar(clock, CLOCK.type)}
+
+
+def _readings_of(operator: Agenda | Ahead) -> Reading:
+    return lambda clock: operator.reading(_at(clock))
+
+
+def _first_passed(
+    layout: Layout, trace: list[Stretch], readings: Reading, at_once: bool, now: int, last: int
+) -> int | None:
+    """The first clock after `now`, up to `last`, at which a row is passed; readings don't fall until then."""
+    at = earliest(layout, trace, readings(now), at_once)
+    if at is None:
+        return None
     instant = pa.array([at], at.type)
-
-    def is_passed(clock: int) -> bool:
-        return bool(passed(instant, _reading(operator, clock), operator.at_once)[0])
-
-    least, most = now, now + 1
-    while not is_passed(most):
-        if most - now >= _FAR:
-            return None
-        least, most = most, now + 2 * (most - now)
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (least, middle) if is_passed(middle) else (middle, most)
-    return most
+    return halved(lambda clock: bool(passed(instant, readings(clock), at_once)[0]), now, last)

@@ -22,6 +22,7 @@ from circuits.operators.generate import Generate
 from circuits.operators.join import LEFT, Join
 from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
 from circuits.operators.nearest import BEYOND
+from circuits.operators.phases import Phases
 from circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.sessions import Sessions
@@ -97,6 +98,8 @@ def _verify_types(node: Node, inputs: list[Node], where: str) -> None:
         assert operator.condition.type == "bool", f"{where}: condition is not boolean"
     elif isinstance(operator, Defaults | Ahead):
         _verify_clocked(operator, node, inputs[0], where)
+    elif isinstance(operator, Phases):
+        _verify_phases(operator, inputs, where)
     elif isinstance(operator, Union | SetOperation | Difference):
         for child in inputs:
             assert child.schema.types == node.schema.types, f"{where}: input types differ"
@@ -125,10 +128,30 @@ def _verify_clocked(operator: Defaults | Ahead, node: Node, child: Node, where: 
     for one in columns:
         clock = one.value if isinstance(one, Default) else one.clock
         kind = node.schema.field(one.column).type
-        assert one.value.type == clock.type == kind, f"{where}: compares or gives other types"
-        assert set(columns_of(clock)) <= {0}, f"{where}: reads more than the clock"
+        assert one.value.type == kind, f"{where}: compares or gives other types"
+        if clock is not None:
+            assert clock.type == kind, f"{where}: compares or gives other types"
+            assert set(columns_of(clock)) <= {0}, f"{where}: reads more than the clock"
     if isinstance(operator, Ahead):
         _verify_expression(operator.value, child, where)
+
+
+def _verify_phases(operator: Phases, inputs: list[Node], where: str) -> None:
+    rows, *traces = inputs
+    kinds = [Ahead] * len(operator.crossings) + [Integrate] * bool(operator.readings)
+    assert [type(node.operator) for node in traces] == kinds, f"{where}: a timeline a crossing, and all rows"
+    for crossing, node in zip(operator.crossings, traces, strict=False):
+        assert isinstance(node.operator, Ahead), where
+        assert node.operator.column == crossing.column, f"{where}: the timeline of another column"
+        turns = node.operator.clock != crossing.clock
+        assert crossing.turns == turns == node.operator.silent, f"{where}: drops rows too early"
+    for expression in (*(c.clock for c in operator.crossings), *operator.readings):
+        assert set(columns_of(expression)) <= {0}, f"{where}: reads more than the clock"
+    width = len(rows.schema)
+    for value in (*operator.values, *([] if operator.condition is None else [operator.condition])):
+        assert set(columns_of(value)) <= {*range(width + 1)}, f"{where}: no column"
+    types = [*rows.schema.types, *(value.type for value in operator.values)]
+    assert operator.output.types == types, f"{where}: output"
 
 
 def _verify_window(operator: Window, child: Node, where: str) -> None:
@@ -213,7 +236,7 @@ def _verify_placement(node: Node, inputs: list[Node], where: str) -> None:
         _verify_trigger(operator, node, inputs, where)
     elif isinstance(operator, Ahead):
         assert inputs[0].placement == operator.placed_by, f"{where}: rows lie by {inputs[0].placement}"
-    elif isinstance(operator, Difference):
+    elif isinstance(operator, Difference | Phases):
         assert len({child.placement for child in inputs}) == 1, f"{where}: inputs lie differently"
     elif isinstance(operator, Agenda):
         assert inputs[0].placement == operator.placed_by, f"{where}: keys lie by {inputs[0].placement}"

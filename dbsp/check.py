@@ -86,7 +86,7 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
             ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
         )
     operator = circuit.nodes[i].operator
-    if isinstance(operator, Ahead):
+    if isinstance(operator, Ahead) and operator.clock is not None:
         return "the clock, which its rows are ahead of"
     if isinstance(operator, TopOfAppends) and not operator.partition:
         return f"being the first {operator.size} rows"

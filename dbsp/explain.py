@@ -25,6 +25,7 @@ from circuits.operators.combine import Combine
 from circuits.operators.defaults import Defaults
 from circuits.operators.join import Join
 from circuits.operators.linear import Source
+from circuits.operators.phases import Phases
 from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.sessions import Sessions
@@ -165,6 +166,9 @@ def detail(program: Program, node: Node) -> str:
         return f"by ({', '.join(inputs[0][: len(operator.placed_by)])}) watching {watched}"
     if isinstance(operator, Defaults | Ahead):
         return _clocked(operator, inputs[0])
+    if isinstance(operator, Phases):
+        condition = [] if operator.condition is None else [operator.condition]
+        return " ".join(_shown(e, [*inputs[0], "now()"]) for e in (*operator.values, *condition))
     if isinstance(operator, Trigger):
         return f"by ({', '.join(inputs[0][: len(operator.key)])})"
     assert is_dataclass(operator), operator
@@ -196,8 +200,10 @@ def _matching(operator: Join | AsOf | SemiJoin, node: Node, inputs: list[list[st
 def _clocked(operator: Defaults | Ahead, names: list[str]) -> str:
     if isinstance(operator, Defaults):
         return ", ".join(f"{names[one.column]} = {_shown(one.value, ['now()'])}" for one in operator.defaults)
-    value, reading = _shown(operator.value, names), _shown(operator.clock, ["now()"])
-    return f"by ({', '.join(names[c] for c in operator.placed_by)}) {value} ahead of {reading}"
+    value, by = _shown(operator.value, names), f"by ({', '.join(names[c] for c in operator.placed_by)})"
+    if operator.clock is None:
+        return f"{by} {value}, all of them"
+    return f"{by} {value} ahead of {_shown(operator.clock, ['now()'])}"
 
 
 def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:

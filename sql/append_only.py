@@ -1,7 +1,7 @@
 """Which plans never retract a row.
 
 append_only(linear(a)) = append_only(a)      append_only(a ⋈ b) = append_only(a) ∧ append_only(b)
-append_only(a as of now) = append_only(a), where rows only ever come into view
+append_only(a as of now) = append_only(a), where rows only ever come into view; else, and of phases(a), false
 append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
 append_only(a ▷ b) = false, and so of outer and existence joins: a row's first match retracts it
 append_only(a ⋈ b as of) = false: a nearer row replaces the nearest
@@ -24,6 +24,7 @@ from sql.plan import (
     AsOf,
     Join,
     Levels,
+    Phases,
     Plan,
     Scan,
     SetOperation,
@@ -43,7 +44,7 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return relations[plan.relation]
         case Values():
             return True
-        case Aggregate() | AsOf() | Window() | Top():
+        case Aggregate() | AsOf() | Window() | Top() | Phases():
             return False
         case TemporalFilter():
             return not any(b.leaves for b in plan.bounds) and append_only(plan.input, relations)

@@ -149,8 +149,8 @@ class _Compiler:
         relations = Relations(self.scope.streams, self.scope.monotonic(), self.scope.forgetful)
         if check_stream(self.source, text, optimized, relations, kind):
             self.scope.streams[name] = kind != "local"
-            if forgets(optimized, self.scope.forgetful):
-                self.scope.forgetful.add(name)
+        if forgets(optimized, self.scope.forgetful):
+            self.scope.forgetful.add(name)
         waits = kind != "local" and not retracts_nothing
         emission = emission_of_stream(self.source, text) if waits else None
         view = View(name, optimized.schema, kind, optimized, retracts_nothing, location, emission=emission)

@@ -11,6 +11,7 @@ from sql.plan import (
     Distinct,
     Join,
     Levels,
+    Phases,
     Plan,
     Scan,
     SetOperation,
@@ -80,6 +81,10 @@ def cost(plan: Plan) -> str:
     match plan:
         case TemporalFilter():
             return "changed rows, and those that the clock passes"
+        case Phases():
+            crossed = "changed rows, and those that the clock passes"
+            everything = ", ".join(str(e).replace("#0", "now()") for e in plan.changes.readings)
+            return crossed + (f", and all rows when {everything} changes" if everything else "")
         case Join():
             return _cost_of_join(plan)
         case AsOf():

@@ -3,7 +3,7 @@
     key(table) = its primary key        key(σ a) = key(a)       key(π a) = key(a), where π keeps all of it
     key(a ⋈ b) = key(a) ∪ key(b), or key(a) alone where b has at most one match
     key(a ⋉ b) = key(a ▷ b) = key(a)    key(γ[k] a) = k         key(distinct a) = all columns
-    key(a ⋈ b as of) = key(a)           key(ω a) = key(top a) = key(a)
+    key(a ⋈ b as of) = key(a)           key(ω a) = key(top a) = key(phases a) = key(a)
     key(posexplode a) = key(a) ∪ position
     key(top[p; row_number; 1] a) = p    key(recursive view) = all columns
 
@@ -26,6 +26,7 @@ from sql.plan import (
     Filter,
     Generate,
     Join,
+    Phases,
     Plan,
     Project,
     Scan,
@@ -68,7 +69,7 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
             return relations[plan.relation]
         case Top(ranking="row_number", size=1) if all(isinstance(key, Column) for key in plan.partition):
             return tuple(key.index for key in plan.partition if isinstance(key, Column))
-        case Filter() | TemporalFilter() | Window() | Top():
+        case Filter() | TemporalFilter() | Phases() | Window() | Top():
             return stream_key(plan.input, relations)
         case Project():
             return _projected(plan.expressions, stream_key(plan.input, relations))

@@ -36,7 +36,7 @@ from sql.lower_as_of import lower_as_of
 from sql.lower_emission import lower_emission
 from sql.lower_join import lower_join
 from sql.lower_recursion import lower_component, lower_levels
-from sql.lower_temporal import lower_temporal
+from sql.lower_temporal import lower_phases, lower_temporal
 from sql.lower_window import lower_top, lower_window
 from sql.plan import arrow_schema, columns_of_schema
 from sql.program import Table, View
@@ -253,10 +253,10 @@ class Lowering:
                 return add(Distinct(), self.integrated_rows(self.plan(plan.input)))
             case p.Join():
                 return lower_join(self, plan, set(range(len(plan.schema))))[0]
-            case p.AsOf() | p.Aggregate() | p.Window() | p.Top() | p.Levels() | p.TemporalFilter():
-                return _ELSEWHERE[type(plan)](self, plan)
             case p.Generate():
                 return self._generate(plan)
+            case _:
+                return _ELSEWHERE[type(plan)](self, plan)
 
     def _generate(self, plan: p.Generate) -> int:
         schema = arrow_schema(plan.schema)
@@ -284,6 +284,7 @@ _ELSEWHERE: dict[type[p.Plan], Callable[[Lowering, Any], int]] = {
     p.Top: lower_top,
     p.Levels: lower_levels,
     p.TemporalFilter: lower_temporal,
+    p.Phases: lower_phases,
 }
 
 

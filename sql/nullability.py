@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from circuits.expressions.nodes import Call, Column, Expression
-from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, TemporalFilter
+from sql.plan import Aggregate, Distinct, Filter, Join, Phases, Plan, Project, Scan, TemporalFilter
 from sql.program import View
 from sql.progress import comparisons
 
@@ -32,6 +32,8 @@ def _shown(plan: Plan, views: Mapping[str, View]) -> set[int]:
         case TemporalFilter():
             compared = {b.value.index for b in plan.bounds if isinstance(b.value, Column)}
             return never_null(plan.input, views) | compared
+        case Phases():
+            return never_null(plan.input, views)
         case Project():
             return _kept(plan.expressions, never_null(plan.input, views))
         case Aggregate():

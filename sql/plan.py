@@ -100,6 +100,54 @@ class TemporalFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class Crossing:
+    """A row changes when a reading of the clock comes to the other side of its `value`.
+
+    value: over the input's columns. clock: over the step clock as the only column. at_once: a reading that
+    equals the value is beyond it. low: never decreasing, and below no later reading; None: nothing is known.
+    """
+
+    value: Expression
+    clock: Expression
+    at_once: bool
+    low: Expression | None
+
+    @property
+    def turns(self) -> bool:
+        """Whether the reading may come back."""
+        return self.low != self.clock
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """When the values of expressions over the clock may change.
+
+    crossings: of a row. readings: of all rows, as soon as one of them changes; over the clock as the only
+    column. ahead: crossings that no row for which the expressions, as conditions, are true has behind it.
+    restless: a reading changes all the time, of which only the steps see anything.
+    """
+
+    crossings: tuple[Crossing, ...]
+    readings: tuple[Expression, ...]
+    ahead: tuple[Crossing, ...]
+    restless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """The input's columns, then expressions that read the clock; of the rows for which `condition` is true.
+
+    expressions, condition: over the input's columns, and over the step clock as the column CLOCK_COLUMN.
+    """
+
+    input: Plan
+    changes: Changes
+    expressions: tuple[Expression, ...]
+    condition: Expression | None
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class Join:
     """kind: one of JOINS. schema: that of `join_schema`.
 
@@ -357,6 +405,7 @@ Plan = (
     | Project
     | Filter
     | TemporalFilter
+    | Phases
     | Join
     | AsOf
     | Aggregate

@@ -29,6 +29,7 @@ from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.late import OnTime
 from circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Union
 from circuits.operators.nearest import wants_greatest
+from circuits.operators.phases import Phases
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.sessions import Sessions
 from circuits.operators.setoperation import SetOperation
@@ -85,9 +86,26 @@ def _ahead(operator: Ahead, waterlines: dict[str, Column]) -> Bounds:
     So its value is at least the clock's reading, and what the value is made of follows; of the other columns
     nothing does, since a row goes at any age.
     """
+    if operator.clock is None:
+        return {}
     bound: Bound = (substitute(operator.clock, lambda _: waterlines[CLOCK.name]),)
     solution = solved(operator.value, bound)
     return {operator.column: bound, **({} if solution is None else {solution[0]: solution[1]})}
+
+
+def _phases(operator: Operator, inputs: list[Bounds]) -> Bounds:
+    """Rows of the output are new rows, rows that a reading comes to the other side of, or all rows.
+
+    The second were in their crossing's timeline as of the step before, so they are bounded as what is put
+    into it: least of all inputs. Third, any row may be. But where a crossing is ahead of every visible row,
+    all rows of the output were or are in its timeline, whatever brings them.
+    """
+    assert isinstance(operator, Phases)
+    rows, *timelines = inputs
+    found = {} if operator.readings else dict(union([rows, *timelines]))
+    for i in operator.ahead:
+        found.update(timelines[i])
+    return found
 
 
 def _difference(operator: Operator, inputs: list[Bounds]) -> Bounds:
@@ -238,6 +256,7 @@ TRANSFER: dict[type[Operator], Callable[[Operator, list[Bounds]], Bounds]] = {
     Filter: _filter,
     Negate: _same,
     Difference: _difference,
+    Phases: _phases,
     Exchange: _same,
     Integrate: _same,
     Distinct: _same,

@@ -26,6 +26,7 @@ from sql.plan import (
     Generate,
     Join,
     Levels,
+    Phases,
     Plan,
     Project,
     Scan,
@@ -104,7 +105,7 @@ def _named(plan: Plan) -> str:
             return "ASOF JOIN"
         case Levels():
             return "WITH RECURSIVE"
-        case TemporalFilter():
+        case TemporalFilter() | Phases():
             return "a condition on the clock"
         case _:
             return type(plan).__name__

@@ -19,6 +19,7 @@ from circuits.operators.emit import Emit
 from circuits.operators.join import LEFT, Join
 from circuits.operators.late import Frozen
 from circuits.operators.nearest import wants_greatest
+from circuits.operators.phases import Phases
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.sessions import Sessions
 from circuits.operators.setoperation import SetOperation
@@ -32,7 +33,7 @@ from sql.progress import TRANSFER, all_bounds, comparisons, union
 from sql.rolling import reach
 
 # what looks rows of a trace up
-_READERS = (Join, AsOf, SemiJoin, SetOperation, Distinct, Aggregate, NonNegative, Frozen, Window, Top)
+_READERS = (Join, AsOf, SemiJoin, SetOperation, Distinct, Aggregate, NonNegative, Frozen, Window, Top, Phases)
 _TRACES = (Integrate, Upsert, Remaining, TopOfAppends, Sessions, Emit)
 
 
@@ -86,6 +87,8 @@ def _limits(reader: Node, position: int, inputs: list[Bounds]) -> tuple[Limit, .
         return _as_of_limits(operator, position, inputs)
     if isinstance(operator, SemiJoin):
         return _semijoin_limits(operator, position, inputs)
+    if isinstance(operator, Phases):
+        return ()  # all rows are read when a reading changes
     if isinstance(operator, SetOperation):
         # a row of either input is looked up in both
         return _column_limits(union(inputs), range(len(reader.schema)))

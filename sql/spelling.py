@@ -22,6 +22,7 @@ from sql.plan import (
     Generate,
     Join,
     Levels,
+    Phases,
     Plan,
     Project,
     Scan,
@@ -177,6 +178,8 @@ def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
             return "filter " + spell(plan.condition, plan.input.schema)
         case TemporalFilter():
             return "filter " + " AND ".join(_spell_bound(bound, plan.input.schema) for bound in plan.bounds)
+        case Phases():
+            return _spell_phases(plan)
         case Join() | AsOf():
             return _spell_join(plan)
         case Aggregate():
@@ -207,6 +210,14 @@ def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
 def _spell_bound(bound: TimeBound, schema: Schema) -> str:
     operator = (">" if bound.leaves else "<") + ("=" if bound.leaves != bound.at_once else "")
     return f"{spell(bound.value, schema)} {operator} {spell(bound.clock, _NOW)}"
+
+
+def _spell_phases(plan: Phases) -> str:
+    schema = (*plan.input.schema, *_NOW)  # the clock's column is the last
+    made = plan.schema[len(plan.input.schema) :]
+    values = [f"{spell(e, schema)} AS {f.name}" for e, f in zip(plan.expressions, made, strict=True)]
+    shown = [] if plan.condition is None else [f"filter {spell(plan.condition, schema)}"]
+    return "; ".join([*shown, *(["with " + ", ".join(values)] if values else [])])
 
 
 def _spell_over(call: WindowCall, schema: Schema) -> str:

@@ -17,7 +17,19 @@ from dataclasses import dataclass
 from circuits.expressions.nodes import Column, columns_of
 from sql.late_rows import scanned
 from sql.monotone import Bound, bound_of
-from sql.plan import Aggregate, Distinct, Expand, Filter, Join, Plan, Project, Scan, TemporalFilter, Union
+from sql.plan import (
+    Aggregate,
+    Distinct,
+    Expand,
+    Filter,
+    Join,
+    Phases,
+    Plan,
+    Project,
+    Scan,
+    TemporalFilter,
+    Union,
+)
 from sql.program import Table, Triggers, View
 from sql.progress import comparisons
 from sql.source import Source
@@ -42,7 +54,7 @@ def is_stream_word(tokens: Sequence[Token], at: int) -> bool:
 @dataclass(frozen=True)
 class Relations:
     """streams: each, and whether its history may be read. monotonic: columns of each relation so far.
-    forgetful: streams whose rows leave by the clock.
+    forgetful: relations whose rows leave by the clock.
     """
 
     streams: Mapping[str, bool]
@@ -57,7 +69,7 @@ def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
             return relations.get(plan.relation, {})
         case Project():
             return _projected(plan.expressions, monotonic(plan.input, relations))
-        case Filter() | TemporalFilter() | Distinct():
+        case Filter() | TemporalFilter() | Phases() | Distinct():
             return monotonic(plan.input, relations)
         case Expand():
             below = monotonic(plan.input, relations)
@@ -223,6 +235,8 @@ def forgets(plan: Plan, forgetful: Set[str]) -> bool:
 
 
 def _forgets(node: Plan, forgetful: Set[str]) -> bool:
+    if isinstance(node, Phases):
+        return True
     if isinstance(node, TemporalFilter):
         return any(bound.leaves for bound in node.bounds)
     return isinstance(node, Scan) and node.relation in forgetful

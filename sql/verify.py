@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Column, Expression
+from circuits.expressions.nodes import Call, Column, Expression, remap
 from circuits.waterline import CLOCK
 from sql.plan import (
     JOINS,
@@ -19,6 +19,7 @@ from sql.plan import (
     Generate,
     Join,
     Levels,
+    Phases,
     Plan,
     Project,
     Schema,
@@ -31,6 +32,7 @@ from sql.plan import (
     WindowCall,
     join_schema,
 )
+from sql.readings import CLOCK_COLUMN
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:
@@ -66,6 +68,8 @@ def verify(plan: Plan) -> None:  # noqa: PLR0912  a case a plan node
             _check_columns(plan, (b.clock for b in plan.bounds), (Field(CLOCK.name, CLOCK.type, False),))
             same = all(bound.value.type == bound.clock.type for bound in plan.bounds)
             assert same and plan.bounds, _named(plan, "a value is compared with a reading of its type")
+        case Phases():
+            _verify_phases(plan)
         case Join() | AsOf():
             _verify_join(plan)
         case Aggregate():
@@ -99,6 +103,19 @@ def _verify_join(plan: Join | AsOf) -> None:
     assert plan.kind in kinds, _named(plan, f"no kind of join: {plan.kind}")
     expected = join_schema(plan.kind, plan.left.schema, plan.right.schema)
     assert plan.schema == expected, _named(plan, f"schema {plan.schema} instead of {expected}")
+
+
+def _verify_phases(plan: Phases) -> None:
+    width = len(plan.input.schema)
+    clock = Field(CLOCK.name, CLOCK.type, False)
+    _check_columns(plan, (crossing.value for crossing in plan.changes.crossings), plan.input.schema)
+    _check_columns(plan, (*(c.clock for c in plan.changes.crossings), *plan.changes.readings), (clock,))
+    same = all(crossing.value.type == crossing.clock.type for crossing in plan.changes.crossings)
+    assert same, _named(plan, "a value is compared with a reading of its type")
+    timed = (*plan.expressions, *([] if plan.condition is None else [plan.condition]))
+    moved = (remap(e, {i: i for i in range(width)} | {CLOCK_COLUMN: width}) for e in timed)
+    _check_columns(plan, moved, (*plan.input.schema, clock))
+    _check_types(plan, (*plan.input.schema, *plan.expressions), plan.schema)
 
 
 def _verify_aggregate(plan: Aggregate) -> None:

@@ -37,14 +37,16 @@ class Ahead(Operator):
     """Rows whose value is NULL are never in it.
 
     column: holds f. value: f over the other columns, of which `column` is one or not. clock: g over the
-    clock alone. at_once: a row that equals g is passed.
+    clock alone; None: nothing is ever passed. at_once: a row that equals g is passed. silent: what is ahead
+    is only looked up, by `Phases`, so that nothing happens when it is passed.
     """
 
     placed_by: tuple[int, ...]
     column: int
-    clock: Expression
+    clock: Expression | None
     at_once: bool
     value: Expression = field(repr=False)
+    silent: bool = False
 
     def placement(self, *inputs: Placement) -> Placement:
         return self.placed_by
@@ -65,7 +67,7 @@ class Ahead(Operator):
 
     def reading(self, waterlines: Waterlines) -> pa.Scalar | None:
         """g of the clock; None before the first step. Raises EvaluationError."""
-        if CLOCK.name not in waterlines:
+        if self.clock is None or CLOCK.name not in waterlines:
             return None
         return evaluate(self.clock, waterline_row((CLOCK,), waterlines))[0]
 

@@ -15,7 +15,9 @@ from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.catalyst.sessions import merged_sessions
+from sql.catalyst.temporal import Clocked
 from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema, columns_of_schema
+from sql.readings import CLOCK_COLUMN
 
 _AFTER = 1 << 30
 
@@ -106,19 +108,35 @@ def aggregate(
     beside: the ids of scalar sub-queries that results read, which `widened` sets beside the groups, in order.
     """
     group = _Group(query, node, input_, position)
-    input_ = merged_sessions(query, node["o"]["groupingExpressions"], group.keys, input_, position)
     # after every column a group can have, until it is known how many it has
     after = {id_: _AFTER + i for i, id_ in enumerate(beside)}
-    results = [expression(query, item, after, group.result) for item in node["o"]["aggregateExpressions"]]
-    input_, calls, value = by_arrival(query, group.arriving or node, input_, group.calls)
-    columns = (*group.keys, *calls)
+    items = node["o"]["aggregateExpressions"]
+    results = [expression(query, item, after, group.result) for item in items]
+    clocked = Clocked(query, input_)
+    keys = tuple(clocked.column(key, node["o"]["groupingExpressions"]) for key in group.keys)
+    timed = [_clocked_call(clocked, call, items) for call in group.calls]
+    input_ = merged_sessions(query, node["o"]["groupingExpressions"], keys, clocked.plan, position)
+    input_, calls, value = by_arrival(query, group.arriving or node, input_, timed)
+    columns = (*keys, *calls)
     inner = tuple(Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))
     if calls:
-        grouped: Plan = _valued(Aggregate(input_, group.keys, tuple(calls), inner), value)
-    elif group.keys:
-        grouped = Distinct(Project(input_, group.keys, inner))
+        grouped: Plan = _valued(Aggregate(input_, keys, tuple(calls), inner), value)
+    elif keys:
+        grouped = Distinct(Project(input_, keys, inner))
     else:
         grouped = ONE_ROW
     width = len(grouped.schema)
     at = {i: i for i in range(width)} | {_AFTER + i: width + i for i in range(len(beside))}
-    return Project(widened(grouped), tuple(remap(result, at) for result in results), schema)
+    at[CLOCK_COLUMN] = CLOCK_COLUMN
+    above = Clocked(query, widened(grouped))
+    columns_ = tuple(
+        above.column(remap(result, at), item) for result, item in zip(results, items, strict=True)
+    )
+    return Project(above.plan, columns_, schema)
+
+
+def _clocked_call(clocked: Clocked, call: AggregateCall, place: Sequence[Node]) -> AggregateCall:
+    """The call over columns of the relation and its values by the clock."""
+    arguments = tuple(clocked.column(argument, place) for argument in call.arguments)
+    condition = None if call.filter is None else clocked.column(call.filter, place)
+    return replace(call, arguments=arguments, filter=condition)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from circuits.expressions.registry import find, snake_case
-from sql.catalyst.clock import MARK, refused
+from sql.catalyst.clock import MARK, clock_value
 from sql.catalyst.literals import day_time, literal_value
 from sql.catalyst.query import Node, Query
 from sql.types import intervals_in
@@ -66,7 +66,7 @@ def expression(
     if name in _TRANSPARENT:
         return expression(query, node["k"][0], position, special)
     if name == MARK:
-        raise refused(query, node)
+        return clock_value(query, node)
     if name == "ScalaUDF" and node["o"]["udfName"].lower() in {"", *query.functions}:
         return _python_call(query, node, position, special)
     if name in _REFUSED:

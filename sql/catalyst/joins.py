@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from circuits.expressions.nodes import Call, Expression, columns_of, remap
+from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
 from sql.catalyst.clock import reads_clock
 from sql.catalyst.disjunctions import alternatives, is_key, joined_by_any
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
 from sql.catalyst.single import single, single_row
-from sql.catalyst.temporal import temporal_filter
+from sql.catalyst.temporal import Clocked, temporal_filter
+from sql.catalyst.timed_joins import narrowed, without_pairs
 from sql.lower_join import conjunction
 from sql.plan import Join, Plan, Project, columns_of_schema, join_schema
 
@@ -57,11 +58,46 @@ def join(query: Query, node: Node, left: Relation, right: Relation) -> Relation:
 
 def _joined(query: Query, node: Node, kind: str, left: Relation, right: Relation) -> Relation:
     condition = split(query, node, left.position, right.position)
+    timed = [part for part in condition.residual if reads_clock(part)]
+    if not timed:
+        return _compared(query, node, kind, left, right, condition)
+    condition.residual = [part for part in condition.residual if part not in timed]
+    if kind == "inner" or not all(_reads_one(part, left, right) for part in timed):
+        pairs = _compared(query, node, "inner", left, right, condition)
+        return without_pairs(kind, left, right, temporal_filter(query, timed, pairs))
+    sides = [Clocked(query, side.plan) for side in (left, right)]
+    flags: list[tuple[int, Column]] = []
+    for part in timed:
+        which = int(not _ids(part) <= left.position.keys())
+        value = expression(query, part, (left, right)[which].position)
+        flag = sides[which].column(value, part)
+        assert isinstance(flag, Column), flag
+        flags.append((which, flag))
+    wide, other = (
+        Relation(c.plan, (*side.ids, *c.ids)) for side, c in zip((left, right), sides, strict=True)
+    )
+    shift = len(wide.ids)
+    met = [replace(flag, index=flag.index + which * shift) for which, flag in flags]
+    return narrowed(kind, left, right, _compared(query, node, kind, wide, other, condition, met), shift)
+
+
+def _reads_one(part: Node, left: Relation, right: Relation) -> bool:
+    return any(_ids(part) <= side.position.keys() for side in (left, right))
+
+
+def _compared(
+    query: Query,
+    node: Node,
+    kind: str,
+    left: Relation,
+    right: Relation,
+    condition: Condition,
+    met: Sequence[Expression] = (),
+) -> Relation:
+    """The join by a condition that doesn't read the clock. met: what else must be true, over both sides."""
     ids = (*left.ids, *right.ids)
     both = {id_: index for index, id_ in enumerate(ids)}
-    timed = [part for part in condition.residual if kind == "inner" and reads_clock(part)]
-    untimed = (part for part in condition.residual if part not in timed)
-    residual = conjunction([expression(query, part, both) for part in untimed])
+    residual = conjunction([*(expression(query, part, both) for part in condition.residual), *met])
     width = len(left.ids)
     terms = alternatives(residual, width) if residual is not None and not condition.left else []
     joined: Plan
@@ -78,8 +114,7 @@ def _joined(query: Query, node: Node, kind: str, left: Relation, right: Relation
             residual,
             join_schema(kind, left.plan.schema, right.plan.schema),
         )
-    made = Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
-    return temporal_filter(query, timed, made)
+    return Relation(joined, ids if kind in ("inner", "left", "full") else left.ids)
 
 
 def _single(query: Query, node: Node, left: Relation, right: Relation) -> Relation:

@@ -19,7 +19,7 @@ from sql.catalyst.recursion import check_monotone, level_before, union_loop
 from sql.catalyst.relation import ONE_ROW, Relation
 from sql.catalyst.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
 from sql.catalyst.session import RELATION
-from sql.catalyst.temporal import temporal_filter
+from sql.catalyst.temporal import Clocked, check_clock, temporal_filter
 from sql.catalyst.windows import window
 from sql.lower_join import conjunction
 from sql.plan import (
@@ -73,6 +73,7 @@ def plan(query: Query, node: Node) -> Relation:
     if translate is None:
         raise query.refuse(node, f"Spark's plan node {name}")
     relation = translate(query, node)
+    check_clock(query, node, relation.plan)
     if query.recursive:
         check_monotone(query, node, relation.plan)
     return relation
@@ -109,9 +110,12 @@ def _one_row(query: Query, node: Node) -> Relation:
 def _project(query: Query, node: Node) -> Relation:
     child = plan(query, node["k"][0])
     child = with_scalars(query, node["o"], child, plan)
-    expressions = tuple(expression(query, item, child.position) for item in node["o"]["projectList"])
+    clocked = Clocked(query, child.plan)
+    expressions = tuple(
+        clocked.column(expression(query, item, child.position), item) for item in node["o"]["projectList"]
+    )
     schema, ids = output(query, node)
-    return Relation(Project(child.plan, expressions, schema), ids)
+    return Relation(Project(clocked.plan, expressions, schema), ids)
 
 
 def _filter(query: Query, node: Node) -> Relation:

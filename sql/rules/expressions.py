@@ -9,11 +9,13 @@ from circuits.expressions.nodes import Call, Expression
 from sql.plan import (
     Aggregate,
     AsOf,
+    Changes,
     Expand,
     Filter,
     Generate,
     Join,
     Levels,
+    Phases,
     Plan,
     Project,
     Scan,
@@ -51,6 +53,13 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
             return replace(plan, condition=change(plan.condition))
         case TemporalFilter():
             return replace(plan, bounds=tuple(replace(b, value=change(b.value)) for b in plan.bounds))
+        case Phases():
+            return replace(
+                plan,
+                changes=crossing(plan.changes, change),
+                expressions=tuple(map(change, plan.expressions)),
+                condition=None if plan.condition is None else change(plan.condition),
+            )
         case Join():
             return replace(
                 plan,
@@ -86,6 +95,15 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
         case Top():
             partition = tuple(map(change, plan.partition))
             return replace(plan, partition=partition, order=reordered(plan.order, change))
+
+
+def crossing(changes: Changes, change: Change) -> Changes:
+    """`change` on the value of every crossing."""
+    of_rows, ahead = (
+        tuple(replace(one, value=change(one.value)) for one in some)
+        for some in (changes.crossings, changes.ahead)
+    )
+    return replace(changes, crossings=of_rows, ahead=ahead)
 
 
 def changed(call: WindowCall, change: Change) -> WindowCall:

@@ -15,6 +15,7 @@ from sql.plan import (
     AggregateCall,
     Expand,
     Field,
+    Phases,
     Plan,
     Project,
     Schema,
@@ -51,6 +52,9 @@ def _name(node: Plan) -> Plan:
         case Window():
             computed = (Field(call.function, call.type, call.nullable) for call in node.calls)
             return replace(node, schema=(*node.input.schema, *computed))
+        case Phases():
+            made = _named(node.expressions, node.schema[len(node.input.schema) :], node.input.schema)
+            return replace(node, schema=(*node.input.schema, *made))
         case SetOperation():
             pairs = zip(node.left.schema, node.schema, strict=True)
             return replace(node, schema=tuple(Field(a.name, b.type, b.nullable) for a, b in pairs))

@@ -4,7 +4,7 @@
     need(a ⋈ b)    = need ∪ keys ∪ residual     need(γ[k; f](a)) = keys ∪ arguments of the kept f
     need(a ⋈ b as of) = need ∪ keys ∪ times
     need(distinct(a)) = need(a ∩ b) = all             need(a ∪ b) = need, in each
-    need(τ[f](a)) = need ∪ columns(f)
+    need(τ[f](a)) = need ∪ columns(f)                 need(phases[f](a)) = need ∪ columns of the kept f
     need(ω[p; f](a)) = need ∪ p ∪ columns of the kept f          need(top[p; o](a)) = need ∪ p ∪ o
 
 A Project is put where a narrower input changes what is stored or moved: under joins, aggregates and
@@ -27,6 +27,7 @@ from sql.plan import (
     Generate,
     Join,
     Levels,
+    Phases,
     Plan,
     Project,
     Scan,
@@ -39,7 +40,8 @@ from sql.plan import (
     Window,
     join_schema,
 )
-from sql.rules.expressions import changed, reordered
+from sql.readings import CLOCK_COLUMN
+from sql.rules.expressions import changed, crossing, reordered
 
 Position = dict[int, int]  # old column → new column
 
@@ -84,6 +86,8 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0
             below, position = _narrow(plan.input, needed | _reads(b.value for b in plan.bounds))
             bounds = tuple(replace(b, value=remap(b.value, position)) for b in plan.bounds)
             return TemporalFilter(below, bounds), position
+        case Phases():
+            return _phases(plan, needed)
         case Join() | AsOf():
             return _join(plan, needed)
         case Aggregate():
@@ -127,6 +131,28 @@ def _project(plan: Project, needed: set[int]) -> tuple[Plan, Position]:
     below, moved = _prune(plan.input, _reads(expressions))
     schema = tuple(plan.schema[i] for i in kept)
     return Project(below, tuple(remap(e, moved) for e in expressions), schema), position
+
+
+def _phases(plan: Phases, needed: set[int]) -> tuple[Plan, Position]:
+    """Values that nobody reads are left out; what they change by may stay."""
+    width = len(plan.input.schema)
+    kept = [i for i in range(len(plan.expressions)) if width + i in needed]
+    timed = [plan.expressions[i] for i in kept] + ([] if plan.condition is None else [plan.condition])
+    if not timed:
+        return _prune(plan.input, needed)
+    read = _reads([*timed, *(c.value for c in plan.changes.crossings)]) - {CLOCK_COLUMN}
+    below, position = _narrow(plan.input, {i for i in needed if i < width} | read)
+    at = {**position, CLOCK_COLUMN: CLOCK_COLUMN}
+    pruned = replace(
+        plan,
+        input=below,
+        changes=crossing(plan.changes, lambda e: remap(e, position)),
+        expressions=tuple(remap(plan.expressions[i], at) for i in kept),
+        condition=None if plan.condition is None else remap(plan.condition, at),
+        schema=(*below.schema, *(plan.schema[width + i] for i in kept)),
+    )
+    moved = {width + i: len(below.schema) + n for n, i in enumerate(kept)}
+    return pruned, position | moved
 
 
 def _join(plan: Join | AsOf, needed: set[int]) -> tuple[Plan, Position]:
