@@ -30,9 +30,11 @@ def taken_apart(
     x, y = difference.arguments
     value = amount.value if isinstance(amount, Literal) else None
     if difference.function == "subtract_timestamps" and isinstance(value, timedelta):
-        if x.type != y.type or not (x.type.tz is None or is_fixed_zone(difference)):
+        if x.type != y.type:
             return None
         zone = tuple(option for option in difference.options if option[0] == "timeZoneId")
+        if x.type.tz is not None and not is_fixed_zone(difference):
+            x, y = _local(x, zone), _local(y, zone)  # between which the difference is
         return x, y, _shifted(y, value, zone), _shifted(x, -value, zone)
     if difference.function == "subtract_dates" and isinstance(value, timedelta):
         if value % timedelta(days=1):
@@ -43,6 +45,10 @@ def taken_apart(
     days = Literal(value, pa.int32())
     add = Call("date_add", (y, days), y.type, True)
     return x, y, add, Call("date_sub", (x, days), x.type, True)
+
+
+def _local(time: Expression, zone: tuple[tuple[str, object], ...]) -> Expression:
+    return Call("cast", (time,), pa.timestamp("us"), time.nullable, (("evalMode", "ANSI"), *zone))
 
 
 def _shifted(time: Expression, by: timedelta, zone: tuple[tuple[str, object], ...]) -> Expression:

@@ -1,4 +1,4 @@
-"""Random temporal filters: conditions on NOW() over random tables, and random views over those."""
+"""Random uses of NOW() over random tables: conditions, values that change; and random views over those."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Temporal(Select):
 
     def temporal(self, name: str) -> tuple[View, Relation]:
         query, columns, fanout, duckdb = self.choices.choice(
-            [self.visible, self.visible, self.latest, self.pairs_]
+            [self.visible, self.visible, self.latest, self.pairs_, self.aged, self.counted, self.matched]
         )()
         return View(name, query, duckdb if self.duckdb else None), Relation(name, columns, fanout)
 
@@ -67,11 +67,70 @@ class _Temporal(Select):
 
     def visible(self) -> tuple[str, tuple[Column, ...], int, str]:
         relation = self.timed()
-        tests = [self.on_clock(relation.columns) for _ in range(self.choices.integer(1, 2))]
+        tests = [self.phased(relation.columns) for _ in range(self.choices.integer(1, 2))]
         if chance(self.choices, 3):
             tests.append(f"({self.condition(relation.columns)})")
         query = f"SELECT * FROM {relation.name} WHERE {' AND '.join(tests)}"
         return query, relation.columns, relation.fanout, query
+
+    def aged(self) -> tuple[str, tuple[Column, ...], int, str]:
+        """Rows with a value that says how old they are."""
+        relation = self.timed()
+        time = self.choices.choice(self.of(relation.columns, "TIMESTAMP")).name
+        first, second = self.on_clock(relation.columns), self.phased(relation.columns)
+        forms = [
+            (f"CASE WHEN {first} THEN 'new' WHEN {second} THEN 'newer' END", "STRING"),
+            (f"({second})", "BOOLEAN"),
+            (f"datediff(current_date(), CAST({time} AS DATE))", "INT"),
+            ("hour(now())", "INT"),
+        ]
+        at = self.choices.integer(0, len(forms) - 1)
+        form, kind = forms[at]
+        inner = f"date_diff('day', CAST({time} AS DATE), current_date())::INT" if at == 2 else form
+        key = self.choice_of_key(relation)
+        columns = (replace(key, name="c0"), Column("c1", kind), Column("c2", "TIMESTAMP"))
+        texts = [
+            f"SELECT {key.name} AS c0, {f} AS c1, {time} AS c2 FROM {relation.name}" for f in (form, inner)
+        ]
+        return texts[0], columns, relation.fanout, texts[1]
+
+    def counted(self) -> tuple[str, tuple[Column, ...], int, str]:
+        """How many rows of each group are visible; and maybe groups that change with the clock."""
+        relation = self.timed()
+        key = self.choice_of_key(relation)
+        test, group = self.phased(relation.columns), key.name
+        columns = (replace(key, name="c0"), Column("c1", "BIGINT", False), Column("c2", "TIMESTAMP"))
+        if chance(self.choices, 3):
+            group, columns = f"({self.phased(relation.columns)})", (Column("c0", "BOOLEAN"), *columns[1:])
+        time = self.choices.choice(self.of(relation.columns, "TIMESTAMP")).name
+        query = (
+            f"SELECT {group} AS c0, count(*) FILTER (WHERE {test}) AS c1, max({time}) AS c2 "
+            f"FROM {relation.name} GROUP BY {group}"
+        )
+        return query, columns, 1, query
+
+    def matched(self) -> tuple[str, tuple[Column, ...], int, str]:
+        """Rows beside those that match at the time, of one side or of both."""
+        left, right = self.timed(), self.timed()
+        key = [(a, b) for a, b in self.alike(left, right) if a.type != "DOUBLE"]
+        a, b = self.choices.choice(key)
+        mine, other = (
+            [replace(c, name=f"{side}.{c.name}") for c in self.of(relation.columns, "TIMESTAMP")]
+            for side, relation in (("l", left), ("r", right))
+        )
+        both = Column(f"greatest({mine[0].name}, {other[0].name})", "TIMESTAMP")
+        test = self.phased(self.choices.choice([mine, other, [both]]))
+        kind = self.choices.choice(["LEFT", "RIGHT", "FULL", "LEFT"])
+        query = (
+            f"SELECT l.{a.name} AS c0, r.{b.name} AS c1, {mine[0].name} AS c2 "
+            f"FROM {left.name} l {kind} JOIN {right.name} r ON l.{a.name} = r.{b.name} AND {test}"
+        )
+        columns = (
+            replace(a, name="c0", nullable=True),
+            replace(b, name="c1", nullable=True),
+            Column("c2", "TIMESTAMP"),
+        )
+        return query, columns, left.fanout * right.fanout * 3, query
 
     def latest(self) -> tuple[str, tuple[Column, ...], int, str]:
         """Groups whose greatest or least time is visible."""
@@ -115,6 +174,24 @@ class _Temporal(Select):
         )
         columns = (replace(a, name="c0"), replace(b, name="c1", nullable=True), Column("c2", "TIMESTAMP"))
         return query, columns, left.fanout * right.fanout * 3, query
+
+    def phased(self, columns: object) -> str:
+        """A condition that the clock makes true and false, maybe more than once."""
+        columns = list(columns)  # type: ignore[call-overload]
+        form = self.choices.integer(0, 6)
+        one = self.on_clock(columns)
+        if form == 0:
+            return f"({one} OR {self.on_clock(columns)})"
+        if form == 1:
+            return f"NOT ({one} AND {self.on_clock(columns)})"
+        time = self.choices.choice(self.of(columns, "TIMESTAMP")).name
+        operator = self.choices.choice(["<", "<=", ">", ">="])
+        if form == 2:
+            sign, months = self.choices.choice("+-"), self.choices.integer(1, 2)
+            return f"{time} {operator} now() {sign} INTERVAL '{months}' MONTH"
+        if form == 3:
+            return f"hour({time}) {self.choices.choice([operator, '='])} hour(now())"
+        return one
 
     def on_clock(self, columns: object) -> str:
         """A condition on NOW(), in one of its spellings."""
