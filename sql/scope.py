@@ -13,6 +13,7 @@ from circuits.operators.late import LATE_ROWS
 from circuits.python_function import PythonFunction
 from sql.annotations import constant_value
 from sql.catalyst import Catalyst
+from sql.catalyst.clock import inlined
 from sql.catalyst.errors import spark_error
 from sql.catalyst.plans import plan
 from sql.catalyst.query import Query
@@ -118,7 +119,7 @@ class Scope:
             if node["why"] == "special":
                 raise query.error(node, f"{node['name']} {SPECIAL_TIME}")
             raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
-        return query, dumped
+        return query, {**dumped, "plan": inlined(dumped["plan"])}
 
     def constant(self, text: Slice) -> Plan | None:
         """The plan of `SELECT text`; None where Spark can't read that."""

@@ -5,6 +5,7 @@ Dumper.java puts a reference to no column where the query reads the clock; its n
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,47 @@ def marks_in(value: Any) -> list[Node]:
 
 def reads_clock(node: Node) -> bool:
     return bool(marks_in(node))
+
+
+def inlined(dumped: Any) -> Any:
+    """The dumped plan, with clocks where they are read.
+
+    Spark computes what BETWEEN reads twice in a Project below, which would be a column of clocks.
+    """
+    clocks = {node["id"]: node["k"][0] for node in _nodes(dumped) if _is_common_clock(node)}
+    return _replaced(dumped, clocks) if clocks else dumped
+
+
+def _is_common_clock(node: Node) -> bool:
+    if node.get("c") != "Alias" or not node["name"].startswith("_common_expr"):
+        return False
+    return bool(marks_in(node)) and not any(n["c"] == "AttributeReference" for n in nodes_in(node["k"]))
+
+
+def _nodes(value: Any) -> Iterator[Node]:
+    inside: Iterable[Any] = ()
+    if isinstance(value, dict):
+        yield value
+        inside = value.values()
+    elif isinstance(value, list):
+        inside = value
+    for inner in inside:
+        yield from _nodes(inner)
+
+
+def _replaced(value: Any, clocks: Mapping[int, Node]) -> Any:
+    if isinstance(value, list):
+        return [_replaced(inner, clocks) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("c") == "AttributeReference" and value["id"] in clocks:
+        return clocks[value["id"]]
+    if value.get("op") == "Project":
+        items = value["o"]["projectList"]
+        kept = [i for i, item in enumerate(items) if item.get("id") not in clocks]
+        options = {**value["o"], "projectList": [items[i] for i in kept]}
+        value = {**value, "o": options, "out": [value["out"][i] for i in kept]}
+    return {name: _replaced(inner, clocks) for name, inner in value.items()}
 
 
 def clock_value(query: Query, mark: Node) -> Expression:
