@@ -60,3 +60,48 @@ def test_a_step_of_a_band_join(benchmark, opened):
     assert bounded.pipeline["near"].rows() == by_pairs.pipeline["near"].rows()
     what = f"{DELTA}-row step, join of {ROWS:,} rows within a band"
     record(benchmark, what, "by BETWEEN", beside=("by every pair", beside[1:]))
+
+
+INTERVALS = """
+CREATE TABLE event (id BIGINT, t BIGINT);
+CREATE TABLE period (id BIGINT, starts BIGINT, ends BIGINT);
+CREATE VIEW during AS SELECT e.id AS event, p.id AS period FROM event e JOIN period p ON {};
+"""
+BY_SPANS = "e.t BETWEEN p.starts AND p.ends"
+# the product says the same, and bounds the end of a period only
+HALF_OPEN = "p.ends >= e.t AND p.starts - e.t <= 0"
+
+
+class Periods(Loaded):
+    """A pipeline over so many periods, one of a hundred of them a thousand times as long, and few events."""
+
+    def __init__(self, pipeline) -> None:
+        self.pipeline, self.clicks = pipeline, 0
+        self.random = np.random.default_rng(0)
+        starts = self.random.integers(0, ROWS * 10, ROWS)
+        length = np.where(self.random.integers(0, 100, ROWS), 10, 10_000)
+        pipeline.insert(
+            "period", pa.table({"id": np.arange(ROWS), "starts": starts, "ends": starts + length})
+        )
+        pipeline.step()
+
+    def queue(self) -> None:
+        t = self.random.integers(0, ROWS * 10, DELTA)
+        self.pipeline.insert("event", pa.table({"id": np.arange(self.clicks, self.clicks + DELTA), "t": t}))
+        self.clicks += DELTA
+
+
+def test_a_step_of_a_join_by_periods(benchmark, opened):
+    spans = Periods(opened(INTERVALS.format(BY_SPANS), "inline", "spans"))
+    half = Periods(opened(INTERVALS.format(HALF_OPEN), "inline", "half"))
+    beside: list[float] = []
+
+    def half_open_first() -> None:
+        half.queue()
+        beside.append(half.step())
+        spans.queue()
+
+    benchmark.pedantic(spans.step, setup=half_open_first, rounds=ROUNDS, warmup_rounds=1)
+    assert spans.pipeline["during"].rows() == half.pipeline["during"].rows()
+    what = f"{DELTA}-row step, join with {ROWS:,} periods of a row's own"
+    record(benchmark, what, "by BETWEEN", beside=("by one end", beside[1:]))

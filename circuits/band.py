@@ -3,12 +3,13 @@
     low(y) <= x.c <= high(y)  ⇒  code(low(y)) <= code(x.c) <= code(high(y))        code = order_code
 
 The rows of a key lie side by side, sorted by the code of one column. So those within bounds are a range of
-sort keys. Codes are approximate: the range may have more rows than meet the condition, and never fewer.
+sort keys. Codes are approximate: the range may have more rows than meet the condition, and never fewer. A row
+within whose own two bounds a value must lie is found by its span (`spans.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ from circuits.errors import EvaluationError
 from circuits.expressions.evaluate import evaluate
 from circuits.expressions.nodes import Expression
 from circuits.ordering import order_code
+from circuits.spans import Span, span_ranges
+from circuits.stretch import Stretch
+from circuits.trace import Integral, expand_ranges
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,28 @@ def _codes(
         codes = nearer(codes, order_code(values).astype(np.uint64))
         known &= validity(values)
     return codes, known
+
+
+def matches(
+    batch: Batch, band: Band | Span | None, stretch: Stretch
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(i, start, stop): ranges of positions in the stretch, of the other side's rows, that row i may meet."""
+    if isinstance(band, Span):
+        return span_ranges(batch, band, stretch)
+    start, stop = stretch.ranges(*reach(batch, band))
+    return np.arange(len(start)), start, stop
+
+
+def near(trace: Integral, batch: Batch, band: Band | Span | None) -> Iterator[Batch]:
+    """The batches of the other side's trace, up to the last step, with all that some row may meet."""
+    if not isinstance(band, Span):
+        yield from trace.near(*reach(batch, band))
+        return
+    for stretch in trace.before:
+        if len(stretch.batches) == 1 or len(batch) >= len(stretch):
+            yield from stretch.batches
+            continue
+        _, start, stop = span_ranges(batch, band, stretch)
+        there = np.unique(expand_ranges(start, stop)[1])
+        if len(there):
+            yield stretch.take(there)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from circuits.band import Band
 from circuits.circuit import Circuit, Node
 from circuits.expressions.nodes import Expression, columns_of
+from circuits.expressions.spans import SPAN_TYPE
 from circuits.operator import Placement
 from circuits.operators.agenda import Agenda
 from circuits.operators.aggregate import Aggregate
@@ -33,6 +34,7 @@ from circuits.operators.top import Top, TopOfAppends
 from circuits.operators.trigger import Trigger
 from circuits.operators.window import Window
 from circuits.ordering import has_order_bits
+from circuits.spans import Span
 from circuits.windows.functions import FUNCTIONS
 
 _READS_TRACE = (
@@ -196,9 +198,14 @@ def _verify_as_of(operator: AsOf, inputs: list[Node], where: str) -> None:
         assert left.schema.field(a).type == right.schema.field(b).type, f"{where}: types differ"
 
 
-def _verify_band(band: Band, own: Node, other: Node, where: str) -> None:
+def _verify_band(band: Band | Span, own: Node, other: Node, where: str) -> None:
     assert isinstance(own.operator, Integrate), f"{where}: a band of no trace of its own"
     assert own.operator.order == band.column, f"{where}: a band of {band.column}, not of the trace's order"
+    if isinstance(band, Span):
+        assert own.schema.field(band.column).type == SPAN_TYPE, f"{where}: no spans"
+        for bound in (*band.least, *band.most):
+            _verify_expression(bound, other, where)
+        return
     for bound in (*band.lower, *band.upper):
         _verify_expression(bound, other, where)
         assert bound.type == own.schema.field(band.column).type, f"{where}: a bound of another type"

@@ -4,8 +4,7 @@
                                                          r.ts:  within [l.ts − 1 h, l.ts]
 
 A trace has one order, so one expression of each side is chosen: one that is bounded from both sides, if there
-is, as by BETWEEN. Of `r.starts <= l.ts AND l.ts < r.ends` it is r.ends: rows that come in the order of time
-ask for what has not ended yet, which is little, and not for all that has begun.
+is, as by BETWEEN. Of `r.starts <= l.ts AND l.ts < r.ends` it is both, by spans (`circuits/spans.py`).
 """
 
 from __future__ import annotations
@@ -45,6 +44,32 @@ def within(parts: Iterable[Expression], width: int, right: bool) -> Within | Non
         bounds = found.setdefault(value, Within(value))
         (bounds.lower if function.startswith("greater") else bounds.upper).append(bound)
     return max(found.values(), key=lambda w: (bool(w.lower and w.upper), bool(w.lower)), default=None)
+
+
+@dataclass
+class Spanning:
+    """start, end: over the columns of one side. least, most: over those of the other, of end and start."""
+
+    start: Expression
+    end: Expression
+    least: list[Expression]
+    most: list[Expression]
+
+
+def spanning(parts: Iterable[Expression], width: int, right: bool) -> Spanning | None:
+    """Two expressions of the right or the left side, one bounded from above and another from below."""
+    found: dict[bool, dict[Expression, list[Expression]]] = {False: {}, True: {}}
+    for function, own, other in (one for part in parts for one in _comparisons(part, width, right)):
+        value, (bound,) = unshifted(own, (other,))
+        kind = value.type
+        whole = pt.is_timestamp(kind) or pt.is_date(kind) or pt.is_integer(kind)
+        if whole and _is_safe(value):
+            found[function.startswith("greater")].setdefault(value, []).append(bound)
+    pairs = ((a, b) for a in found[False] for b in found[True] if a.type == b.type and a != b)
+    start, end = next(pairs, (None, None))
+    if start is None or end is None:
+        return None
+    return Spanning(start, end, found[True][end], found[False][start])
 
 
 def _comparisons(part: Expression, width: int, right: bool) -> Iterator[tuple[str, Expression, Expression]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.bands import within
+from sql.bands import spanning, within
 from sql.keys import Key, view_keys
 from sql.lower_join import conjuncts
 from sql.plan import (
@@ -110,9 +110,13 @@ def cost(plan: Plan) -> str:
 def _cost_of_join(plan: Join) -> str:
     looked_up = "changed keys" if plan.left_keys else ""
     parts, width = conjuncts(plan.residual), len(plan.left.schema)
-    bounded = [side for side in (within(parts, width, right) for right in (False, True)) if side is not None]
+    sides = [within(parts, width, right) for right in (False, True)]
+    bounded = [side for side in sides if side is not None]
     if bounded:
-        closed = all(side.lower and side.upper for side in bounded)
+        spans = [spanning(parts, width, right) for right in (False, True)]
+        closed = all(
+            (side.lower and side.upper) or span for side, span in zip(sides, spans, strict=True) if side
+        )
         looked_up = f"a {'' if closed else 'half-open '}range{' of ' if looked_up else ''}{looked_up}"
     if not looked_up:
         return "changed rows by all rows of the other side, two traces"

@@ -25,12 +25,14 @@ import pyarrow as pa
 from circuits.band import Band
 from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap
 from circuits.expressions.partial import can_fail
+from circuits.expressions.spans import SPAN_TYPE
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.linear import Filter, Union
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.streams import Integrate
+from circuits.spans import Span
 from sql import plan as p
-from sql.bands import within
+from sql.bands import spanning, within
 from sql.keys import is_unique
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class _Side:
     keys: tuple[Expression, ...]
     condition: Expression | None
     eligible: int
-    band: Band | None
+    band: Band | Span | None
 
 
 class _Joining:
@@ -115,13 +117,8 @@ class _Joining:
                 expressions.append(key)
                 fields.append(p.Field(f"key{len(at)}", key.type, key.nullable))
         band = None
-        bounded = within(self.residual, self.width, which == RIGHT)
-        if bounded is not None and not is_unique(keys, self.lowering.stream_key(plan)):
-            if bounded.value not in expressions:
-                expressions.append(bounded.value)
-                fields.append(p.Field("bounded", bounded.value.type, bounded.value.nullable))
-            column = expressions.index(bounded.value)
-            band = Band(column, tuple(bounded.lower), tuple(bounded.upper))
+        if not is_unique(keys, self.lowering.stream_key(plan)):
+            band = self._band(which, expressions, fields)
         node = self.lowering.map(node, tuple(expressions), tuple(fields))
         conditions: list[Expression] = [
             _is_not_null(Column(i, fields[i].type))
@@ -132,11 +129,29 @@ class _Joining:
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
         return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible, band)
 
+    def _band(self, which: int, expressions: list[Expression], fields: list[p.Field]) -> Band | Span | None:
+        """What a row of the other side bounds; its order becomes a further column, unless it is one."""
+        bounded = within(self.residual, self.width, which == RIGHT)
+        span = spanning(self.residual, self.width, which == RIGHT)
+        if bounded is None:
+            return None
+        value, name = bounded.value, "bounded"
+        if span is not None and not (bounded.lower and bounded.upper):
+            nullable = span.start.nullable or span.end.nullable
+            value, name = Call("span_code", (span.start, span.end), SPAN_TYPE, nullable), "span"
+        if value not in expressions:
+            expressions.append(value)
+            fields.append(p.Field(name, value.type, value.nullable))
+        column = expressions.index(value)
+        if name == "bounded" or span is None:
+            return Band(column, tuple(bounded.lower), tuple(bounded.upper))
+        return Span(column, tuple(span.least), tuple(span.most))
+
     def _trace(self, side: _Side) -> int:
         """The eligible rows, by key."""
         return self._integrated(side.eligible, side.key, side.band)
 
-    def _integrated(self, node: int, key: tuple[int, ...], band: Band | None = None) -> int:
+    def _integrated(self, node: int, key: tuple[int, ...], band: Band | Span | None = None) -> int:
         order = None if band is None else band.column
         return self.builder.add(Integrate(key, order), self.builder.placed(node, key))
 

@@ -56,6 +56,7 @@ MODULES = (
     "rounding",
     "sequences",
     "spark_hashes",
+    "spans",
     "strings",
     "structures",
     "substrings",

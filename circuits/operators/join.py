@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from circuits.arrow import int64_array
-from circuits.band import Band, reach
+from circuits.band import Band, matches, near
 from circuits.batch import Batch
 from circuits.equality import equal_rows
 from circuits.expressions.nodes import Expression
 from circuits.operator import Context, Operator, Placement, Value
 from circuits.operators.linear import where_true
+from circuits.spans import Span
 from circuits.stretch import Stretch
 from circuits.trace import Integral, expand_in_blocks
 from circuits.zset import ZSet
@@ -43,8 +44,8 @@ class Join(Operator):
     right_key: tuple[int, ...]
     columns: tuple[tuple[int, int], ...]
     residual: Expression | None = None
-    left_band: Band | None = None
-    right_band: Band | None = None
+    left_band: Band | Span | None = None
+    right_band: Band | Span | None = None
 
     @property
     def cost(self) -> str:
@@ -73,10 +74,10 @@ class Join(Operator):
         left, right = inputs
         assert isinstance(left, Integral) and isinstance(right, Integral)
         schema = self.schema(left.layout.schema, right.layout.schema)
-        near = right.near(*reach(left.delta, self.right_band)) if len(left.delta) else ()
-        parts = [self._pairs(left.delta, batch, schema) for batch in near]
-        near = left.near(*reach(right.delta, self.left_band)) if len(right.delta) else ()
-        parts += [self._pairs(batch, right.delta, schema) for batch in near]
+        found = near(right, left.delta, self.right_band) if len(left.delta) else ()
+        parts = [self._pairs(left.delta, batch, schema) for batch in found]
+        found = near(left, right.delta, self.left_band) if len(right.delta) else ()
+        parts += [self._pairs(batch, right.delta, schema) for batch in found]
         parts.append(self._pairs(left.delta, right.delta, schema))
         return ZSet.sum(schema, parts)
 
@@ -88,8 +89,10 @@ class Join(Operator):
         if len(right) < len(left):
             short, long, band = right, left, self.left_band
         parts = []
-        for i, j in expand_in_blocks(*Stretch([long]).ranges(*reach(short, band)), PAIRS):
-            parts.append(self._equal(left, right, *((i, j) if short is left else (j, i)), schema))
+        owner, start, stop = matches(short, band, Stretch([long]))
+        for at, j in expand_in_blocks(start, stop, PAIRS):
+            mine, other = (owner[at], j) if short is left else (j, owner[at])
+            parts.append(self._equal(left, right, mine, other, schema))
         return ZSet.sum(schema, parts)
 
     def _equal(self, left: Batch, right: Batch, i: np.ndarray, j: np.ndarray, schema: pa.Schema) -> ZSet:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import tempfile
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -11,9 +16,12 @@ from hypothesis import strategies as st
 
 from circuits.band import Band
 from circuits.circuit import CircuitBuilder
+from circuits.expressions.evaluate import evaluate
 from circuits.expressions.nodes import Call, Column, Literal
+from circuits.expressions.spans import SPAN_TYPE
 from circuits.operators.join import LEFT, RIGHT, Join
 from circuits.operators.streams import Integrate
+from circuits.spans import Span
 from circuits.zset import ZSet
 from tests.circuits.engine import Engine, Options, trace
 from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
@@ -155,6 +163,67 @@ def test_join_within_a_band(case: Any, closed: bool, by_low: bool, way: Options,
         )
 
     check(circuit_of({"a": a, "b": b}, build, seed), stream, query, way)
+
+
+# small numbers, and those at which levels of intervals change or buckets come round again
+FAR = [4**8, 4**8 + 1, 3 * 2**27, 2**40, -(2**40), 2**62, -(2**63), 2**63 - 1]
+instants = st.one_of(st.integers(-3, 40), st.sampled_from(FAR))
+
+
+@st.composite
+def spanned(draw: st.DrawFn) -> Any:
+    keys, kind = draw(st.integers(0, 1)), draw(st.sampled_from([pa.int64(), pa.timestamp("us")]))
+    fields = [pa.field("k", pa.int64()), pa.field("start", kind), pa.field("end", kind)]
+    moment = st.one_of(st.none(), instants)
+    row = st.tuples(st.integers(0, 1), moment, moment)
+    deltas = st.lists(st.tuples(row, st.sampled_from([1, 1, 1, -1])), max_size=10)
+    schema = pa.schema([*fields, pa.field("span", SPAN_TYPE)])
+    return keys, kind, schema, draw(st.lists(st.tuples(deltas, deltas), min_size=1, max_size=4))
+
+
+@given(spanned(), hash_seeds)
+def test_join_of_intervals_that_meet(case: Any, seed: int) -> None:
+    """a.start <= b.end AND a.end >= b.start: both traces in the order of spans."""
+    keys, kind, schema, stream = case
+    key, (start, end) = tuple(range(keys)), (Column(1, kind), Column(2, kind))
+    columns = (*((LEFT, i) for i in range(3)), *((RIGHT, i) for i in range(3)))
+    starts = Call("less_than_or_equal", (Column(1, kind), Column(5, kind)), pa.bool_())
+    ends = Call("greater_than_or_equal", (Column(2, kind), Column(4, kind)), pa.bool_())
+    residual = Call("and", (starts, ends), pa.bool_())
+    band = Span(3, (start,), (end,))
+
+    def build(builder: CircuitBuilder, left: int, right: int) -> int:
+        sides = [builder.add(Integrate(key, order=3), builder.placed(side, key)) for side in (left, right)]
+        return builder.add(Join(key, key, columns, residual, band, band), *sides)
+
+    def rows(listed: Any) -> ZSet:
+        numbers = [pa.array([row[i] for row, _ in listed], pa.int64()) for i in range(3)]
+        plain = [numbers[0], *(column.view(kind) for column in numbers[1:])]
+        made = pa.RecordBatch.from_arrays(plain, names=["k", "start", "end"])
+        span = evaluate(Call("span_code", (start, end), SPAN_TYPE), made)
+        both = pa.RecordBatch.from_arrays([*plain, span], schema=schema)
+        return ZSet(both, np.array([n for _, n in listed], np.int64))
+
+    def meet(listed: Any, other: Any) -> Counter[Any]:
+        found: Counter[Any] = Counter()
+        for (x, n), (y, m) in itertools.product(listed, other):
+            known = None not in (*x, *y)
+            if x[:keys] == y[:keys] and known and x[1] <= y[2] and x[2] >= y[1]:
+                found[x, y] += n * m
+        return Counter({pair: n for pair, n in found.items() if n})
+
+    held: tuple[list[Any], list[Any]] = ([], [])
+    view: Counter[Any] = Counter()
+    with tempfile.TemporaryDirectory() as directory:
+        engine = Engine(circuit_of({"a": schema, "b": schema}, build, seed), Path(directory))
+        for left, right in stream:
+            held[0].extend(left)
+            held[1].extend(right)
+            change = engine.step({"a": rows(left), "b": rows(right)})["v"]
+            stored = [column.view(pa.int64()).to_pylist() for column in change.rows.columns]
+            for row, weight in zip(zip(*stored, strict=True), change.weights.tolist(), strict=True):
+                view[row[:3], row[3:]] += weight
+            assert {pair: n for pair, n in view.items() if n} == meet(*held)
 
 
 def test_a_bound_that_cannot_be_computed_bounds_nothing(tmp_path: Any) -> None:
