@@ -350,11 +350,12 @@ class Pipeline:
     # -- the end ------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Release the state directory. What is queued is given up."""
-        if not self._closed:
-            self._closed = True
-            self.runner.close()
-            self.store.close()
+        """Release the state directory, after a step of another thread. What is queued is given up."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self.runner.close()
+                self.store.close()
 
     def __enter__(self) -> Pipeline:
         return self

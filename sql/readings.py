@@ -88,9 +88,9 @@ def _least_of(call: Call, at: int, inner: Expression) -> Expression | None:
             return _shifted(inner, added.value - _ZONE)
         case "timestamp_add_ym_interval" if at == 0:
             months = call.arguments[1]
-            assert isinstance(months, Literal) and isinstance(months.value, int)
+            assert isinstance(months, Literal) and isinstance(months.value, timedelta)
             # a month is 146,097 / 4,800 days on average; no number of them is a week further from that
-            return _shifted(inner, timedelta(days=months.value * 146_097 // 4_800 - 7) - _ZONE)
+            return _shifted(inner, timedelta(days=_number(months.value) * 146_097 // 4_800 - 7) - _ZONE)
     return None
 
 
@@ -98,6 +98,11 @@ def _days_of(unit: str) -> int | None:
     if unit in _SHORTER:
         return 1
     return _DAYS.get("YEAR" if unit in _LONG_YEARS else unit)
+
+
+def _number(months: timedelta) -> int:
+    """See `circuits/intervals.py`."""
+    return months // timedelta(seconds=1)
 
 
 def _shifted(time: Expression, by: timedelta) -> Expression:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 
 import dbsp
 from circuits import spine
+from circuits.state import State
 from circuits.waterline import CLOCK
 from dbsp import inline
 from tests.dbsp.build import pipeline
@@ -108,3 +110,28 @@ def test_a_merge_that_failed_is_done_again(p, monkeypatch):
                 continue
     assert next(attempts) > 4
     assert contents(p) == counted(given)
+
+
+def test_a_merge_begun_in_vain_leaves_no_file(p, monkeypatch):
+    """As where LATENESS collects the run that was to be merged: here nothing is begun ahead any more."""
+    given = [rows(step) for step in range(24)]
+    for delta in given:
+        p.insert("votes", delta)
+        p.step()
+        for merge in p.runner._begun.values():
+            merge.future.result()
+        vain = written_in_vain(p)
+        if len(vain) > 2:
+            break
+    monkeypatch.setattr(State, "ahead", lambda state: [])
+    for _ in range(2):
+        p.step()
+    assert not vain & written_in_vain(p)
+    assert contents(p) == counted(given[: p.last_step - 2])
+
+
+def written_in_vain(opened: dbsp.Pipeline) -> set[str]:
+    """What merges wrote that no commit refers to."""
+    files = set(os.listdir(opened.store.root / "segments"))
+    kept = set().union(*opened.store._needed.values())
+    return {name for name in files - kept if name.startswith("merge-")}

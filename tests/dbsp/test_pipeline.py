@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -294,6 +296,31 @@ def test_closed_is_closed():
     for use in (lambda: p.insert("votes", [(1, 1)]), p.step, lambda: p["counts"]):
         with pytest.raises(StateError, match="the pipeline is closed"):
             use()
+
+
+def test_closing_waits_for_the_step_of_another_thread(tmp_path, monkeypatch):
+    p = pipeline(tmp_path / "state")
+    running, go_on = threading.Event(), threading.Event()
+    run = p.runner.run
+
+    def held(work):
+        running.set()
+        assert go_on.wait(60)
+        return run(work)
+
+    monkeypatch.setattr(p.runner, "run", held)
+    p.insert("votes", [(1, 1)])
+    with ThreadPoolExecutor(2) as threads:
+        step = threads.submit(p.step)
+        assert running.wait(60)
+        closing = threads.submit(p.close)
+        go_on.set()
+        assert step.result().step == 1
+        closing.result()
+    with pytest.raises(StateError, match="the pipeline is closed"):
+        p.step()
+    with pipeline(tmp_path / "state") as again:
+        assert again.last_step == 1
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])
