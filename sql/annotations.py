@@ -21,6 +21,7 @@ import pyarrow.types as pt
 from circuits.arrow import type_name
 from circuits.errors import ProgramError
 from circuits.expressions.nodes import Literal
+from circuits.intervals import MONTHS
 from circuits.percentile import Percentile
 from circuits.waterline import EXACT, Amount
 from sql.extensions import refuse_special_time
@@ -153,7 +154,9 @@ def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.Data
 def constant_value(relation: Plan) -> object:
     """What `SELECT constant` gives; None where it is no constant, or NULL. relation: its plan."""
     row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
-    return row[0].value if len(row) == 1 and isinstance(row[0], Literal) else None
+    if len(row) != 1 or not isinstance(row[0], Literal) or row[0].type == MONTHS:
+        return None  # months have no fixed length
+    return row[0].value
 
 
 def _in_units(value: object, column: pa.DataType) -> Amount | None:

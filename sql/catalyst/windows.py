@@ -187,7 +187,7 @@ def _moved(query: Query, node: Node, by: SortOrder, offset: Literal) -> Expressi
     amount = Literal(-offset.value, offset.type) if by.descending else offset  # type: ignore[operator]
     is_months = offset.type == MONTHS
     zone: tuple[tuple[str, object], ...] = (("timeZoneId", query.timezone),)
-    if pt.is_date(value.type) and isinstance(amount.value, timedelta):
+    if pt.is_date(value.type) and isinstance(amount.value, timedelta) and not is_months:
         amount = Literal(amount.value // timedelta(days=1), pa.int32())
     if pt.is_date(value.type):
         call = Call("date_add_ym_interval" if is_months else "date_add", (value, amount), value.type)
