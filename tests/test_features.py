@@ -182,6 +182,7 @@ SPARK_ONLY = {
     "count of several": "SELECT k, count(i, s) AS n, count(DISTINCT i, s) AS u FROM e GROUP BY k",
     "lambdas": "SELECT k, transform(array(i, k), x -> x * 2 + i) AS t, filter(array(s, 'a'), (x, n) -> x > s OR n = 0) AS f FROM e",
     "aggregate of an array": "SELECT e.k, aggregate(array(e.i, c.j), 0L, (acc, x) -> acc + coalesce(x, 1)) AS a FROM e JOIN c ON e.k = c.k",
+    "lambdas over aggregates": "SELECT k % 2 AS g, array_join(transform(array_sort(collect_list(struct(i, s))), x -> coalesce(x.s, '-')), '>') AS p, aggregate(collect_list(i), 0L, (acc, x) -> acc + x + k % 2, acc -> acc * count(*)) AS a, transform(sequence(0, count(i)), n -> n + k % 2) AS q FROM e GROUP BY k % 2",
     "group by arrays": "SELECT array_sort(array_distinct(array(i, k))) AS a, count(*) AS n FROM e GROUP BY array_sort(array_distinct(array(i, k)))",
     "maps": "SELECT k, map_keys(map_filter(map(coalesce(s, '-'), i), (n, v) -> v > 0 OR n = s)) AS a, map('p', i)['p'] AS v FROM e",
     "concat and formats": "SELECT concat(s, '-', i) AS c, date_format(ts, 'yyyy-MM-dd HH') AS f FROM e",

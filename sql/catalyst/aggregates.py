@@ -46,7 +46,7 @@ class _Group:
             return self._call(node)
         if node["c"] == "AttributeReference" and node["id"] in self.key_ids:
             return self._key(self.key_ids[node["id"]])
-        if node["c"] not in ("Literal", "Alias") and not self._is_above(node):
+        if node["c"] not in ("Literal", "Alias") and not self._is_above(node) and not _free_variables(node):
             whole = expression(self.query, node, self.position)
             if whole in self.raw:
                 return self._key(self.raw.index(whole))
@@ -92,6 +92,13 @@ def _valued(grouped: Aggregate, value: Callable[[Column], Expression]) -> Plan:
         return grouped
     schema = tuple(replace(f, type=v.type) for f, v in zip(grouped.schema, values, strict=True))
     return Project(grouped, values, schema)
+
+
+def _free_variables(node: Node) -> set[int]:
+    """Of lambdas around it, which no group can be over."""
+    inside = [*nodes_in(node)]
+    own = {p["id"] for inner in inside if inner["c"] == "LambdaFunction" for p in inner["k"][1:]}
+    return {inner["id"] for inner in inside if inner["c"] == "NamedLambdaVariable"} - own
 
 
 def aggregate(
