@@ -51,7 +51,9 @@ def replay(
 def read_deltas(path: str) -> str:
     """Raises DataError."""
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        if path == "-":
+            return sys.stdin.read().removeprefix("\ufeff")
+        return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: can't read the deltas: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -135,7 +135,7 @@ class _Compiler:
     def _query(
         self, name: str, text: Slice, kind: str, columns: Sequence[str], start: int
     ) -> tuple[View, Any]:
-        query, dumped = self.scope.dumped(text)
+        query, dumped = self.scope.dumped(text, name)
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
             raise too_early(self.source, text, early, self.recursions.awaited(early))
         names = columns or dumped["names"]

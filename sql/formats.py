@@ -47,6 +47,13 @@ _OF_FILES = (
     ),
 )
 _SYNONYMS = {"separator": "sep", "seperator": "sep", "null": "nullValue", "na": "nullValue"}
+# Spark takes any other mode for permissive.
+_VALUES = {
+    "mode": ("permissive", "dropmalformed", "failfast"),
+    "header": ("true", "false"),
+    "enforceschema": ("true", "false"),
+    "multiline": ("true", "false"),
+}
 _COUNTS = ("maxfilespertrigger", "maxbytespertrigger")
 
 
@@ -73,6 +80,10 @@ def _check_options(source: Source, statement: CreateTable, format_: str, catalys
             near = _SYNONYMS.get(name.lower()) or _near(name, known)
             hint = f"; did you mean '{near}'?" if near else ", and would ignore it"
             message = f"Spark's {format_} has no option '{name}'{hint}"
+            raise source.error(statement.start, f"table '{statement.name}': {message}")
+        allowed = _VALUES.get(name.lower(), ()) if known else ()
+        if allowed and value.lower() not in allowed:
+            message = f"option {name} is '{value}'; give {' or '.join(allowed)}"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
         if name.lower() in _COUNTS and not (value.isdecimal() and int(value)):
             message = f"option {name} is '{value}'; give a number from 1"

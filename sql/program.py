@@ -256,7 +256,7 @@ def _text(path_or_text: str | Path, name: str | None) -> tuple[str, str]:
         return path_or_text, name or "program.sql"
     path = Path(path_or_text)
     try:
-        return path.read_text(encoding="utf-8"), name or str(path)
+        return path.read_text(encoding="utf-8-sig"), name or str(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ProgramError(f"{path}: can't read the program: {reason}") from None

@@ -97,13 +97,16 @@ class Scope:
 
     # ---- what a text means
 
-    def dumped(self, text: Slice) -> tuple[Query, Any]:
-        """What Catalyst says of a query. Raises ProgramError where it, or we, can't have it in a view."""
+    def dumped(self, text: Slice, own: str = "") -> tuple[Query, Any]:
+        """What Catalyst says of a query. own: the name of the view that it is of.
+
+        Raises ProgramError where it, or we, can't have it in a view.
+        """
         text = in_sparks_spelling(self.source, text, self.microseconds, self.version_time)
         dumped = self.catalyst.query(text.text)
         if "error" in dumped:
             raise spark_error(
-                self.source, text, dumped["error"], self.columns(), self.names, self.function_names()
+                self.source, text, dumped["error"], self.columns(), self.names, self.function_names(), own
             )
         query = Query(
             self.source,

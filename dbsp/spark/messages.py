@@ -7,6 +7,7 @@ import re
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+_OF_CSV_HEADER = re.compile(r"(Header|Schema)( length)?:|Expected:")
 # Those that PySpark knows, and any other Java exception.
 SparkFailure = (PySparkException, Py4JJavaError)
 
@@ -23,6 +24,8 @@ def first_line(error: Exception) -> str:
 
 
 def _shortened(text: str) -> str:
-    line = next(iter(text.strip().splitlines()), "Spark failed and said nothing")
+    line, *more = [*map(str.strip, text.strip().splitlines()), "Spark failed and said nothing"]
+    if "CSV header" in line:  # what it is, and what it should be
+        line = " ".join([line, *(each for each in more if _OF_CSV_HEADER.match(each))])
     line = re.sub(r"^\[STREAM_FAILED\] .*? terminated with exception: ", "", line)
     return re.sub(r"\s*SQLSTATE: \w+\s*$", "", line)

@@ -77,6 +77,9 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
             path = f"{path[:-1]}[{path[-1]}]"
         reader = reader.option("path", path).schema(columns_ddl(table.schema))
+        if table.format.lower() == "csv" and "enforceschema" not in map(str.lower, table.options):
+            # Spark takes the columns of a CSV file by position, whatever its head calls them
+            reader = reader.option("enforceSchema", "false")
     try:
         return _named(table, reader.load())
     except SparkFailure as error:

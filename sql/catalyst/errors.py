@@ -18,12 +18,16 @@ def spark_error(
     relations: Mapping[str, Sequence[str]],
     later: Collection[str] = (),
     functions: Sequence[str] = (),
+    own: str = "",
 ) -> ProgramError:
     """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
-    of those below. functions: of the program.
+    of those below. functions: of the program. own: the view's own name.
     """
     if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = error["parameters"]["relationName"].replace("`", "")
+        if name.lower() == own.lower():
+            message = f"'{name}' reads itself; write CREATE RECURSIVE VIEW {own} (column TYPE, ...) AS query"
+            return source.error(text.place(_offset(text.text, error)), message)
         if name.lower() in {other.lower() for other in later}:
             message = f"'{name}' is defined further down; a view reads what is above it: move '{name}' up"
             return source.error(text.place(_offset(text.text, error)), message)

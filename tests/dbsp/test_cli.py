@@ -185,6 +185,17 @@ def test_a_step_that_fails_says_which_and_where(tmp_path, monkeypatch, spark):
 
 
 @pytest.mark.spark
+def test_files_of_other_editors(project, spark):
+    """A byte order mark, and lines that end in CR LF."""
+    for name in ("program.sql", "deltas.sql"):
+        text = (project / name).read_text().replace("\n", "\r\n")
+        (project / name).write_text("\ufeff" + text, newline="")
+    assert dbsp("step", "program.sql", "deltas.sql").output == EXPECTED
+    lines = '\ufeff{"table": "customer", "upsert": {"id": 1}}\r\n'
+    assert dbsp("step", "program.sql", "-", text=lines).exit_code == 0
+
+
+@pytest.mark.spark
 def test_a_program_s_mistake_is_placed(project, spark):
     (project / "program.sql").write_text(PROGRAM.replace("o.amount", "o.amuont"))
     result = dbsp("step", "program.sql", "deltas.sql")

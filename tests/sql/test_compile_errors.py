@@ -112,11 +112,12 @@ PROGRAMS = {
     "CREATE VIEW v (a) AS SELECT id, note FROM orders": "5:13: view 'v' lists 1 columns, its query has 2",
     "CREATE TABLE orders (a INT); CREATE VIEW v AS SELECT 1 AS a": "5:14: 'orders' is already defined at",
     "CREATE VIEW Orders AS SELECT 1 AS a": "5:13: 'Orders' is already defined at p.sql:1:14",
+    "CREATE VIEW v AS SELECT * FROM V": "5:32: 'V' reads itself; write CREATE RECURSIVE VIEW v (column TYPE,",
     "CREATE VIEW v AS SELECT * FROM w; CREATE VIEW W AS SELECT 1 AS a": (
         "5:32: 'w' is defined further down; a view reads what is above it: move 'w' up"
     ),
     "CREATE TABLE b (a INTT); CREATE VIEW v AS SELECT 1 AS a": '5:19: Unsupported data type "INTT"',
-    "CREATE TABLE b (a INTERVAL YEAR); CREATE VIEW v AS SELECT 1 AS a": "5:19: column 'a' of 'b': type",
+    "CREATE TABLE b (a VARIANT); CREATE VIEW v AS SELECT 1 AS a": "5:19: column 'a' of 'b': type",
     "CREATE TABLE b (a INT, PRIMARY KEY (z)); CREATE VIEW v AS SELECT 1 AS a": (
         "5:14: PRIMARY KEY of 'b' names an unknown column 'z'; columns: a"
     ),

@@ -224,6 +224,26 @@ def test_what_spark_says_is_one_line(spark, shop):
         assert p.last_step == 0
 
 
+@pytest.mark.parametrize("query", ["SELECT * FROM t", "SELECT c FROM t", "SELECT count(*) FROM t"])
+def test_the_header_of_a_csv_file_names_the_columns(spark, shop, query):
+    table = "CREATE TABLE t (a BIGINT, b BIGINT, c STRING) USING csv"
+    text = f"{table} OPTIONS (path '{{0}}/headed', header 'true'%s); CREATE VIEW v AS {query};"
+    (shop / "headed").mkdir()
+    (shop / "headed" / "1.csv").write_text("A,b,c\n1,2,x\n")
+    with opened(spark, shop, text % "") as p:
+        p.run(once=True)
+        assert len(p["v"].rows()) == 1
+        if "count" not in query:  # which reads no column
+            (shop / "headed" / "2.csv").write_text("b,c,a\n1,x,2\n")
+            with pytest.raises(
+                Error, match=r"2.csv. CSV header .* Header: .* Schema: .*Expected: . but found: ."
+            ):
+                p.run(once=True)
+    positional = text % ", enforceSchema 'true'"
+    with Pipeline(sql=positional.format(shop), spark=spark) as p:
+        assert p.run(once=True) == 1
+
+
 RATE = """
 CREATE TABLE tick (at TIMESTAMP, number BIGINT) USING rate OPTIONS (rowsPerSecond '50', numPartitions '1');
 CREATE VIEW ticks AS SELECT count(*) AS n, max(number) AS top FROM tick;
