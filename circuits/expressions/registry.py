@@ -51,6 +51,7 @@ MODULES = (
     "maps",
     "masks",
     "math",
+    "number_format",
     "patterns",
     "python_functions",
     "rounding",
