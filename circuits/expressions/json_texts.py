@@ -5,6 +5,7 @@ Column by column: a field's texts are made of all its values at once, then joine
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 
 import numpy as np
@@ -47,6 +48,7 @@ def _uncovered(type_: pa.DataType) -> str | None:
     number = pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)
     time = pt.is_date(type_) or pt.is_timestamp(type_)
     known = number or time or pt.is_boolean(type_) or pt.is_null(type_) or pt.is_string(type_)
+    known = known or pt.is_binary(type_)
     return None if known else f"values of type {type_name(type_)}"
 
 
@@ -70,6 +72,8 @@ def _texts(call: Call, values: pa.Array) -> pa.Array:
         return _only(values, _joined("[", _lists(values, elements), "]"))
     if pt.is_string(type_):
         return _strings(values)
+    if pt.is_binary(type_):
+        return _joined('"', _base64(values), '"')
     if pt.is_floating(type_):
         texts = java_text(values)
         return pc.if_else(pc.is_finite(values), texts, _joined('"', texts, '"'))
@@ -82,6 +86,13 @@ def _texts(call: Call, values: pa.Array) -> pa.Array:
         clock = replace(call, options=()) if local else call
         return _joined('"', format_instants(clock, values.view(pa.int64()), pattern), '"')
     return pc.cast(values, pa.string())
+
+
+def _base64(values: pa.Array) -> pa.Array:
+    """Each distinct value is spelled once."""
+    encoded = values.dictionary_encode()
+    texts = [base64.b64encode(value).decode() for value in encoded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(encoded.indices)
 
 
 def _joined(*pieces: Value | str) -> pa.Array:

@@ -7,9 +7,12 @@ and what is read behind an error is what Jackson reads there.
 
 from __future__ import annotations
 
+import base64
 import re
+import string
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ import pyarrow.types as pt
 
 from circuits.arrow import type_name
 from circuits.errors import EvaluationError
+from circuits.expressions.casts_time import string_to_date, string_to_timestamp
 from circuits.expressions.json_reader import Malformed, Reader
 from circuits.expressions.json_writer import Writer
 from circuits.expressions.nodes import Call
@@ -32,6 +36,9 @@ _BITS |= {pa.int32(): (-(2**31), 2**31 - 1), pa.int64(): (-(2**63), 2**63 - 1)}
 _NAMED = {"NaN": "NaN", "+INF": "Infinity", "+Infinity": "Infinity", "Infinity": "Infinity"}
 _NAMED |= {"-INF": "-Infinity", "-Infinity": "-Infinity"}
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?")
+_BASE64_DIGITS = string.ascii_letters + string.digits + "+/"
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{2}(?:[A-Za-z0-9+/]{2}|[A-Za-z0-9+/]=|==)")
+_REFORM = -141_427  # 1582-10-15
 _EXACT = Context(prec=2200, rounding=ROUND_HALF_UP, Emax=10**12, Emin=-(10**12))
 
 
@@ -74,13 +81,16 @@ def _uncovered(type_: pa.DataType) -> str | None:
     if pt.is_list(type_):
         return _uncovered(type_.value_type)
     known = pt.is_boolean(type_) or pt.is_string(type_) or pt.is_decimal(type_) or type_ in _BITS
+    known = (
+        known or pt.is_date(type_) or pt.is_binary(type_) or (pt.is_timestamp(type_) and type_.tz is not None)
+    )
     return None if known or pt.is_floating(type_) else f"values of type {type_name(type_)}"
 
 
 @strict("json_to_structs", refuse=_refuse)
 def from_json(call: Call, text: pa.Array) -> Value:
     """NULL of an empty text. mode FAILFAST raises where PERMISSIVE leaves out. Once per distinct text."""
-    convert = _root(call.type)
+    convert = _root(call.type, str(call.option("timeZoneId", "UTC")))
     options = {name.lower(): value for name, value in call.option("options", ())}  # type: ignore[attr-defined]
     fails = options.get("mode", "").upper() == "FAILFAST"
     missing: dict[str, object] | None = {} if pt.is_struct(call.type) else None  # a record of NULLs
@@ -108,9 +118,9 @@ def from_json(call: Call, text: pa.Array) -> Value:
     return per_distinct(run, call.type, text)
 
 
-def _root(type_: pa.DataType) -> Convert:
+def _root(type_: pa.DataType, zone: str) -> Convert:
     if pt.is_list(type_) and pt.is_struct(type_.value_type):
-        whole, one = _converter(type_), _record(type_.value_type)
+        whole, one = _converter(type_, zone), _record(type_.value_type, zone)
 
         def array_or_one(reader: Reader) -> Any:
             """A record alone is an array of one."""
@@ -122,7 +132,7 @@ def _root(type_: pa.DataType) -> Convert:
                 raise _Partial([part.value]) from part
 
         return array_or_one
-    return _converter(type_)
+    return _converter(type_, zone)
 
 
 def _expecting(opening: str, convert: Convert) -> Convert:
@@ -145,14 +155,14 @@ def _value_token(reader: Reader) -> str | None:
     return reader.token
 
 
-def _converter(type_: pa.DataType) -> Convert:
+def _converter(type_: pa.DataType, zone: str) -> Convert:
     if pt.is_struct(type_):
-        return _expecting("{", _record(type_))
+        return _expecting("{", _record(type_, zone))
     if pt.is_map(type_):
-        return _expecting("{", _map(_converter(type_.item_type)))
+        return _expecting("{", _map(_converter(type_.item_type, zone)))
     if pt.is_list(type_):
-        return _expecting("[", _array(_converter(type_.value_type)))
-    scalar = _scalar(type_)
+        return _expecting("[", _array(_converter(type_.value_type, zone)))
+    scalar = _scalar(type_, zone)
 
     def run(reader: Reader) -> Any:
         token = _value_token(reader)
@@ -161,8 +171,8 @@ def _converter(type_: pa.DataType) -> Convert:
     return run
 
 
-def _record(type_: pa.DataType) -> Convert:
-    fields = {field.name: _converter(field.type) for field in type_}
+def _record(type_: pa.DataType, zone: str) -> Convert:
+    fields = {field.name: _converter(field.type, zone) for field in type_}
 
     def run(reader: Reader) -> dict[str, Any]:
         record: dict[str, Any] = {}
@@ -225,7 +235,7 @@ def _array(convert: Convert) -> Convert:
     return run
 
 
-def _scalar(type_: pa.DataType) -> Convert:
+def _scalar(type_: pa.DataType, zone: str) -> Convert:
     if pt.is_string(type_):
         return _text
     if pt.is_boolean(type_):
@@ -234,6 +244,12 @@ def _scalar(type_: pa.DataType) -> Convert:
         return lambda reader: _decimal(reader, type_)
     if pt.is_floating(type_):
         return lambda reader: _floating(reader, type_)
+    if pt.is_date(type_):
+        return _date
+    if pt.is_timestamp(type_):
+        return lambda reader: _timestamp(reader, zone)
+    if pt.is_binary(type_):
+        return _binary
     return lambda reader: _integer(reader, type_)
 
 
@@ -308,6 +324,84 @@ def _decimal(reader: Reader, type_: pa.DataType) -> Decimal:
     if rounded and rounded.adjusted() >= type_.precision - type_.scale:
         raise _Unconverted
     return rounded
+
+
+def _characters(reader: Reader) -> str:
+    """Of a string that isn't empty."""
+    if reader.token != "string" or not reader.text:
+        raise _no_value(reader)
+    return whole_characters(reader.text)
+
+
+def _date(reader: Reader) -> int:
+    text = _characters(reader)
+    for written in (text, text.replace("GMT", "")):
+        days = _cast(written, pa.date32(), "UTC")
+        if days is not None:
+            return days
+    if re.fullmatch(r"[+-]?[0-9]{1,10}", text) and -(2**31) <= int(text) < 2**31:
+        return _gregorian(int(text))  # as Spark 1.5 wrote them
+    raise _Unconverted
+
+
+def _timestamp(reader: Reader, zone: str) -> int:
+    """An integer counts seconds, and wraps around."""
+    if reader.token == "int":
+        seconds = int(reader.number)
+        if not -(2**63) <= seconds < 2**63:
+            raise _Unconverted
+        return (seconds * 1_000_000 + 2**63) % 2**64 - 2**63
+    text = _characters(reader)
+    for written in (text, text.replace("GMT", "")):
+        instant = _cast(written, pa.timestamp("us", "UTC"), zone)
+        if instant is not None:
+            return instant
+    raise _Unconverted
+
+
+@lru_cache(maxsize=1 << 16)
+def _cast(text: str, type_: pa.DataType, zone: str) -> int | None:
+    """As CAST reads it, NULL where it can't."""
+    call = Call("cast", (), type_, options=(("evalMode", "TRY"), ("timeZoneId", zone)))
+    read = string_to_date if pt.is_date(type_) else string_to_timestamp
+    value = read(call, pa.array([text])).view(pa.int32() if pt.is_date(type_) else pa.int64())
+    return None if value.null_count else int(value[0].as_py())
+
+
+def _gregorian(days: int) -> int:
+    """Days that count in the Julian calendar up to 1582, as those of the same date."""
+    if days >= _REFORM:
+        return days
+    era, day = divmod(days + 719_470, 1461)  # from March 1st of the year 0
+    year = min(day // 365, 3)
+    day -= year * 365
+    month = (5 * day + 2) // 153
+    day -= (153 * month + 2) // 5
+    months = (era * 4 + year - 1970) * 12 + month + 2
+    return int(np.datetime64(months, "M").astype("M8[D]").astype(np.int64)) + day
+
+
+def _binary(reader: Reader) -> bytes:
+    """Base64 with its padding, and spaces before any group of four.
+
+    Where it ends after the first of four, Jackson takes the quote for the second, and reads on behind it.
+    """
+    if reader.token != "string":
+        raise _no_value(reader)
+    is_unread = reader.is_unread
+    text, at, made = reader.text, 0, b""
+    while at < len(text):
+        if text[at] <= " ":
+            at += 1
+            continue
+        group = text[at : at + 4]
+        if not _BASE64.fullmatch(group):
+            if is_unread and len(group) == 1 and group in _BASE64_DIGITS:
+                reader.reopen()
+            raise _Unconverted
+        made += base64.b64decode(group)
+        at += 4
+    return made
 
 
 def _no_value(reader: Reader) -> Exception:

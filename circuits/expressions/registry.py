@@ -56,6 +56,7 @@ MODULES = (
     "python_functions",
     "rounding",
     "sequences",
+    "similarity",
     "spark_hashes",
     "spans",
     "strings",

@@ -57,7 +57,7 @@ def test_refused_documents(spark: Any) -> None:
     rows = import_module("tests.circuits.expressions.scalar.documents").ROWS
     against = AgainstSpark(spark, rows)
     for text, why in {
-        "from_json(j, 'a DATE')": "values of type DATE",
+        "from_json(j, 'a TIMESTAMP_NTZ')": "values of type TIMESTAMP_NTZ",
         "from_json(j, 'a INT, _corrupt_record STRING')": "a column _corrupt_record",
         "from_json(j, 'a INT', map('allowComments', 'true'))": "the option allowComments => true",
     }.items():

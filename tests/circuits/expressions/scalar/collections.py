@@ -56,8 +56,19 @@ def _rows(count: int = 160) -> pa.RecordBatch:
 
 
 ROWS = _rows()
+# of up to 5, 10 and 20 elements
+VECTORS = [
+    "transform(ad, x -> float(x))",
+    "transform(concat(a2, a, a2), x -> float(x / 7))",
+    "transform(filter(concat(a, a2, a, a2), x -> x IS NOT NULL), x -> float(x / 3))",
+]
 
 FUNCTIONS: dict[str, list[str]] = {
+    "vector_norm": [f"vector_norm({v}, {n})" for v in VECTORS for n in ("1f", "2f", "float('infinity')")],
+    "vector_normalize": [f"vector_normalize({v}, {n})" for v in VECTORS for n in ("1f", "2f", "float('infinity')")],
+    "vector_inner_product": [f"vector_inner_product({v}, reverse({v}))" for v in VECTORS],
+    "vector_l2_distance": [f"vector_l2_distance({v}, reverse({v}))" for v in VECTORS],
+    "vector_cosine_similarity": [f"vector_cosine_similarity({v}, reverse({v}))" for v in VECTORS],
     "to_json": ["to_json(o)", "to_json(named_struct('a', a, 'd', d, 't', at, 'm', m, 'l', l))", "to_json(ao)", "to_json(aa)", "to_json(at)",
                 "to_json(m)", "to_json(mk)", "to_json(struct(dt, timestamp(dt), CAST(dt AS TIMESTAMP_NTZ) AS n, float(d) AS f))", "to_json(struct(s, i), map('ignoreNullFields', 'false'))",
                 "to_json(struct(o, ao), map('ignoreNullFields', 'false'))", "to_json(array(concat(s, char(31), char(10), '\\\\\"/', s)))", "to_json(array(i > 1, NULL))",

@@ -64,11 +64,37 @@ def documents(count: int) -> list[str | None]:
     return made[:count]
 
 
+TIMED = [
+    '"2024-02-29"', '"2023-02-29"', '"2024-1-2"', '"2024"', '"2024-02"', '"1582-10-10"', '"0001-01-01"', '"+12345-06-07"', '"9999-12-31T23:59:59.999999Z"',
+    '"2024-02-29 10:11:12"', '"2024-02-29T10:11:12.123456789+02:00"', '"2024-02-29T10:11:12 Europe/Berlin"', '"2024-02-29T10:11GMT"', '"2024-02-29GMT"', '"GMT"',
+    '"12"', '"-5"', '"123"', '"-12345678"', '"-99999999"', '"2147483647"', '"99999999999"', '12', '-1', '1700000000', '9223372036854775807', '9223372036854775808', '1.5', "true", "null",
+    '""', '" "', '" 2024-02-29 "', '"YQ=="', '"YWI="', '"YWJj"', '"YWJj YWI="', '"YQ"', '"YQ=="', '"Y"', '"YQ==YQ=="', '"Y Q=="', '"Y===" ', '"a-_b"', '"YWJ\\u0061"', '"YW\\/j"', '"\\nYWJj\\n"', '"YWJj*"',
+    '[]', '{}', '["2024-02-29"]', '"2024-02-30T10:00:00"', "'2024-03-01'", "'YWJj'", '"=YQ="', '"YQ=a"',
+]  # fmt: skip
+
+
+def timed(count: int) -> list[str | None]:
+    """Documents with dates, times and bytes, and what is nearly so."""
+    choose = random.Random(8)
+    made: list[str | None] = [None]
+    for value in TIMED:
+        made += [f'{{"a": {value}, "b": "2024-01-01"}}', f'{{"b": {value}, "a": [{value}], "c": {value}}}']
+    while len(made) < count:
+        a, b, c = choose.choices(TIMED, k=3)
+        made.append(choose.choice([f'{{"a": {a}, "b": {b}, "c": {c}}}', f"[{a}, {b}, {c}]"]))
+        made.append(f'{{"c": {a}, "b": [{b}, {c}]}}')
+    return made[:count]
+
+
 def _rows(count: int = 400) -> pa.RecordBatch:
     choose = random.Random(4)
     paths = choose.choices([None, "$.a", "$.b", "$", "$.a.b[0]", "a", "$[0]", *PATHS], k=count)
     return pa.RecordBatch.from_pydict(
-        {"j": pa.array(documents(count), pa.string()), "p": pa.array(paths, pa.string())}
+        {
+            "j": pa.array(documents(count), pa.string()),
+            "j2": pa.array(timed(count), pa.string()),
+            "p": pa.array(paths, pa.string()),
+        }
     )
 
 
@@ -90,6 +116,11 @@ FUNCTIONS: dict[str, list[str]] = {
         "a INT, b STRING", "a STRING, b ARRAY<INT>", "a STRING, b STRING", "ARRAY<STRUCT<a: BIGINT>>", "MAP<STRING, STRING>", "a BYTE, b SMALLINT",
         "a DOUBLE, b STRUCT<c: INT>", "a DECIMAL(10, 2), c DOUBLE", "a BOOLEAN, A INT", "a ARRAY<ARRAY<INT>>", "a STRUCT<b: ARRAY<STRUCT<c: STRING>>, c: INT>, b BIGINT",
         "a FLOAT, b DECIMAL(3, 0)", "MAP<STRING, INT>", "ARRAY<INT>", "ARRAY<STRING>", "a MAP<STRING, STRUCT<x: INT>>, b STRING", "a ARRAY<STRUCT<b: INT>>, d INT")]
+        + ["unix_date(from_json(j2, 'a DATE, b TIMESTAMP').a)", "unix_micros(from_json(j2, 'a DATE, b TIMESTAMP').b)",
+           "unix_date(from_json(j2, 'a STRING, b DATE').b)", "unix_micros(from_json(j2, 'c TIMESTAMP, b STRING').c)",
+           "from_json(j2, 'a BINARY, b STRING, c BINARY')", "to_json(from_json(j2, 'a BINARY, b STRING, c ARRAY<BINARY>'))",
+           "from_json(j2, 'a ARRAY<BINARY>, b STRING')", "transform(from_json(j2, 'ARRAY<DATE>'), x -> unix_date(x))",
+           "transform(from_json(j2, 'a STRING, b ARRAY<TIMESTAMP>').b, x -> unix_micros(x))"]
         + ["from_json(j, 'a STRING', map('mode', 'PERMISSIVE')).a", "from_json('{\"a\": 1}', 'a INT', map('mode', 'FAILFAST'))"],
     "schema_of_csv": ["schema_of_csv('1,abc,2.5,2024-01-02')"],
     "schema_of_json": ["schema_of_json('{\"a\": 1, \"b\": [\"x\"]}')"],

@@ -17,6 +17,8 @@ FUNCTIONS: dict[str, list[str]] = {
     "div": ["i64 DIV 7", "m DIV 7", "i32 DIV nullif(i8, 0)"],
     "mod": ["mod(i64, 7)", "mod(d, nullif(d2, 0))"],
     "pmod": ["pmod(i32, 7)", "pmod(i32, -7)", "pmod(d, nullif(d2, 0))"],
+    "to_number": ["to_number(string(i8), 'S999')", "to_number(string(m), 'S99999999.99')"],
+    "try_to_number": ["try_to_number(string(i32), '999,999')", "try_to_number(string(m), '9.99MI')"],
     "try_add": ["try_add(i8, i82)", "try_add(i64, i642)", "try_add(w, w2)", "try_add(d, d2)"],
     "try_subtract": ["try_subtract(i8, i82)", "try_subtract(i64, i642)", "try_subtract(w, w2)"],
     "try_multiply": ["try_multiply(i8, i82)", "try_multiply(i64, i642)", "try_multiply(w, w2)"],

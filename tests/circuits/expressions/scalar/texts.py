@@ -32,6 +32,12 @@ ROWS = _rows()
 FUNCTIONS: dict[str, list[str]] = {
     "||": ["s || p", "b || b2"],
     "ascii": ["ascii(s)"],
+    "jaro_winkler_similarity": [
+        "jaro_winkler_similarity(s, p)",
+        "jaro_winkler_similarity(s, reverse(s))",
+        "jaro_winkler_similarity(s, substr(s, 2) || p)",
+        "jaro_winkler_similarity('MARTHA', upper(s))",
+    ],
     "base64": ["base64(s)", "base64(b)"],
     "binary": ["binary(s)"],
     "bit_length": ["bit_length(s)", "bit_length(b)"],
