@@ -15,6 +15,7 @@ import pyarrow.types as pt
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
 from circuits.operators.ahead import Ahead
+from circuits.operators.phases import Phases
 from circuits.operators.recursion import Recurrence
 from circuits.operators.top import TopOfAppends
 from circuits.operators.trigger import Trigger
@@ -49,7 +50,7 @@ def bounds(program: Program) -> Iterator[Bound]:
     for i in sorted({*circuit.layouts, *circuit.logs}):
         tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
         by = _bound(circuit, i, tables) or _constant_domain(program, i)
-        hint = "" if by is not None else _hint(circuit, tables, _recursions(circuit, i))
+        hint = "" if by is not None else _hint(circuit, i, tables)
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
 
 
@@ -125,8 +126,17 @@ def _constant_domain(program: Program, i: int) -> str | None:
     return "the constant domain of " + " and ".join(names)
 
 
-def _hint(circuit: Circuit, tables: list[Table], recursions: list[str]) -> str:
+def _is_phased(circuit: Circuit, i: int) -> bool:
+    """Whether it keeps rows that the clock changes again and again."""
+    return any(isinstance(node.operator, Phases) and i in node.inputs[1:] for node in circuit.nodes)
+
+
+def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
     grows = f"grows with {', '.join(table.name for table in tables)}"
+    if _is_phased(circuit, i):
+        cure = "leave old ones out, as by ts > now() - INTERVAL 1 DAY"
+        return f"{grows}, and the clock changes every row; {cure}"
+    recursions = _recursions(circuit, i)
     if recursions:
         return f"{grows}, and with what the recursion of {', '.join(recursions)} makes of it"
     annotated = {lateness.name for lateness in circuit.lateness}

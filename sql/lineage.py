@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from circuits.circuit import Circuit
-from circuits.expressions.nodes import Call, Column, Expression
+from circuits.expressions.nodes import Call, Column, Expression, Literal
 from circuits.operators.aggregate import Aggregate
 from circuits.operators.as_of import AsOf
 from circuits.operators.combine import Combine, CombineParts
 from circuits.operators.generate import Generate
 from circuits.operators.join import Join
-from circuits.operators.linear import Map, Source
+from circuits.operators.linear import FlatMap, Map, Source
 from circuits.operators.recursion import Recurrence
 from circuits.operators.semijoin import SemiJoin
 from circuits.operators.sessions import Sessions
@@ -27,6 +27,11 @@ def origin(circuit: Circuit, node: int, column: int) -> tuple[str, str] | None:
         return None
     if isinstance(operator, Map):
         source = _only_column(operator.expressions[column])
+        return None if source is None else origin(circuit, at.inputs[0], source)
+    if isinstance(operator, FlatMap):
+        made = [projection[column] for projection in operator.projections]
+        sources = {_only_column(e) for e in made if not isinstance(e, Literal)}
+        source = sources.pop() if len(sources) == 1 else None
         return None if source is None else origin(circuit, at.inputs[0], source)
     if isinstance(operator, Join):
         side, column = operator.columns[column]

@@ -29,7 +29,7 @@ from circuits.waterline import CLOCK, Lateness
 from sql import lineage, program
 from sql import plan as p
 from sql.keys import Key
-from sql.monotone import Bound, bound_of, floored
+from sql.monotone import Bound, bound_of, floored, is_fixed_zone
 from sql.program import View
 from sql.progress import all_bounds
 
@@ -228,12 +228,12 @@ class _Emitting:
         )
 
     def _length(self, start: Expression) -> int | None:
-        """Microseconds of the tumbling window whose start a column of the key is; None: it is none."""
+        """Microseconds of the window whose start a column of the key is; None: it is none."""
         if not isinstance(start, Column):
             return None
         i = self.key[start.index]
         grouped = aggregated(self.view.plan, (Column(i, start.type, start.nullable),))
-        return None if grouped is None else tumbling_length(grouped[0], grouped[1][0])
+        return None if grouped is None else window_length(grouped[0], grouped[1][0])
 
     def _event_time(self, made: Expression, at: int, given: program.Schedule) -> tuple[str, int]:
         """(table, position of its column) that the window is made of."""
@@ -281,23 +281,71 @@ def _later(time: Expression, length: int) -> Expression:
     return Call("precise_timestamp_conversion", (sum_,), time.type, time.nullable)
 
 
-def tumbling_length(plan: p.Plan, start: Expression) -> int | None:
-    """Microseconds of the windows that `start`, over a plan's columns, is the start of; None: of none."""
+def window_length(plan: p.Plan, start: Expression, filtered: bool = False) -> int | None:
+    """Microseconds of the windows that `start`, over a plan's columns, is the start of; None: of none.
+
+    filtered: the plan's rows are, as those of hopping windows whose length is no multiple of their distance.
+    """
     match plan:
         case p.Filter():
-            return tumbling_length(plan.input, start)
+            return window_length(plan.input, start, filtered=True)
         case p.Project():
-            expressions = plan.expressions
-            return tumbling_length(plan.input, substitute(start, lambda c: expressions[c.index]))
-    aligned = start.arguments[0] if isinstance(start, Call) and start.arguments else None
-    if not isinstance(aligned, Call) or floored(aligned) is None:
+            return window_length(plan.input, _over(plan.expressions, start), filtered)
+        case p.Expand():
+            return None if filtered else _hopping_length([_over(row, start) for row in plan.projections])
+    if isinstance(start, Call) and start.function == "trunc_timestamp":
+        return _unit_length(start)
+    aligned = _micros(start)
+    return None if aligned is None else _distance(aligned)
+
+
+def _over(columns: tuple[Expression, ...], expression: Expression) -> Expression:
+    return substitute(expression, lambda column: columns[column.index])
+
+
+def _micros(start: Expression) -> Call | None:
+    """The number that a window's start is made of."""
+    made = start.arguments[0] if isinstance(start, Call) and start.arguments else None
+    return made if isinstance(made, Call) else None
+
+
+def _distance(aligned: Call) -> int | None:
+    """Between the starts of the windows that a number is aligned to."""
+    if floored(aligned) is None:
         return None
     remainder = aligned.arguments[1]
     assert isinstance(remainder, Call)
     length = remainder.arguments[1]
-    assert isinstance(length, Literal)
-    assert isinstance(length.value, int)
+    assert isinstance(length, Literal) and isinstance(length.value, int)
     return length.value
+
+
+def _hopping_length(starts: list[Expression]) -> int | None:
+    """Of windows that start at an aligned time, and so many distances before it."""
+    distances, before = set(), []
+    for start in starts:
+        made, back = _micros(start), 0
+        if made is not None and floored(made) is None and made.function == "subtract":
+            made, by = made.arguments  # type: ignore[assignment]
+            back = by.value if isinstance(by, Literal) and isinstance(by.value, int) else -1
+        distances.add(_distance(made) if isinstance(made, Call) else None)
+        before.append(back)
+    distance = distances.pop() if len(distances) == 1 else None
+    if distance is None or sorted(before) != [i * distance for i in range(len(starts))]:
+        return None
+    return distance * len(starts)
+
+
+_UNITS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600, "DAY": 86_400, "DD": 86_400, "WEEK": 604_800}
+
+
+def _unit_length(truncated: Call) -> int | None:
+    """Of the unit that a time is truncated to, if all of them are equally long."""
+    unit = truncated.arguments[0]
+    if not isinstance(unit, Literal) or not is_fixed_zone(truncated):
+        return None
+    seconds = _UNITS.get(str(unit.value).upper())
+    return None if seconds is None else seconds * 1_000_000
 
 
 def aggregated(plan: p.Plan, key: tuple[Expression, ...]) -> tuple[p.Plan, tuple[Expression, ...]] | None:

@@ -35,7 +35,7 @@ from sql.windows import in_sparks_spelling
 class Scope:
     """names: of all relations of the program, also of those that come later.
 
-    streams: of every stream, whether its history may be read. forgetful: those whose rows leave by the
+    streams: of every stream, whether its history may be read. forgetful: relations whose rows leave by the
     clock. functions: those written in Python, by name in lower case. recorded: those of modules, as they
     were. declared: those whose code isn't in the text. looked_into: views whose plans are part of others'.
     """

@@ -65,7 +65,8 @@ class Phases(Operator):
     @property
     def cost(self) -> str:
         crossed = "rows that the clock passes" if self.crossings else ""
-        everything = f"all rows when {', '.join(map(str, self.readings))} changes" if self.readings else ""
+        shown = ", ".join(str(e).replace("#0", "now()") for e in self.readings)
+        everything = f"all rows when {shown} changes" if self.readings else ""
         return "linear, and " + " and ".join(part for part in (crossed, everything) if part)
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:

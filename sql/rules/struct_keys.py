@@ -3,12 +3,15 @@
     γ[struct(a: e, b: f); …] = π[struct(#0, #1), …](γ[e, f; …])
     γ[s, s + constant; …]    = π[#0, #0 + constant, …](γ[s; …])
 
-So a window's group is one timestamp instead of a struct of two.
+So a window's group is one timestamp instead of a struct of two; also beside ROLLUP and CUBE, which stand
+between the struct and the grouping.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
 from sql.plan import Aggregate, Expand, Field, Plan, Project
@@ -23,9 +26,44 @@ def _split(node: Plan) -> Plan:
     if not (isinstance(node, Aggregate) and isinstance(node.input, (Project, Expand))):
         return node
     for index, key in enumerate(node.keys):
-        if isinstance(key, Column) and (structs := _structs(node.input, key.index)):
-            return _grouped_by_fields(node, node.input, index, key.index, structs)
+        if isinstance(key, Column):
+            below = _made_above(node.input, key.index)
+            structs = _structs(below, key.index)
+            if structs:
+                return _grouped_by_fields(node, below, index, key.index, structs)
     return node
+
+
+def _made_above(below: Project | Expand, column: int) -> Project | Expand:
+    """The rows of an Expand with a struct that the Project below it made for all of them."""
+    rows = below.projections if isinstance(below, Expand) else ()
+    project = below.input
+    made = {row[column] for row in rows}
+    one = made.pop() if len(made) == 1 else None
+    if not (isinstance(below, Expand) and isinstance(project, Project) and isinstance(one, Column)):
+        return below
+    struct = project.expressions[one.index]
+    if not (isinstance(struct, Call) and struct.function == "create_named_struct"):
+        return below
+    fields = struct.arguments[1::2]
+    width = len(project.schema)
+    kept: list[Expression] = []
+    values: list[Expression] = []
+    for i, field in enumerate(fields):
+        end = _offset([fields[0]], [field]) if i else None
+        if end is None:
+            values.append(Column(width + len(kept), field.type, field.nullable))
+            kept.append(field)
+        else:
+            assert isinstance(values[0], Column)
+            values.append(_shifted(values[0], end))
+    names = (Field(struct.type.field(i).name, e.type, e.nullable) for i, e in enumerate(kept))
+    wide = Project(project.input, (*project.expressions, *kept), (*project.schema, *names))
+    parts = zip(struct.arguments[::2], values, strict=True)
+    again = replace(struct, arguments=tuple(part for pair in parts for part in pair))
+    return replace(
+        below, input=wide, projections=tuple((*row[:column], again, *row[column + 1 :]) for row in rows)
+    )
 
 
 def _structs(below: Project | Expand, column: int) -> list[Call] | None:
@@ -81,18 +119,24 @@ def _offset(first: list[Expression], other: list[Expression]) -> Call | None:
     """other = first + constant in every projection, both in microseconds: that addition, else None."""
     found: list[Call] = []
     for start, end in zip(first, other, strict=True):
-        if not (_is_conversion(start) and _is_conversion(end)):
+        if not _is_conversion(end):
             return None
-        assert isinstance(start, Call) and isinstance(end, Call)
+        assert isinstance(end, Call)
         sum_ = end.arguments[0]
         if not (isinstance(sum_, Call) and sum_.function == "add" and isinstance(sum_.arguments[1], Literal)):
             return None
-        if sum_.arguments[0] != start.arguments[0]:
+        if sum_.arguments[0] != _in_microseconds(start, sum_.type):
             return None
         found.append(replace(end, arguments=(sum_,)))
     if len({call.arguments[0].arguments[1] for call in found if isinstance(call.arguments[0], Call)}) != 1:
         return None
     return found[0]
+
+
+def _in_microseconds(start: Expression, number: pa.DataType) -> Expression:
+    if isinstance(start, Call) and _is_conversion(start):
+        return start.arguments[0]
+    return Call("precise_timestamp_conversion", (start,), number, start.nullable)
 
 
 def _is_conversion(expression: Expression) -> bool:

@@ -44,7 +44,7 @@ def test_costs(spark: object) -> None:
         ("a.k = b.k AND a.ts >= b.ts AND a.ts <= b.ts + INTERVAL 1 HOUR", "lookup of a range"),
         ("a.k = b.k AND a.ts - b.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 1 HOUR", "lookup of a range"),
         ("a.k = b.k AND a.ts - b.ts < INTERVAL 1 HOUR", "lookup of a half-open range"),
-        ("a.k = b.k AND a.ts BETWEEN b.ts AND b.ends", "lookup of a half-open range"),
+        ("a.k = b.k AND a.ts BETWEEN b.ts AND b.ends", "lookup of a range"),
         ("a.x > b.k", "lookup of a half-open range"),
         ("a.k = b.k", "lookup"),
         ("a.x <> b.x", "all rows of the other side"),

@@ -40,7 +40,7 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
             "3:74: EMIT needs the end of a window in the stream key of view 'v' (auction); group",
         ),
         (
-            "SELECT window.start, count(*) AS n FROM bid GROUP BY window(at, '2 day', '1 day') "
+            "SELECT window.start, count(*) AS n FROM bid GROUP BY window(at, '3 day', '2 day') "
             "EMIT (UPDATE RATE 1 ROW)",
             "3:100: EMIT needs the end of a window in the stream key of view 'v' (start)",
         ),
