@@ -42,7 +42,7 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
         (
             "SELECT window.start, count(*) AS n FROM bid GROUP BY window(at, '3 day', '2 day') "
             "EMIT (UPDATE RATE 1 ROW)",
-            "3:100: EMIT needs the end of a window in the stream key of view 'v' (start)",
+            "3:100: EMIT needs the end of a window in the stream key of view 'v' (start, n); group",
         ),
         (
             "SELECT t AS w_end, count(*) AS n FROM (SELECT CAST(text AS TIMESTAMP) AS t FROM word) "
