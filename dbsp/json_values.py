@@ -59,23 +59,23 @@ def _decode_binary(value: Any, type_: pa.DataType) -> Any:
 
 
 def _decode_date(value: Any, type_: pa.DataType) -> Any:
-    if not isinstance(value, str):
+    if isinstance(value, date):  # a literal of SQL
         return value
     try:
         return date.fromisoformat(value)
-    except ValueError:
+    except (ValueError, TypeError):
         raise ValueError("expected a date such as '2024-02-29'") from None
 
 
 def _decode_timestamp(value: Any, type_: pa.DataType) -> Any:
-    return read_moment(value) if isinstance(value, str) else value
+    return value if isinstance(value, date) else read_moment(value)
 
 
-def read_moment(text: str) -> datetime:
+def read_moment(text: Any) -> datetime:
     """'2024-02-29 10:00:00', with T or a blank, a fraction, Z or an offset. Raises ValueError."""
     try:
         return datetime.fromisoformat(text.strip())
-    except ValueError:
+    except (ValueError, AttributeError):
         raise ValueError("expected a time such as '2024-02-29 10:00:00'") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
@@ -68,9 +69,12 @@ def _ask(spark: SparkSession, select: str, views: list[str]) -> pa.RecordBatch:
     from dbsp.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
     try:
+        # only a query: a command would act on Spark's own catalogue
+        spark._jsparkSession.sessionState().sqlParser().parseQuery(select.strip().rstrip(";"))
         table = with_integers(spark.sql(select)).toArrow()
     except SparkFailure as error:
-        raise ProgramError(f"{first_line(error).rstrip('.')}; views: {', '.join(views)}") from None
+        said = re.sub(r"\s*SQLSTATE: \w+;*", "", first_line(error)).rstrip(".; ")
+        raise ProgramError(f"{said}; views: {', '.join(views)}") from None
     return concat(table.schema, table.to_batches())
 
 

@@ -108,6 +108,8 @@ def _columns(cursor: Cursor, table: Table) -> list[str] | None:
         if name.text.lower() not in types:
             existing = ", ".join(types.values())
             cursor.fail(f"unknown column '{name.text}' in '{table.name}'; columns: {existing}", name)
+        if types[name.text.lower()] in columns:
+            cursor.fail(f"column '{name.text}' is listed twice", name)
         columns.append(types[name.text.lower()])
         if not cursor.accept(","):
             break

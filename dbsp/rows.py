@@ -10,6 +10,7 @@ Values must arrive unchanged: a cast that would lose something is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -164,6 +165,11 @@ class _Reader:
             except BadRow as error:
                 at = next(i for i, row in enumerate(rows) if name in row)
                 raise self._error(error.problem, at) from None
+        for names in spellings.values():
+            if len(names) > 1:
+                for at, row in enumerate(rows):
+                    if sum(name in row for name in names) > 1:
+                        raise self._error(f"{' and '.join(map(repr, names))} are one column", at)
         columns = []
         for column in self.columns:
             names = spellings.get(column, [column])
@@ -206,7 +212,7 @@ class _Reader:
         return f"column '{name}' ({ddl(self.types[name]).upper()}{not_null})"
 
     def _misfit(self, name: str, at: int | None, value: object, refused: Refused) -> BadRow:
-        shown = repr(value)
+        shown = str(value) if isinstance(value, Decimal) else repr(value)
         if len(shown) > 80:
             shown = shown[:77] + "..."
         what = f"{shown} doesn't fit {self._named(name)}" if at is not None else f"{self._named(name)}"

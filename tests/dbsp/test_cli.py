@@ -226,6 +226,12 @@ def test_state_goes_on_and_can_be_queried(project, spark):
     assert re.match(
         r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near 'SELEC'.*; views: turnover", wrong.stderr
     )
+    command = dbsp("query", "state", "DROP VIEW turnover")
+    assert (command.exit_code, command.stdout) == (1, "")
+    assert re.match(
+        r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near 'DROP'.*; views: turnover", command.stderr
+    )
+    assert dbsp("query", "state", "WITH t AS (TABLE turnover) SELECT count(*) AS n FROM t;").exit_code == 0
     swept = dbsp("query", "state", "SELECT 1", "--as-of", "9")
     assert "step 9 is not kept; steps 1 to 3 are" in swept.stderr
 

@@ -172,6 +172,18 @@ JSON_MISTAKES = [
         '{"table": "votes", "row": {"story_id": 1e30}}',
         ["d:1: table 'votes'", "1E+30", "(BIGINT): it is beyond -9223372036854775808"],
     ),
+    (
+        '{"table": "votes", "row": {"story_id": 1, "STORY_ID": 2}}',
+        ["d:1: table 'votes': 'story_id' and 'STORY_ID'"],
+    ),
+    (
+        '{"table": "votes", "row": {"story_id": 1.5}}',
+        ["d:1: table 'votes': 1.5 doesn't fit column 'story_id'"],
+    ),
+    (
+        '{"table": "customer", "row": {"id": 1, "joined": 17000}}',
+        ["d:1: table 'customer': 17000", "expected a time"],
+    ),
     ('{"step": 5}', ["d:1: step 5", "'2024-02-29 10:00:00'"]),
     ('{"step": "soon"}', ["d:1: step 'soon'"]),
     (
@@ -216,6 +228,11 @@ def test_mistakes_in_json(text, said):
 
 RANGE = "column '{}' (BIGINT): it is beyond -9223372036854775808 to 9223372036854775807"
 SQL_MISTAKES = [
+    ("INSERT INTO votes (user_id, USER_ID) VALUES (1, 2)", ["d.sql:1:29: column 'USER_ID' is listed twice"]),
+    (
+        "UPSERT INTO customer VALUES (1, 'x', 5)",
+        ["d.sql:1:38: 5 doesn't fit column 'joined'", "expected a time"],
+    ),
     (
         "INSERT INTO votes VALUES (9223372036854775808, 1)",
         ["d.sql:1:26: table 'votes'", RANGE.format("user_id")],
