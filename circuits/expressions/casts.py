@@ -19,6 +19,7 @@ from circuits.expressions import casts_interval as interval
 from circuits.expressions import casts_numeric as numeric
 from circuits.expressions import casts_text as text
 from circuits.expressions import casts_time as time
+from circuits.expressions.lists import lists_of
 from circuits.expressions.nodes import Call
 from circuits.expressions.registry import Value, kernel
 from circuits.hashing import list_ranges
@@ -115,6 +116,9 @@ def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
         return next((why for a, b in pairs if (why := _refused(a.type, b.type))), None)
     if pt.is_list(source) and pt.is_list(target):
         return _refused(source.value_type, target.value_type)
+    if pt.is_nested(source) and pt.is_string(target):
+        inside = (source.field(i).type for i in range(source.num_fields))
+        return next((why for kind in inside if (why := _refused(kind, target))), None)
     numbers_of_local_time = {_kind(source), _kind(target)} & {"integer", "float", "decimal"}
     if numbers_of_local_time and any(pt.is_timestamp(kind) and kind.tz is None for kind in (source, target)):
         return f"a cast from {source} to {target}"
@@ -137,6 +141,8 @@ def _convert(call: Call, source: pa.Array) -> pa.Array:
         return source
     if pt.is_null(source.type):
         return pa.nulls(len(source), call.type)
+    if pt.is_nested(source.type) and pt.is_string(call.type):
+        return _nested_to_string(call, source)
     if pt.is_struct(source.type):
         return _convert_struct(call, source)
     if pt.is_list(source.type):
@@ -184,6 +190,33 @@ def _convert_list(call: Call, source: pa.Array) -> pa.Array:
     converted = _convert(_part(call, call.type.value_type), compact)
     mask = pc.is_null(source) if source.null_count else None
     return pa.ListArray.from_arrays(pa.array(offsets), converted, type=call.type, mask=mask)
+
+
+def _nested_to_string(call: Call, source: pa.Array) -> pa.Array:
+    """[1, null], {1, x} of a struct, {k -> 1} of a map."""
+    if pt.is_struct(source.type):
+        texts = [_shown(call, child) for child in child_arrays(source)]
+        opening, closing = "{", "}"
+        inside = pc.binary_join_element_wise(*texts, ", ") if texts else pa.repeat("", len(source))
+    else:
+        lists = lists_of(source)
+        opening, closing = ("{", "}") if pt.is_map(source.type) else ("[", "]")
+        elements = lists.elements
+        if pt.is_map(source.type):
+            key, item = (_shown(call, child) for child in child_arrays(elements))
+            shown = pc.binary_join_element_wise(key, item, " -> ")
+        else:
+            shown = _shown(call, elements)
+        offsets = pa.array(np.concatenate(([0], np.cumsum(lists.lengths))).astype(np.int32))
+        inside = pc.binary_join(pa.ListArray.from_arrays(offsets, shown), ", ")
+    text = pc.binary_join_element_wise(opening, inside, closing, "")
+    return (
+        text if not source.null_count else pc.if_else(pc.is_valid(source), text, pa.scalar(None, pa.string()))
+    )
+
+
+def _shown(call: Call, array: pa.Array) -> pa.Array:
+    return pc.fill_null(_convert(_part(call, pa.string()), array), "null")
 
 
 @kernel("precise_timestamp_conversion")

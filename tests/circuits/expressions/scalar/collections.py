@@ -64,6 +64,8 @@ VECTORS = [
 ]
 
 FUNCTIONS: dict[str, list[str]] = {
+    "string": [f"string({value})" for value in ("a", "ad", "at", "aa", "ao", "m", "mk", "o", "array(dt)",
+        "struct(ad, m, s)", "array(binary(s))", "map(coalesce(dt, DATE '2000-01-01'), timestamp(dt))", "array(array(1.50BD, NULL))")],
     "vector_norm": [f"vector_norm({v}, {n})" for v in VECTORS for n in ("1f", "2f", "float('infinity')")],
     "vector_normalize": [f"vector_normalize({v}, {n})" for v in VECTORS for n in ("1f", "2f", "float('infinity')")],
     "vector_inner_product": [f"vector_inner_product({v}, reverse({v}))" for v in VECTORS],
