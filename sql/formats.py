@@ -17,35 +17,16 @@ from sql.program import FILE_FORMATS
 from sql.source import Source
 
 _FORMATS = (
-    *(
-        "csv",
-        "json",
-        "parquet",
-        "orc",
-        "text",
-        "xml",
-        "avro",
-        "binaryFile",
-        "kafka",
-        "rate",
-        "socket",
-        "jdbc",
-    ),
-    *("delta", "iceberg", "hudi", "console", "noop"),
-)
+    "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
+    "delta", "iceberg", "hudi", "console", "noop",
+)  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 _OF_FILES = (
-    *("path", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly"),
-    *("cleanSource", "sourceArchiveDir", "maxCachedFiles", "discardCachedInputRatio", "basePath", "mode"),
-    *("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "ignoreCorruptFiles"),
-    *(
-        "ignoreMissingFiles",
-        "compression",
-        "maxRecordsPerFile",
-        "partitionOverwriteMode",
-        "useStrictGlobbing",
-    ),
-)
+    "path", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly",
+    "cleanSource", "sourceArchiveDir", "maxCachedFiles", "discardCachedInputRatio", "basePath", "mode",
+    "pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "ignoreCorruptFiles",
+    "ignoreMissingFiles", "compression", "maxRecordsPerFile", "partitionOverwriteMode", "useStrictGlobbing",
+)  # fmt: skip
 _SYNONYMS = {"separator": "sep", "seperator": "sep", "null": "nullValue", "na": "nullValue"}
 # Spark takes any other mode for permissive.
 _VALUES = {
