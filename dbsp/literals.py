@@ -64,6 +64,9 @@ def array_of(values: list[Any], type_: pa.DataType, timezone: str = "UTC") -> pa
         if any(issubclass(one, np.generic) for one in classes):
             values = [_plain(v) if isinstance(v, np.generic) else v for v in values]
             classes = set(map(type, values)) - {type(None)}
+        if any(one.__module__.startswith("pandas.") for one in classes):
+            values = [_of_pandas(value) for value in values]
+            classes = set(map(type, values)) - {type(None)}
         for one in classes:
             _check_class(one, wanted)
         values = _prepare(values, classes, type_, timezone)
@@ -118,6 +121,15 @@ def _plain(value: np.generic) -> Any:
             raise ValueError("it is finer than a microsecond")
         return micros.item()
     return value.item()
+
+
+def _of_pandas(value: Any) -> Any:
+    """NaT and NA are NULL; a Timestamp and a Timedelta can be finer than a datetime."""
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
+        raise ValueError("it is finer than a microsecond")
+    return value
 
 
 def _as_float(value: Decimal | int) -> float:

@@ -68,6 +68,7 @@ class Pipeline:
             raise Error(
                 'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
             )
+        _check_names(program, sql)
         if runner not in ("spark", "inline"):
             raise Error(f"unknown runner '{runner}'; runners: spark, inline")
         if partitions is not None and partitions < 1:
@@ -320,6 +321,8 @@ class Pipeline:
         )
 
     def _in_zone(self, clock: datetime | None) -> datetime | None:
+        if clock is not None and not isinstance(clock, datetime):
+            raise DataError(f"clock is {clock!r}; give a datetime.datetime")
         if clock is not None and clock.tzinfo is None:
             return clock.replace(tzinfo=ZoneInfo(self.program.timezone))
         return clock
@@ -368,6 +371,14 @@ class Pipeline:
     def _open(self) -> None:
         if self._closed:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
+
+
+def _check_names(program: object, sql: str | None) -> None:
+    """A file's name and a program's text are easily mistaken for each other."""
+    if isinstance(program, str) and ("\n" in program.strip() or program.rstrip().endswith(";")):
+        raise Error('program is the name of a file; give the text itself as Pipeline(sql="...")')
+    if sql is not None and len(sql.split()) == 1 and ";" not in sql:
+        raise Error(f'sql is a program\'s text; give the name of a file as Pipeline("{sql.strip()}")')
 
 
 def _of_batch(commit: Commit, last: Commit | None, stream: str, batch: int | None, offsets: object) -> Commit:

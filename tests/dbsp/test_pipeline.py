@@ -157,6 +157,16 @@ MISTAKES = [
     (lambda p: p.upsert("votes", [(1, 1)]), ["'votes' has no PRIMARY KEY", "use insert"]),
     (lambda p: p.delete("event", [(1, 1)]), ["'event' is append-only"]),
     (lambda p: p.upsert("customer", [{"name": "x"}]), ["'customer', row 0", "'id'", "NOT NULL"]),
+    (lambda p: p.step(clock="2024-01-01"), ["clock is '2024-01-01'; give a datetime.datetime"]),
+    (
+        lambda p: Pipeline("CREATE VIEW v\nAS SELECT 1 AS a"),
+        ["program is the name of a file; give", 'sql="..."'],
+    ),
+    (lambda p: Pipeline("CREATE VIEW v AS SELECT 1 AS a;"), ["program is the name of a file"]),
+    (
+        lambda p: Pipeline(sql="p.sql"),
+        ['sql is a program\'s text; give the name of a file as Pipeline("p.sql")'],
+    ),
     (lambda p: p["nothing"], ["unknown view 'nothing'", "all_votes, counts, customers, events"]),
     (lambda p: p["hidden"], ["'hidden' is LOCAL", "CREATE VIEW"]),
 ]

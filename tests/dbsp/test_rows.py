@@ -123,6 +123,18 @@ def test_values_that_arrive_unchanged_are_taken(type_, given, kept):
     assert read(type_, given, None) == [kept, None]
 
 
+def test_pandas_own_values_in_dicts():
+    """As `to_dict("records")` has them."""
+    given = [{"id": 1, "Name": pd.NA, "at": pd.NaT}, {"id": 2, "at": pd.Timestamp("2024-01-01 10:00")}]
+    none, moment = whole_rows(ACCOUNT, given).to_pylist()
+    assert (none["Name"], none["at"]) == (None, None)
+    assert moment["at"] == datetime(2024, 1, 1, 10, tzinfo=UTC)
+    with pytest.raises(DataError, match=r"row 0: .* column 'at' .* finer than a microsecond"):
+        whole_rows(ACCOUNT, [{"id": 1, "at": pd.Timestamp("2024-01-01 10:00:00.123456789")}])
+    with pytest.raises(DataError, match=r"row 0: no value; .* 'id' \(BIGINT NOT NULL\)"):
+        whole_rows(ACCOUNT, [{"id": pd.NA}])
+
+
 def test_datetimes_without_a_zone_are_in_the_program_s():
     moments = one(TIMESTAMP)
     naive, aware = datetime(2024, 6, 1, 12), datetime(2024, 6, 1, 12, tzinfo=timezone(timedelta(hours=5)))
