@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from circuits.errors import ProgramError
+from circuits.expressions.registry import snake_case
 from circuits.python_function import PythonFunction
 from sql.plan import Plan
 from sql.source import Source
@@ -89,7 +90,9 @@ class Query:
         try:
             return literal_type(self.types[node["t"]])
         except UnsupportedType as error:
-            raise self.refuse(node, f"type {error}") from None
+            name = _function_name(node)
+            made_by = f", which {name}() gives" if name else ""
+            raise self.refuse(node, f"type {error}{made_by}", name.upper()) from None
 
     def column_type(self, node: Node, index: int) -> pa.DataType:
         """The type, by its number in `types`, of a column of the plan node."""
@@ -98,6 +101,14 @@ class Query:
             return pa.null() if spark == "void" else arrow_type(spark)
         except UnsupportedType as error:
             raise self.refuse(node, f"a column of type {error}") from None
+
+
+def _function_name(node: Node) -> str:
+    """The user's name of the function a node calls; '' where it is none."""
+    if node["c"] == "StaticInvoke":
+        return snake_case(node["o"]["functionName"])
+    name = str(node.get("pretty", ""))
+    return name if name.isidentifier() else ""
 
 
 def nodes_in(value: Any) -> Iterator[Node]:
