@@ -13,8 +13,9 @@ from tests import laws
 from tests.laws import WAYS, Case, Running, Way
 from tests.oracle import DuckDB, same_rows
 from tests.programs import Column, Program, View, table
+from tests.random_arrival import draw_first_and_last
 from tests.strategies import Delta, Row, Run, seeded_run
-from tests.values import identity
+from tests.values import Seeded, identity
 
 pytestmark = pytest.mark.spark
 
@@ -102,9 +103,9 @@ class Numbered:
                     wanted = identity(change.row)
                     self.rows[name].remove(next(r for r in self.rows[name] if identity(r[:-1]) == wanted))
 
-    def view(self, program: Program) -> list[Row]:
+    def views(self, program: Program) -> dict[str, list[Row]]:
         numbered = tuple(replace(t, columns=(*t.columns, Column("n", "BIGINT"))) for t in TABLES)
-        return DuckDB().views(Program(numbered, program.views), self.rows)["v"]
+        return DuckDB().views(Program(numbered, program.views), self.rows)
 
 
 def in_order(run: Run) -> Run:
@@ -122,7 +123,7 @@ def test_equal_to_duckdb(spark: Any, name: str, seed: int) -> None:
         for delta in in_order(seeded_run(seed, program, steps=5, most=8)):
             running.step(delta)
             numbered.apply(delta)
-            difference = same_rows(running.rows("v"), numbered.view(program))
+            difference = same_rows(running.rows("v"), numbered.views(program)["v"])
             assert difference is None, difference
 
 
@@ -134,6 +135,24 @@ def test_laws(spark: Any, name: str) -> None:
         laws.the_way_changes_no_byte(case, run, way)
     laws.retracting_all_leaves_nothing(case, run)
     laws.empty_gives_empty(case, run)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_queries(spark: Any, seed: int) -> None:
+    choices = Seeded(seed)
+    names = [each.name for each in TABLES]
+    program = Program(TABLES, tuple(draw_first_and_last(choices, f"v{i}", names) for i in range(6)))
+    case = Case.of(program, spark)
+    for number, way in enumerate((Way(), WAYS["everything at once"])):
+        numbered = Numbered()
+        with Running(case, way) as running:
+            for delta in in_order(seeded_run(10 * seed + number, program, steps=5, most=6)):
+                running.step(delta)
+                numbered.apply(delta)
+                for name, expected in numbered.views(program).items():
+                    difference = same_rows(running.rows(name), expected)
+                    assert difference is None, f"{program.text}\n{name}: {difference}"
+    laws.retracting_all_leaves_nothing(case, seeded_run(seed, program, steps=4, most=5))
 
 
 def test_on_spark(spark: Any) -> None:
