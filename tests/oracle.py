@@ -14,6 +14,7 @@ import pyarrow as pa
 from circuits.intervals import batch_to_calendar
 from dbsp.spark.intervals import to_frame, with_integers
 from tests.programs import Program, Table, View
+from tests.python_functions import SCALARS, without_aggregates
 from tests.strategies import Row
 from tests.values import ARROW
 
@@ -56,6 +57,8 @@ class DuckDB:
         self.connection = duckdb.connect(config={"threads": 1})
         self.connection.execute("SET TimeZone = 'UTC'")
         self.connection.execute(_WINDOW_STARTS)
+        for name, (arguments, result, run) in SCALARS.items():
+            self.connection.create_function(name, run, arguments, result, null_handling="special")  # type: ignore[arg-type]
 
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         """Rows of every view that is an output."""
@@ -65,7 +68,7 @@ class DuckDB:
             self.connection.unregister("loaded")
         for view in program.views:
             assert view.duckdb is not None, f"{view.name} has no DuckDB spelling"
-            query = view.duckdb
+            query = without_aggregates(view.duckdb)
             for spark, there in _TYPES.items():
                 query = query.replace(spark, there)
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {view.name} AS {query}")
@@ -81,6 +84,8 @@ class Spark:
     def __init__(self, session: Any) -> None:
         self.session = session
         session.conf.set("spark.sql.join.asofJoin.enabled", "true")
+        for name, (_, result, run) in SCALARS.items():
+            session.udf.register(name, run, "STRING" if result == "VARCHAR" else result)
 
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         for table in program.tables:
@@ -91,7 +96,7 @@ class Spark:
             if view.recursive:
                 self._fixed_point(view)
             else:
-                self.session.sql(view.query).createOrReplaceTempView(view.name)
+                self.session.sql(without_aggregates(view.query)).createOrReplaceTempView(view.name)
         found = {name: self._rows(name) for name in program.outputs}
         for name in [table.name for table in program.tables] + [view.name for view in program.views]:
             self.session.catalog.dropTempView(name)

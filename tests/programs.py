@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from tests.python_functions import declarations
+
 
 @dataclass(frozen=True)
 class Column:
@@ -67,7 +69,8 @@ class Program:
     @property
     def text(self) -> str:
         items: tuple[Table | View, ...] = (*self.tables, *self.views)
-        return "\n".join(item.ddl for item in items) + "\n"
+        functions = declarations(view.query for view in self.views)
+        return functions + "\n".join(item.ddl for item in items) + "\n"
 
     def at(self, clock: datetime | None) -> Program:
         """The program with the step's clock in place of NOW(), as the oracles read it."""

@@ -61,7 +61,12 @@ _NUMBERS = (*_INTEGERS, "DOUBLE", "DECIMAL(10,2)")
 
 
 class Parts:
-    """Draws parts of one query. duckdb: whether all drawn so far has a spelling in DuckDB."""
+    """Draws parts of one query. duckdb: whether all drawn so far has a spelling in DuckDB.
+
+    python: whether functions in Python are called.
+    """
+
+    python = True
 
     def __init__(self, choices: Choices, relations: Sequence[Relation]) -> None:
         self.choices = choices
@@ -105,6 +110,8 @@ class Parts:
         return drawn
 
     def plain_aggregate(self, columns: Sequence[Column]) -> Expr:
+        if self.python and chance(self.choices, 8) and (own := self.python_aggregates(columns)):
+            return self.choices.choice(own)
         if chance(self.choices, 4):
             return self.rarer_aggregate(columns)
         function = self.choices.choice(["count(*)", "count", "sum", "min", "max", "avg"])
@@ -156,6 +163,33 @@ class Parts:
             ]
         return self.choices.choice(options)
 
+    # --- functions in Python
+
+    def python_aggregates(self, columns: Sequence[Column]) -> list[Expr]:
+        """With a CAST, so that they get no FILTER: the oracles have them as several aggregates."""
+        spreads = [
+            Expr(f"CAST(py_spread({c.name}) AS BIGINT)", "BIGINT", c.bound * 2)
+            for c in self.of(columns, "INT", "BIGINT")
+            if c.exact
+        ]
+        known = [
+            Expr(f"CAST(py_known({c.name}) AS BIGINT)", "BIGINT", 1000) for c in self.of(columns, "STRING")
+        ]
+        return spreads + known
+
+    def python_calls(self, columns: Sequence[Column], c: Column) -> list[Expr]:
+        """Of that column, and of another of its type."""
+        if c.type == "STRING":
+            return [Expr(f"py_mark({c.name})", "STRING")]
+        if c.type not in ("INT", "BIGINT") or c.bound > 10**5:
+            return []
+        other = self.choices.choice([o for o in self.of(columns, c.type) if o.bound <= 10**5])
+        summable, exact = c.summable and other.summable, c.exact and other.exact
+        return [
+            Expr(f"py_next({c.name})", "BIGINT", c.bound + 1, c.exact, c.summable),
+            Expr(f"py_sum({c.name}, {other.name})", "BIGINT", c.bound + other.bound, exact, summable),
+        ]
+
     # --- expressions
 
     def of(self, columns: Sequence[Column], *types: str) -> list[Column]:
@@ -183,6 +217,8 @@ class Parts:
         plain = Expr(c.name, c.type, c.bound, c.exact, c.summable)
         if self.choices.integer(0, 1) == 0:
             return plain
+        if self.python and chance(self.choices, 5) and (own := self.python_calls(columns, c)):
+            return self.choices.choice(own)
         if c.type in _INTEGERS:
             return self.integer(columns, c)
         if c.type == "BOOLEAN":
@@ -321,6 +357,8 @@ class Parts:
             options += [f"{c.name} LIKE 'a%'", f"{c.name} LIKE '_'"]
         if c.type == "BOOLEAN":
             options.append(c.name)
+        if self.python and c.type in ("INT", "BIGINT"):
+            options.append(f"py_next({c.name}) {operator} {one}")
         text = self.choices.choice(options)
         if depth and chance(self.choices, 3):
             connective = self.choices.choice(["AND", "OR", "AND NOT"])

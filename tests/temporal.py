@@ -56,6 +56,8 @@ def _with_times(table: Table) -> Table:
 class _Temporal(Select):
     """Draws queries with conditions on the clock."""
 
+    python = False
+
     def temporal(self, name: str) -> tuple[View, Relation]:
         query, columns, fanout, duckdb = self.choices.choice(
             [self.visible, self.visible, self.latest, self.pairs_, self.aged, self.counted, self.matched]
