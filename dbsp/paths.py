@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from circuits.circuit import Circuit
 from circuits.expressions.nodes import columns_of
 from sql.monotone import Bound
-from sql.plan import Field, Schema
 from sql.progress import all_bounds
+from sql.schemas import Field, Schema
 from sql.spelling import spell
 
 

@@ -19,7 +19,7 @@ from circuits.aggregates.percentiles import Percentile
 from circuits.aggregates.statistics import FUNCTIONS, Statistic
 from circuits.python_function import PythonFunction
 from circuits.sorting import SortKey
-from sql.plan import AggregateCall
+from sql.calls import AggregateCall
 
 
 def finish_of(call: AggregateCall) -> Finish | None:

@@ -23,8 +23,8 @@ from circuits.operators.trigger import STATE
 from circuits.zset import WEIGHT
 from sql.keys import Key
 from sql.late_rows import scanned
-from sql.plan import Field
 from sql.program import OP, STEP, Insert, Schedule, Table, View
+from sql.schemas import Field
 from sql.source import Source, did_you_mean
 from sql.statements import InsertInto
 from sql.types import ddl

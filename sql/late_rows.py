@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping
 
 from circuits.operators.late import LATE_ROWS, LATE_SCHEMA
 from sql.annotations import LatenessStatement
-from sql.plan import LEVEL, Field, Levels, Plan, Scan
+from sql.plan import LEVEL, Levels, Plan, Scan
 from sql.program import View
+from sql.schemas import Field
 from sql.source import Source, did_you_mean
 from sql.verify import inputs
 

@@ -38,9 +38,9 @@ from sql.lower_join import lower_join
 from sql.lower_recursion import lower_component, lower_levels
 from sql.lower_temporal import lower_phases, lower_temporal
 from sql.lower_window import lower_top, lower_window
-from sql.plan import arrow_schema, columns_of_schema
 from sql.program import Table, View
 from sql.retention import with_retentions
+from sql.schemas import Schema, arrow_schema, columns_of_schema
 
 
 def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
@@ -263,7 +263,7 @@ class Lowering:
         operator = Generate(plan.kept, plan.elements, schema, plan.outer, plan.position, plan.fields)
         return self.builder.add(operator, self.plan(plan.input))
 
-    def map(self, node: int, expressions: tuple[Expression, ...], schema: p.Schema) -> int:
+    def map(self, node: int, expressions: tuple[Expression, ...], schema: Schema) -> int:
         """A projection; the node itself where it would change nothing."""
         columns = [e.index if isinstance(e, Column) else None for e in expressions]
         if columns == list(range(len(self.builder.nodes[node].schema))):

@@ -26,7 +26,9 @@ from circuits.operators.linear import Filter
 from circuits.operators.streams import Integrate
 from circuits.ordering import has_order_bits
 from sql import plan as p
+from sql.calls import AggregateCall
 from sql.finishes import finish_of, required
+from sql.schemas import Field, Schema
 from sql.spelling import spell_call
 
 _BY = ("max_by", "min_by")
@@ -80,7 +82,7 @@ class _Grouping:
         operator = Aggregate(self.keys, shifted, _output(self.plan.schema))
         return self.builder.add(operator, *accumulated, *self.others)
 
-    def _arguments(self, call: p.AggregateCall) -> tuple[int, ...]:
+    def _arguments(self, call: AggregateCall) -> tuple[int, ...]:
         """The columns of the call's arguments; where its FILTER isn't true, an argument is NULL."""
         arguments = call.arguments
         if finish_of(call) is not None:
@@ -101,17 +103,17 @@ class _Grouping:
                 self.arguments.append(argument)
         return tuple(self.keys + self.arguments.index(argument) for argument in arguments)
 
-    def _is_searched(self, call: p.AggregateCall) -> bool:
+    def _is_searched(self, call: AggregateCall) -> bool:
         if call.function in ("min", "max"):
             return not self._extreme_accumulates(call)
         if finish_of(call) is not None or call.function in _BY:
             return True
         return call.function in ("sum", "avg") and pt.is_floating(call.arguments[0].type)
 
-    def _extreme_accumulates(self, call: p.AggregateCall) -> bool:
+    def _extreme_accumulates(self, call: AggregateCall) -> bool:
         return self.append_only and has_order_bits(call.arguments[0].type)
 
-    def _result(self, call: p.AggregateCall, at: tuple[int, ...]) -> Result:
+    def _result(self, call: AggregateCall, at: tuple[int, ...]) -> Result:
         text = spell_call(call, self.plan.input.schema)
         finish = finish_of(call)
         if finish is not None:
@@ -181,7 +183,7 @@ class _Grouping:
         parts = self.builder.placed(self.builder.add(CombineParts(self.keys, split), node), keys)
         return self._other(Integrate(keys, sums=(self.keys + len(split.index),)), parts)
 
-    def _rows(self, call: p.AggregateCall, at: tuple[int, ...], finish: Finish) -> int:
+    def _rows(self, call: AggregateCall, at: tuple[int, ...], finish: Finish) -> int:
         """The trace of what `finish` reads; its position among the other inputs.
 
         A FILTER takes rows away: NULL in their place might be a value.
@@ -262,9 +264,9 @@ def _all_valid(arguments: tuple[Expression, ...]) -> Call:
     return _if(condition, Literal(True, pa.bool_()))
 
 
-def _schema(columns: tuple[Expression, ...]) -> p.Schema:
-    return tuple(p.Field(f"c{i}", column.type, column.nullable) for i, column in enumerate(columns))
+def _schema(columns: tuple[Expression, ...]) -> Schema:
+    return tuple(Field(f"c{i}", column.type, column.nullable) for i, column in enumerate(columns))
 
 
-def _output(schema: p.Schema) -> pa.Schema:
+def _output(schema: Schema) -> pa.Schema:
     return pa.schema([pa.field(f.name, f.type) for f in schema])

@@ -18,6 +18,7 @@ from circuits.operators.streams import Integrate
 from sql import plan as p
 from sql.lower_join import conjunction
 from sql.lower_window import Columns
+from sql.schemas import arrow_schema
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -57,7 +58,7 @@ def lower_as_of(lowering: Lowering, plan: p.AsOf) -> int:
     padded: tuple[Expression, ...] = tuple(
         column if i < own else Literal(None, column.type) for i, column in enumerate(columns)
     )
-    return add(Union(p.arrow_schema(plan.schema)), node, lowering.map(missing, padded, plan.schema))
+    return add(Union(arrow_schema(plan.schema)), node, lowering.map(missing, padded, plan.schema))
 
 
 def _side(

@@ -32,6 +32,7 @@ from sql.keys import Key
 from sql.monotone import Bound, bound_of, floored, is_fixed_zone
 from sql.program import View
 from sql.progress import all_bounds
+from sql.schemas import Field
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -83,7 +84,7 @@ class _Emitting:
         if not keys:  # one key, but rows need a column
             keys = (Literal(True, pa.bool_()),)
         names = [self.view.schema[i].name for i in self.key] or ["everything"]
-        schema = tuple(p.Field(name, e.type, e.nullable) for name, e in zip(names, keys, strict=True))
+        schema = tuple(Field(name, e.type, e.nullable) for name, e in zip(names, keys, strict=True))
         counted = self.builder.add(Records(), self.lowering.map(source, keys, schema))
         return self.builder.placed(counted, self.places)
 

@@ -34,6 +34,7 @@ from circuits.spans import Span
 from sql import plan as p
 from sql.bands import spanning, within
 from sql.keys import is_unique
+from sql.schemas import Field, Schema, arrow_schema, columns_of_schema
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -56,7 +57,7 @@ class _Side:
 
     plan: p.Plan
     node: int
-    schema: p.Schema
+    schema: Schema
     key: tuple[int, ...]
     keys: tuple[Expression, ...]
     condition: Expression | None
@@ -107,7 +108,7 @@ class _Joining:
     def _side(self, which: int, plan: p.Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
         """Computed keys, and what is within bounds, become further columns of the trace."""
         node, fields = self.lowering.plan(plan), list(plan.schema)
-        expressions: list[Expression] = list(p.columns_of_schema(plan.schema))
+        expressions: list[Expression] = list(columns_of_schema(plan.schema))
         at = []
         for key in keys:
             if key in expressions:
@@ -115,7 +116,7 @@ class _Joining:
             else:
                 at.append(len(expressions))
                 expressions.append(key)
-                fields.append(p.Field(f"key{len(at)}", key.type, key.nullable))
+                fields.append(Field(f"key{len(at)}", key.type, key.nullable))
         band = None
         if not is_unique(keys, self.lowering.stream_key(plan)):
             band = self._band(which, expressions, fields)
@@ -129,7 +130,7 @@ class _Joining:
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
         return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible, band)
 
-    def _band(self, which: int, expressions: list[Expression], fields: list[p.Field]) -> Band | Span | None:
+    def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | Span | None:
         """What a row of the other side bounds; its order becomes a further column, unless it is one."""
         bounded = within(self.residual, self.width, which == RIGHT)
         span = spanning(self.residual, self.width, which == RIGHT)
@@ -141,7 +142,7 @@ class _Joining:
             value, name = Call("span_code", (span.start, span.end), SPAN_TYPE, nullable), "span"
         if value not in expressions:
             expressions.append(value)
-            fields.append(p.Field(name, value.type, value.nullable))
+            fields.append(Field(name, value.type, value.nullable))
         column = expressions.index(value)
         if name == "bounded" or span is None:
             return Band(column, tuple(bounded.lower), tuple(bounded.upper))
@@ -186,7 +187,7 @@ class _Joining:
         columns: tuple[Expression, ...] = tuple(Column(i, side.schema[i].type) for i in side.key)
         # without keys all that counts is whether there is a row, but rows need a column
         columns = columns or (Literal(True, pa.bool_()),)
-        fields = tuple(p.Field(f"key{i + 1}", column.type) for i, column in enumerate(columns))
+        fields = tuple(Field(f"key{i + 1}", column.type) for i, column in enumerate(columns))
         node = self.lowering.map(side.eligible, columns, fields)
         return self._integrated(node, tuple(range(len(side.key))))
 
@@ -239,7 +240,7 @@ class _Joining:
 
     # ---- what the join puts out
 
-    def _output(self) -> p.Schema:
+    def _output(self) -> Schema:
         return tuple(self.plan.schema[i] for i in self.columns)
 
     def _of_both(self) -> int:
@@ -271,7 +272,7 @@ class _Joining:
         return self.lowering.map(self._without_match(side), columns, self._output())
 
     def _union(self, *nodes: int) -> int:
-        return self.builder.add(Union(p.arrow_schema(self._output())), *nodes)
+        return self.builder.add(Union(arrow_schema(self._output())), *nodes)
 
 
 def conjuncts(condition: Expression | None) -> list[Expression]:

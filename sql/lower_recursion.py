@@ -26,6 +26,7 @@ from sql import plan as p
 from sql.late_rows import scanned
 from sql.program import View
 from sql.rules.traverse import bottom_up
+from sql.schemas import Field, Schema, arrow_schema, columns_of_schema
 from sql.verify import inputs
 
 if TYPE_CHECKING:
@@ -76,11 +77,11 @@ def _in_pairs(plan: p.Plan, names: Set[str]) -> p.Plan:
             return node
         right, keys = node.right, node.right_keys
         if node.residual is None:
-            schema = tuple(p.Field(f"key{i}", key.type, key.nullable) for i, key in enumerate(keys))
-            right, keys = p.Distinct(p.Project(right, keys, schema)), p.columns_of_schema(schema)
+            schema = tuple(Field(f"key{i}", key.type, key.nullable) for i, key in enumerate(keys))
+            right, keys = p.Distinct(p.Project(right, keys, schema)), columns_of_schema(schema)
         both = p.join_schema("inner", node.left.schema, right.schema)
         pairs = replace(node, kind="inner", right=right, right_keys=keys, schema=both)
-        return p.Project(pairs, p.columns_of_schema(node.left.schema), node.left.schema)
+        return p.Project(pairs, columns_of_schema(node.left.schema), node.left.schema)
 
     return bottom_up(plan, change)
 
@@ -117,7 +118,7 @@ class _Loop:
         self.recurrences: dict[str, int] = {}
         self._nodes: dict[p.Plan, int] = {}
 
-    def recur(self, name: str, schema: p.Schema, limit: int, past_limit: str) -> None:
+    def recur(self, name: str, schema: Schema, limit: int, past_limit: str) -> None:
         """Add a recursive relation."""
         operator = Recurrence(len(self.builder.loops), name, _inside(schema), limit, past_limit)
         self.recurrences[name] = self.builder.add(operator, *self.outside.values(), name=name)
@@ -130,7 +131,7 @@ class _Loop:
 
     def _lower(self, plan: p.Plan) -> int:
         if plan in self.outside:
-            return self._map(self.outside[plan], (*p.columns_of_schema(plan.schema), _FIRST), plan.schema)
+            return self._map(self.outside[plan], (*columns_of_schema(plan.schema), _FIRST), plan.schema)
         match plan:
             case p.Scan():
                 return self.recurrences[plan.relation]
@@ -152,14 +153,14 @@ class _Loop:
             case p.Distinct():
                 return self.distinct(self.plan(plan.input))
             case p.Join():
-                return self._join(plan, p.columns_of_schema(plan.schema), plan.schema)
+                return self._join(plan, columns_of_schema(plan.schema), plan.schema)
             case _:
                 raise AssertionError(f"the front end lets no such recursion through: {plan}")
 
     def _generate(self, plan: p.Generate) -> int:
         """The iteration is kept with the columns that are, and then moved to the end."""
         kept = len(plan.kept)
-        fields = list(p.arrow_schema(plan.schema))
+        fields = list(arrow_schema(plan.schema))
         schema = pa.schema([*fields[:kept], ITERATION_FIELD, *fields[kept:]])
         columns = (*plan.kept, len(plan.input.schema))
         operator = Generate(columns, plan.elements, schema, plan.outer, plan.position, plan.fields)
@@ -176,7 +177,7 @@ class _Loop:
             return self.builder.add(Distinct(), self._trace(node, range(width)))
         return self.builder.add(Earliest(), self._trace(node, range(width - 1)))
 
-    def _join(self, plan: p.Join, read: Sequence[Expression], schema: p.Schema) -> int:
+    def _join(self, plan: p.Join, read: Sequence[Expression], schema: Schema) -> int:
         """The expressions `read` over the join."""
         width = len(plan.left.schema)
         both = [(LEFT, i) for i in range(width)] + [(RIGHT, i) for i in range(len(plan.right.schema))]
@@ -209,18 +210,18 @@ class _Loop:
         """
         inside = side not in self.outside
         node = self.plan(side) if inside else self.outside[side]
-        expressions: list[Expression] = list(p.columns_of_schema(side.schema))
+        expressions: list[Expression] = list(columns_of_schema(side.schema))
         fields = list(side.schema)
         for key in keys:
             if key not in expressions:
                 expressions.append(key)
-                fields.append(p.Field(f"key{len(fields)}", key.type, key.nullable))
+                fields.append(Field(f"key{len(fields)}", key.type, key.nullable))
         columns = tuple(map(expressions.index, keys))
         schema = tuple(fields)
         if inside:
             node = self._map(node, (*expressions, _iteration(len(side.schema))), schema)
         elif len(fields) > len(side.schema):
-            node = self.builder.add(Map(tuple(expressions), p.arrow_schema(schema)), node)
+            node = self.builder.add(Map(tuple(expressions), arrow_schema(schema)), node)
         for i, safe in zip(columns, null_safe, strict=True):
             if fields[i].nullable and not safe:
                 condition = Call("is_not_null", (Column(i, fields[i].type),), pa.bool_(), nullable=False)
@@ -230,7 +231,7 @@ class _Loop:
     def _trace(self, node: int, columns: Iterable[int]) -> int:
         return self.builder.add(Integrate(tuple(columns), gathered=True), node)
 
-    def _map(self, node: int, expressions: tuple[Expression, ...], schema: p.Schema) -> int:
+    def _map(self, node: int, expressions: tuple[Expression, ...], schema: Schema) -> int:
         """A projection to the schema's columns and the iteration; the node itself where nothing changes."""
         there = self.builder.nodes[node].schema
         columns = [e.index if isinstance(e, Column) else None for e in expressions]
@@ -239,8 +240,8 @@ class _Loop:
         return self.builder.add(Map(expressions, _inside(schema)), node)
 
 
-def _inside(schema: p.Schema) -> pa.Schema:
-    return p.arrow_schema(schema).append(ITERATION_FIELD)
+def _inside(schema: Schema) -> pa.Schema:
+    return arrow_schema(schema).append(ITERATION_FIELD)
 
 
 def _iteration(at: int) -> Column:

@@ -20,6 +20,7 @@ from circuits.operators.phases import Crossing, Phases
 from circuits.operators.streams import Integrate
 from sql import plan as p
 from sql.readings import CLOCK_COLUMN
+from sql.schemas import Field, arrow_schema, columns_of_schema
 
 if TYPE_CHECKING:
     from sql.lower import Lowering
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def lower_temporal(lowering: Lowering, plan: p.TemporalFilter) -> int:
     """The node of the visible rows."""
     add = lowering.builder.add
-    columns = p.columns_of_schema(plan.schema)
+    columns = columns_of_schema(plan.schema)
     node, wide = _with_values(lowering, plan.input, [bound.value for bound in plan.bounds])
     for bound in sorted(plan.bounds, key=lambda bound: bound.leaves):
         column = bound.value.index if isinstance(bound.value, Column) else wide.index(bound.value)
@@ -59,7 +60,7 @@ def lower_phases(lowering: Lowering, plan: p.Phases) -> int:
     width = len(plan.input.schema)
     at = {i: i for i in range(width)} | {CLOCK_COLUMN: len(wide)}
     made = plan.schema[width:]
-    output = pa.schema([*builder.nodes[node].schema, *p.arrow_schema(made)])
+    output = pa.schema([*builder.nodes[node].schema, *arrow_schema(made)])
     operator = Phases(
         tuple(crossings),
         plan.changes.readings,
@@ -71,7 +72,7 @@ def lower_phases(lowering: Lowering, plan: p.Phases) -> int:
     )
     phased = add(operator, node, *traces)
     computed = (Column(len(wide) + i, f.type, f.nullable) for i, f in enumerate(made))
-    return lowering.map(phased, (*p.columns_of_schema(plan.input.schema), *computed), plan.schema)
+    return lowering.map(phased, (*columns_of_schema(plan.input.schema), *computed), plan.schema)
 
 
 def _with_values(
@@ -79,8 +80,8 @@ def _with_values(
 ) -> tuple[int, tuple[Expression, ...]]:
     """(the node of the plan's rows, followed by the values that are none of its columns; its columns)."""
     lowering.watch_clock()
-    columns = p.columns_of_schema(plan.schema)
+    columns = columns_of_schema(plan.schema)
     computed = dict.fromkeys(value for value in values if not isinstance(value, Column))
     wide: tuple[Expression, ...] = (*columns, *computed)
-    made = (p.Field(f"__at{i}", e.type, e.nullable) for i, e in enumerate(computed))
+    made = (Field(f"__at{i}", e.type, e.nullable) for i, e in enumerate(computed))
     return lowering.map(lowering.plan(plan), wide, (*plan.schema, *made)), wide

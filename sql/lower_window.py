@@ -15,6 +15,8 @@ from circuits.operators.window import Window
 from circuits.sorting import SortKey
 from circuits.windows.calls import WindowFunction
 from sql import plan as p
+from sql.calls import SortOrder, WindowCall
+from sql.schemas import Field, Schema
 from sql.spelling import spell
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 class Columns:
     """A plan's columns, and further ones for what is computed from them."""
 
-    def __init__(self, schema: p.Schema) -> None:
+    def __init__(self, schema: Schema) -> None:
         self.expressions: list[Expression] = [
             Column(i, field.type, field.nullable) for i, field in enumerate(schema)
         ]
@@ -34,11 +36,11 @@ class Columns:
         """Where the expression's value is."""
         if expression not in self.expressions:
             name = spell(expression, self.input)
-            self.fields.append(p.Field(name, expression.type, expression.nullable))
+            self.fields.append(Field(name, expression.type, expression.nullable))
             self.expressions.append(expression)
         return self.expressions.index(expression)
 
-    def order(self, order: tuple[p.SortOrder, ...]) -> tuple[SortKey, ...]:
+    def order(self, order: tuple[SortOrder, ...]) -> tuple[SortKey, ...]:
         return tuple(SortKey(self.at(by.expression), by.descending, by.nulls_last) for by in order)
 
     def node(self, lowering: Lowering, plan: p.Plan) -> int:
@@ -111,7 +113,7 @@ def _without_computed(
     return lowering.map(node, expressions, plan.schema)
 
 
-def _function(columns: Columns, call: p.WindowCall) -> WindowFunction:
+def _function(columns: Columns, call: WindowCall) -> WindowFunction:
     # a RANGE frame's bounds read columns of the input, which stay where they are
     return WindowFunction(
         call.function,

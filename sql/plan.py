@@ -7,33 +7,13 @@ hash-consing is dictionary lookup.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Column, Expression
-from circuits.python_function import PythonFunction
-from circuits.windows.calls import WHOLE, Frame, Gathered
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    name: str
-    type: pa.DataType
-    nullable: bool = True
-
-
-Schema = tuple[Field, ...]
-
-
-def columns_of_schema(schema: Schema) -> tuple[Column, ...]:
-    """All columns, as they are."""
-    return tuple(Column(i, field.type, field.nullable) for i, field in enumerate(schema))
-
-
-def arrow_schema(schema: Schema) -> pa.Schema:
-    """Nullability stays with the plan: an Arrow field is declared nullable, so that equal types are equal."""
-    return pa.schema([pa.field(field.name, field.type) for field in schema])
+from circuits.expressions.nodes import Expression
+from sql.calls import AggregateCall, Changes, SortOrder, TimeBound, WindowCall
+from sql.schemas import Field, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +54,6 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeBound:
-    """From when (or, if `leaves`, until when) a row is visible: its `value` is passed by the clock's reading.
-
-    value: over the input's columns. clock: over the step clock as the only column, never decreasing. at_once:
-    a value that equals the reading is passed.
-    """
-
-    value: Expression
-    clock: Expression
-    leaves: bool
-    at_once: bool
-
-
-@dataclass(frozen=True, slots=True)
 class TemporalFilter:
     """The rows that are visible at the step's clock, by all bounds."""
 
@@ -97,40 +63,6 @@ class TemporalFilter:
     @property
     def schema(self) -> Schema:
         return self.input.schema
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A row changes when a reading of the clock comes to the other side of its `value`.
-
-    value: over the input's columns. clock: over the step clock as the only column. at_once: a reading that
-    equals the value is beyond it. low: never decreasing, and below no later reading; None: nothing is known.
-    """
-
-    value: Expression
-    clock: Expression
-    at_once: bool
-    low: Expression | None
-
-    @property
-    def turns(self) -> bool:
-        """Whether the reading may come back."""
-        return self.low != self.clock
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """When the values of expressions over the clock may change.
-
-    crossings: of a row. readings: of all rows, as soon as one of them changes; over the clock as the only
-    column. ahead: crossings that no row for which the expressions, as conditions, are true has behind it.
-    restless: a reading changes all the time, of which only the steps see anything.
-    """
-
-    crossings: tuple[Crossing, ...]
-    readings: tuple[Expression, ...]
-    ahead: tuple[Crossing, ...]
-    restless: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,31 +150,6 @@ class AsOf:
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateCall:
-    """function: 'count', 'sum', 'avg', 'min', 'max' or a key of `sql.finishes`; no argument: count(*).
-
-    options: what is not an expression, as sorted (name, value) pairs.
-    """
-
-    function: str
-    arguments: tuple[Expression, ...]
-    type: pa.DataType
-    nullable: bool
-    filter: Expression | None = None
-    distinct: bool = False
-    options: tuple[tuple[str, object], ...] = ()
-
-    def option(self, name: str, default: object = None) -> object:
-        return dict(self.options).get(name, default)
-
-    @property
-    def called(self) -> str:
-        """What a user calls the function."""
-        function = self.option("function")
-        return function.name if isinstance(function, PythonFunction) else self.function
-
-
-@dataclass(frozen=True, slots=True)
 class Aggregate:
     """schema: the keys, then one column per aggregate. No keys: one row, always."""
 
@@ -303,42 +210,6 @@ class Generate:
     outer: bool = False
     position: bool = False
     fields: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SortOrder:
-    """One item of an ORDER BY list."""
-
-    expression: Expression
-    descending: bool = False
-    nulls_last: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class WindowCall:
-    """function: a name in `circuits.windows.functions`; the other fields as in `WindowFunction` there.
-
-    order, arguments and the bounds of a RANGE frame: over the columns of the input.
-    """
-
-    function: str
-    arguments: tuple[Expression, ...]
-    type: pa.DataType
-    nullable: bool
-    order: tuple[SortOrder, ...] = ()
-    frame: Frame = WHOLE
-    number: int = 0
-    ignore_nulls: bool = False
-    filtered: bool = False
-    lenient: bool = False
-    text: str = field(default="", compare=False)
-    values: Gathered | None = None
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """Everything it reads."""
-        edges = (edge for edge in (self.frame.lower, self.frame.upper) if isinstance(edge, Expression))
-        return (*self.arguments, *(order.expression for order in self.order), *edges)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from circuits.errors import ProgramError
 from circuits.operators.defaults import Default
 from circuits.percentile import Percentile
 from circuits.waterline import Amount
-from sql.plan import Plan, Schema
+from sql.plan import Plan
+from sql.schemas import Schema
 from sql.source import did_you_mean
 
 if TYPE_CHECKING:

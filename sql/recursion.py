@@ -30,10 +30,10 @@ from sql.plan import (
     Plan,
     Project,
     Scan,
-    Schema,
     TemporalFilter,
     Union,
 )
+from sql.schemas import Schema
 from sql.source import Source
 from sql.spelling import type_name
 from sql.tokens import Slice, tokens

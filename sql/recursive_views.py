@@ -9,10 +9,11 @@ from sql.append_only import append_only
 from sql.catalyst.plans import normalized_columns, plan
 from sql.catalyst.query import Query
 from sql.create_view import CreateRecursiveView
-from sql.plan import Distinct, Schema
+from sql.plan import Distinct
 from sql.program import View
 from sql.recursion import check_declared, complete_components, reached, relations_in
 from sql.rules import apply_rules
+from sql.schemas import Schema
 from sql.scope import Scope, renamed
 
 

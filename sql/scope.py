@@ -21,8 +21,9 @@ from sql.create_table import CreateTable
 from sql.create_view import CreateRecursiveView
 from sql.extensions import SPECIAL_TIME
 from sql.functions import Declared
-from sql.plan import Field, Plan, Project, Schema
+from sql.plan import Plan, Project
 from sql.program import Table, View
+from sql.schemas import Field, Schema
 from sql.source import Source
 from sql.streams import Monotonic, annotated, monotonic
 from sql.system_time import version_time_of

@@ -10,14 +10,13 @@ import pyarrow as pa
 from circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from circuits.python_function import PythonFunction
 from circuits.waterline import CLOCK
+from sql.calls import AggregateCall, SortOrder, TimeBound, WindowCall
 from sql.monotone import floored
 from sql.plan import (
     Aggregate,
-    AggregateCall,
     AsOf,
     Distinct,
     Expand,
-    Field,
     Filter,
     Generate,
     Join,
@@ -26,17 +25,14 @@ from sql.plan import (
     Plan,
     Project,
     Scan,
-    Schema,
     SetOperation,
-    SortOrder,
     TemporalFilter,
-    TimeBound,
     Top,
     Union,
     Values,
     Window,
-    WindowCall,
 )
+from sql.schemas import Field, Schema
 from sql.types import UnsupportedType, ddl
 
 INFIX = {

@@ -22,8 +22,8 @@ from sql.catalyst.temporal import default_value
 from sql.create_table import CreateTable
 from sql.formats import check_format
 from sql.late_rows import LATE_TYPES, annotated_view, late_rows_view
-from sql.plan import Field
 from sql.program import ColumnLateness, Table
+from sql.schemas import Field
 from sql.scope import Scope
 from sql.tokens import Slice
 

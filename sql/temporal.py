@@ -25,8 +25,8 @@ import pyarrow.types as pt
 from circuits.expressions.nodes import Call, Expression
 from circuits.expressions.partial import can_fail
 from circuits.ordering import has_order_bits
+from sql.calls import Changes, Crossing, TimeBound
 from sql.comparisons import FLIPPED, taken_apart
-from sql.plan import Changes, Crossing, TimeBound
 from sql.readings import (
     as_reading,
     has_variable,

@@ -8,13 +8,12 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, remap
 from circuits.waterline import CLOCK
+from sql.calls import AggregateCall, WindowCall
 from sql.plan import (
     JOINS,
     Aggregate,
-    AggregateCall,
     AsOf,
     Expand,
-    Field,
     Filter,
     Generate,
     Join,
@@ -22,17 +21,16 @@ from sql.plan import (
     Phases,
     Plan,
     Project,
-    Schema,
     SetOperation,
     TemporalFilter,
     Top,
     Union,
     Values,
     Window,
-    WindowCall,
     join_schema,
 )
 from sql.readings import CLOCK_COLUMN
+from sql.schemas import Field, Schema
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:

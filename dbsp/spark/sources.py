@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from circuits.errors import ProgramError
 from dbsp.spark.messages import SparkFailure, first_line
-from sql.plan import Field
 from sql.program import FILE_FORMATS, Program, Table
+from sql.schemas import Field
 from sql.types import ddl
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Expression, Literal
+from sql.calls import AggregateCall
 from sql.catalyst.collecting import READERS, Read, is_any_value
 from sql.catalyst.expressions import expression, normalized
 from sql.catalyst.literals import literal_value
 from sql.catalyst.query import Node, Query
-from sql.plan import AggregateCall
 from sql.spelling import type_name
 
 _FUNCTIONS = {

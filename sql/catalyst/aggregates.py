@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from circuits.expressions.nodes import Call, Column, Expression, remap
+from sql.calls import AggregateCall
 from sql.catalyst.aggregate_calls import aggregate_call, pivoted
 from sql.catalyst.arrival import by_arrival
 from sql.catalyst.expressions import expression, normalized
@@ -16,8 +17,9 @@ from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import ONE_ROW
 from sql.catalyst.sessions import merged_sessions
 from sql.catalyst.temporal import Clocked
-from sql.plan import Aggregate, AggregateCall, Distinct, Field, Plan, Project, Schema, columns_of_schema
+from sql.plan import Aggregate, Distinct, Plan, Project
 from sql.readings import CLOCK_COLUMN
+from sql.schemas import Field, Schema, columns_of_schema
 
 _AFTER = 1 << 30
 

@@ -29,26 +29,24 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal, remap
 from circuits.operators.arrivals import ARRIVAL
+from sql.calls import AggregateCall
 from sql.catalyst.query import Node, Query
 from sql.plan import (
-    AggregateCall,
     AsOf,
     Expand,
-    Field,
     Filter,
     Generate,
     Join,
     Plan,
     Project,
     Scan,
-    Schema,
     TemporalFilter,
     Top,
     Union,
     Window,
-    columns_of_schema,
     join_schema,
 )
+from sql.schemas import Field, Schema, columns_of_schema
 
 _BY = {"first": "min_by", "last": "max_by"}
 _FIELD = Field(ARRIVAL, pa.int64(), nullable=False)

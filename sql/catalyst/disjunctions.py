@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Expression, Literal, columns_of, remap
 from sql.lower_join import conjunction
-from sql.plan import Field, Join, Plan, Project, Union, columns_of_schema, join_schema
+from sql.plan import Join, Plan, Project, Union, join_schema
+from sql.schemas import Field, columns_of_schema
 
 Terms = list[Expression]
 # (kind, left, right, what must all be true of a pair) → the join

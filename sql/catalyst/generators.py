@@ -6,7 +6,8 @@ from circuits.expressions.nodes import Column, Expression, Literal
 from sql.catalyst.expressions import expression
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
-from sql.plan import Expand, Field, Generate, Schema
+from sql.plan import Expand, Generate
+from sql.schemas import Field, Schema
 
 _EXPLODING = ("Explode", "PosExplode", "Inline", "Unnest")
 

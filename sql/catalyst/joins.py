@@ -15,7 +15,8 @@ from sql.catalyst.single import single, single_row
 from sql.catalyst.temporal import Clocked, temporal_filter
 from sql.catalyst.timed_joins import narrowed, without_pairs
 from sql.lower_join import conjunction
-from sql.plan import Join, Plan, Project, columns_of_schema, join_schema
+from sql.plan import Join, Plan, Project, join_schema
+from sql.schemas import columns_of_schema
 
 _KINDS = {
     "Inner": "inner",

@@ -13,12 +13,14 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
+from sql.calls import SortOrder, WindowCall
 from sql.catalyst.expressions import expression
 from sql.catalyst.query import Node, Query
 from sql.catalyst.relation import Relation
 from sql.catalyst.scalars import with_scalars
 from sql.catalyst.windows import sort_orders
-from sql.plan import Field, Filter, Plan, Project, SortOrder, Top, Window, WindowCall
+from sql.plan import Filter, Plan, Project, Top, Window
+from sql.schemas import Field
 
 Translate = Callable[[Query, Node], Relation]
 _HIDDEN = -2  # the id of a column that only orders

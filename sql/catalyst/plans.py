@@ -22,21 +22,8 @@ from sql.catalyst.session import RELATION
 from sql.catalyst.temporal import Clocked, check_clock, temporal_filter
 from sql.catalyst.windows import window
 from sql.lower_join import conjunction
-from sql.plan import (
-    LEVEL,
-    Distinct,
-    Expand,
-    Field,
-    Filter,
-    Plan,
-    Project,
-    Scan,
-    Schema,
-    SetOperation,
-    Union,
-    Values,
-    columns_of_schema,
-)
+from sql.plan import LEVEL, Distinct, Expand, Filter, Plan, Project, Scan, SetOperation, Union, Values
+from sql.schemas import Field, Schema, columns_of_schema
 
 _REFUSED = {
     "LocalLimit": "LIMIT",

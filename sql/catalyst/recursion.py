@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from sql.catalyst.query import Node, Query
 from sql.late_rows import scanned
-from sql.plan import LEVEL, Levels, Plan, Scan, Schema, Union
+from sql.plan import LEVEL, Levels, Plan, Scan, Union
 from sql.recursion import not_monotone, obstacle
+from sql.schemas import Schema
 from sql.verify import inputs
 
 # Spark's, unless the query says MAX RECURSION LEVEL

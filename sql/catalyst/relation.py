@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from circuits.expressions.nodes import Literal
-from sql.plan import Field, Plan, Values
+from sql.plan import Plan, Values
+from sql.schemas import Field
 
 # One row, for SELECT without FROM. A batch without columns has no rows, so there is one that nobody reads.
 ONE_ROW = Values(((Literal(True, pa.bool_()),),), (Field("one", pa.bool_(), nullable=False),))

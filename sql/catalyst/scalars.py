@@ -16,7 +16,8 @@ from sql.catalyst.joins import join
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import Relation
 from sql.catalyst.single import single, single_row
-from sql.plan import Aggregate, Field, Filter, Join, Plan, Project, columns_of_schema, join_schema
+from sql.plan import Aggregate, Filter, Join, Plan, Project, join_schema
+from sql.schemas import Field, columns_of_schema
 
 _LIMITS = ("GlobalLimit", "LocalLimit")
 Translate = Callable[[Query, Node], Relation]

@@ -14,8 +14,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
+from sql.calls import WindowCall
 from sql.catalyst.query import Node, Query
-from sql.plan import Field, Plan, Project, Window, WindowCall
+from sql.plan import Plan, Project, Window
+from sql.schemas import Field
 
 
 def merged_sessions(

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from circuits.expressions.nodes import Call, Expression
+from sql.calls import AggregateCall
 from sql.catalyst.query import Node, Query
-from sql.plan import Aggregate, AggregateCall, Field, Plan
+from sql.plan import Aggregate, Plan
+from sql.schemas import Field
 
 
 def single(

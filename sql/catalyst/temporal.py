@@ -8,14 +8,16 @@ from typing import Any
 
 from circuits.errors import ProgramError
 from circuits.expressions.nodes import Column, Expression, Literal, remap
+from sql.calls import TimeBound
 from sql.catalyst.clock import EXAMPLE, marks_in, refused
 from sql.catalyst.expressions import expression
 from sql.catalyst.query import Node, Query, nodes_in
 from sql.catalyst.relation import Relation
 from sql.lower_join import conjunction
-from sql.plan import Aggregate, Field, Filter, Join, Phases, Plan, Project, TemporalFilter, TimeBound, Values
+from sql.plan import Aggregate, Filter, Join, Phases, Plan, Project, TemporalFilter, Values
 from sql.readings import CLOCK_COLUMN, reads_clock
 from sql.rules.expressions import with_expressions
+from sql.schemas import Field
 from sql.temporal import changes, time_bounds
 from sql.verify import inputs
 

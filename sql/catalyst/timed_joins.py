@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from circuits.expressions.nodes import Expression, Literal
 from sql.catalyst.relation import Relation
-from sql.plan import Join, Plan, Project, Schema, Union, columns_of_schema, join_schema
+from sql.plan import Join, Plan, Project, Union, join_schema
+from sql.schemas import Schema, columns_of_schema
 
 
 def without_pairs(kind: str, left: Relation, right: Relation, pairs: Relation) -> Relation:

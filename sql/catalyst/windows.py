@@ -17,11 +17,13 @@ from circuits.expressions.nodes import Call, Expression, Literal
 from circuits.intervals import MONTHS
 from circuits.windows.calls import Edge, Frame, Gathered
 from circuits.windows.functions import FUNCTIONS
+from sql.calls import SortOrder, WindowCall
 from sql.catalyst.aggregate_calls import aggregate_call
 from sql.catalyst.expressions import check_covered, expression, normalized
 from sql.catalyst.query import Node, Query
 from sql.finishes import finish_of, required
-from sql.plan import Plan, Schema, SortOrder, Window, WindowCall
+from sql.plan import Plan, Window
+from sql.schemas import Schema
 
 _RANKS = {
     "RowNumber": "row_number",

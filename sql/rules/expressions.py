@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from circuits.expressions.nodes import Call, Expression
+from sql.calls import Changes, SortOrder, WindowCall
 from sql.plan import (
     Aggregate,
     AsOf,
-    Changes,
     Expand,
     Filter,
     Generate,
@@ -20,13 +20,11 @@ from sql.plan import (
     Project,
     Scan,
     SetOperation,
-    SortOrder,
     TemporalFilter,
     Top,
     Union,
     Values,
     Window,
-    WindowCall,
 )
 from sql.plan import Distinct as DistinctNode
 

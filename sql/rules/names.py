@@ -10,22 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from circuits.expressions.nodes import Call, Column, Expression
-from sql.plan import (
-    Aggregate,
-    AggregateCall,
-    Expand,
-    Field,
-    Phases,
-    Plan,
-    Project,
-    Schema,
-    SetOperation,
-    Top,
-    Union,
-    Values,
-    Window,
-)
+from sql.calls import AggregateCall
+from sql.plan import Aggregate, Expand, Phases, Plan, Project, SetOperation, Top, Union, Values, Window
 from sql.rules.traverse import bottom_up
+from sql.schemas import Field, Schema
 
 _SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
 

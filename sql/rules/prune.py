@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from circuits.expressions.nodes import Column, Expression, columns_of, remap
+from sql.calls import AggregateCall
 from sql.plan import (
     Aggregate,
-    AggregateCall,
     AsOf,
     Distinct,
     Expand,
@@ -31,7 +31,6 @@ from sql.plan import (
     Plan,
     Project,
     Scan,
-    Schema,
     SetOperation,
     TemporalFilter,
     Top,
@@ -42,6 +41,7 @@ from sql.plan import (
 )
 from sql.readings import CLOCK_COLUMN
 from sql.rules.expressions import changed, crossing, reordered
+from sql.schemas import Schema
 
 Position = dict[int, int]  # old column → new column
 

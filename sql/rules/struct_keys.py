@@ -14,8 +14,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
-from sql.plan import Aggregate, Expand, Field, Plan, Project
+from sql.plan import Aggregate, Expand, Plan, Project
 from sql.rules.traverse import bottom_up
+from sql.schemas import Field
 
 
 def struct_keys(plan: Plan) -> Plan:

@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Column
 from dbsp.pipeline import Pipeline
+from sql.calls import AggregateCall
 from sql.lower import lower
-from sql.plan import Aggregate, AggregateCall, Field, Plan, Scan
+from sql.plan import Aggregate, Plan, Scan
 from sql.program import Program, Table, View
+from sql.schemas import Field
 
 VOTES = (Field("user_id", pa.int64()), Field("story_id", pa.int64()))
 CUSTOMER = (

@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Call, Column
 from dbsp.check import bounds
-from sql.plan import Aggregate, AggregateCall, Distinct, Field, Scan, Union
+from sql.calls import AggregateCall
+from sql.plan import Aggregate, Distinct, Scan, Union
+from sql.schemas import Field
 from tests.dbsp.build import CUSTOMER, VOTES, program, table, view
 
 COUNT = AggregateCall("count", (), pa.int64(), False)

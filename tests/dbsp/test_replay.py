@@ -11,7 +11,8 @@ import pytest
 from circuits.errors import DataError
 from dbsp.changelog import json_lines
 from dbsp.replay import queue, read_file
-from sql.plan import Field, Scan
+from sql.plan import Scan
+from sql.schemas import Field
 from tests.dbsp.build import pipeline, program, table, view
 
 TYPES = (

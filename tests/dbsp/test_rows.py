@@ -18,7 +18,7 @@ from circuits.expressions.nodes import Column
 from circuits.intervals import CALENDAR, MONTHS
 from circuits.operators.defaults import Default
 from dbsp.rows import key_rows, whole_rows
-from sql.plan import Field
+from sql.schemas import Field
 from tests.dbsp.build import CUSTOMER, table
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")

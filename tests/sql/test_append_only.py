@@ -6,19 +6,9 @@ import pyarrow as pa
 
 from circuits.expressions.nodes import Column, Literal
 from sql.append_only import append_only
-from sql.plan import (
-    Aggregate,
-    AggregateCall,
-    Distinct,
-    Field,
-    Filter,
-    Join,
-    Project,
-    Scan,
-    Union,
-    Values,
-    join_schema,
-)
+from sql.calls import AggregateCall
+from sql.plan import Aggregate, Distinct, Filter, Join, Project, Scan, Union, Values, join_schema
+from sql.schemas import Field
 
 SCHEMA = (Field("a", pa.int64()),)
 GROWS, CHANGES = Scan("grows", SCHEMA), Scan("changes", SCHEMA)

@@ -22,8 +22,10 @@ from circuits.expressions.nodes import Call, Column
 from circuits.hashing import FOUR_BITS
 from circuits.zset import ZSet
 from sql import plan as p
+from sql.calls import AggregateCall
 from sql.lower import lower
 from sql.program import Table, View
+from sql.schemas import Field
 from tests.circuits.engine import Engine, Options
 from tests.circuits.operators_laws import hash_seeds, options
 from tests.circuits.zsets import VALUES, Row, kinds, naive_of, plus, values_of, zset_of
@@ -75,7 +77,7 @@ def result_type(function: str, kind: pa.DataType) -> pa.DataType:
 def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tuple[p.Aggregate, list[Any]]:
     """A grouping of table t by up to two keys, and deltas of t that keep weights at zero or above."""
     keys = draw(st.lists(kinds, max_size=2))
-    calls: list[p.AggregateCall] = []
+    calls: list[AggregateCall] = []
     arguments: list[pa.DataType] = []
     for _ in range(draw(st.integers(1, 3))):
         function = draw(st.sampled_from(["count(*)", "count", "sum", "avg", "min", "max", "distinct"]))
@@ -92,29 +94,29 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
                 "is_not_null", (Column(draw(st.integers(0, at)), kind),), pa.bool_(), nullable=False
             )
         if function == "count(*)":
-            calls.append(p.AggregateCall("count", (), pa.int64(), False, condition))
+            calls.append(AggregateCall("count", (), pa.int64(), False, condition))
             continue
         name = "count" if function == "distinct" else function
         distinct = function == "distinct" or (function in ("sum", "avg") and draw(st.booleans()))
         calls.append(
-            p.AggregateCall(name, (Column(at, kind),), result_type(name, kind), True, condition, distinct)
+            AggregateCall(name, (Column(at, kind),), result_type(name, kind), True, condition, distinct)
         )
     types = [*keys, *arguments]
     # a FILTER reads any column, of its own type
     calls = [_retyped(call, types) for call in calls]
-    fields = tuple(p.Field(f"c{i}", kind) for i, kind in enumerate(types))
-    output = tuple(p.Field(f"r{i}", kind) for i, kind in enumerate([*keys, *(call.type for call in calls)]))
+    fields = tuple(Field(f"c{i}", kind) for i, kind in enumerate(types))
+    output = tuple(Field(f"r{i}", kind) for i, kind in enumerate([*keys, *(call.type for call in calls)]))
     by = tuple(Column(i, kind) for i, kind in enumerate(keys))
     plan = p.Aggregate(p.Scan("t", fields), by, tuple(calls), output)
     return plan, draw(legal_deltas(types, append_only))
 
 
-def _retyped(call: p.AggregateCall, types: list[pa.DataType]) -> p.AggregateCall:
+def _retyped(call: AggregateCall, types: list[pa.DataType]) -> AggregateCall:
     if call.filter is None:
         return call
     column: Any = call.filter.arguments[0]  # type: ignore[union-attr]
     condition = Call("is_not_null", (Column(column.index, types[column.index]),), pa.bool_(), nullable=False)
-    return p.AggregateCall(call.function, call.arguments, call.type, call.nullable, condition, call.distinct)
+    return AggregateCall(call.function, call.arguments, call.type, call.nullable, condition, call.distinct)
 
 
 @st.composite
@@ -154,7 +156,7 @@ def grouped(plan: p.Aggregate, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _aggregate(call: p.AggregateCall, rows: Sequence[Row]) -> Any:
+def _aggregate(call: AggregateCall, rows: Sequence[Row]) -> Any:
     if call.filter is not None:
         at = call.filter.arguments[0].index  # type: ignore[union-attr]
         rows = [row for row in rows if row[at] is not None]
@@ -176,7 +178,7 @@ def _aggregate(call: p.AggregateCall, rows: Sequence[Row]) -> Any:
     return _total(call, values)
 
 
-def _total(call: p.AggregateCall, values: list[Any]) -> Any:
+def _total(call: AggregateCall, values: list[Any]) -> Any:
     if isinstance(values[0], float):
         special = {v for v in values if not math.isfinite(v)}
         if special:
@@ -242,11 +244,11 @@ def test_grouping_of_append_only_input(case: Any, way: Options, seed: int) -> No
 
 def test_one_group_of_many_values(tmp_path: Path) -> None:
     """An extreme below hundreds of retracted ones is found."""
-    fields = (p.Field("k", pa.int64()), p.Field("x", pa.string()))
+    fields = (Field("k", pa.int64()), Field("x", pa.string()))
     calls = tuple(
-        p.AggregateCall(function, (Column(1, pa.string()),), pa.string(), True) for function in ("min", "max")
+        AggregateCall(function, (Column(1, pa.string()),), pa.string(), True) for function in ("min", "max")
     )
-    output = (p.Field("k", pa.int64()), p.Field("low", pa.string()), p.Field("high", pa.string()))
+    output = (Field("k", pa.int64()), Field("low", pa.string()), Field("high", pa.string()))
     plan = p.Aggregate(p.Scan("t", fields), (Column(0, pa.int64()),), calls, output)
     rows = [((i % 3, f"same prefix {i:04}"), 1) for i in range(900)]
     steps = [rows, [(row, -1) for row, _ in rows[:897]], [(row, 1) for row, _ in rows[::7]]]
@@ -255,9 +257,9 @@ def test_one_group_of_many_values(tmp_path: Path) -> None:
 
 
 def test_sums_out_of_range_say_so(tmp_path: Path) -> None:
-    fields = (p.Field("x", pa.int64()),)
-    call = p.AggregateCall("sum", (Column(0, pa.int64()),), pa.int64(), True)
-    plan = p.Aggregate(p.Scan("t", fields), (), (call,), (p.Field("s", pa.int64()),))
+    fields = (Field("x", pa.int64()),)
+    call = AggregateCall("sum", (Column(0, pa.int64()),), pa.int64(), True)
+    plan = p.Aggregate(p.Scan("t", fields), (), (call,), (Field("s", pa.int64()),))
     engine = Engine(circuit_of(plan, 0), tmp_path)
     schema = pa.schema([("x", pa.int64())])
     most = ((2**63 - 1,), 1)

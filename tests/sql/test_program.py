@@ -11,8 +11,9 @@ import pytest
 
 from circuits.errors import ProgramError
 from circuits.expressions.nodes import Call
-from sql.plan import Field, Project
+from sql.plan import Project
 from sql.program import compile_program, load_program
+from sql.schemas import Field
 from tests.sql.compiling import compiled, view
 
 pytestmark = pytest.mark.spark

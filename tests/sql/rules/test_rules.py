@@ -6,25 +6,15 @@ import pyarrow as pa
 import pytest
 
 from circuits.expressions.nodes import Call, Column, Expression, Literal
-from sql.plan import (
-    Aggregate,
-    AggregateCall,
-    Distinct,
-    Field,
-    Filter,
-    Join,
-    Plan,
-    Project,
-    Scan,
-    Schema,
-    Union,
-)
+from sql.calls import AggregateCall
+from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Union
 from sql.rules import apply_rules
 from sql.rules.merge_projects import merge_projects
 from sql.rules.names import names
 from sql.rules.prune import prune
 from sql.rules.simplify import simplify
 from sql.rules.struct_keys import struct_keys
+from sql.schemas import Field, Schema
 from sql.verify import inputs, verify
 
 INT = pa.int64()
