@@ -106,19 +106,39 @@ def sort_rows(
     """(positions int64[n], peers int64[n]): the rows by group, then by the list, then by the whole row.
 
     peers: ascending, the same number for rows of one group that the list doesn't tell apart.
+    What has to be ranked to be compared, as strings have, is ranked only where all before it ties.
     """
-    words = pack([groups, *keys_of(rows, order)])
+    ranked = [i for i, item in enumerate(order) if not has_order_bits(rows.schema.field(item.column).type)]
+    cut = ranked[0] if ranked else len(order)
+    words = pack([groups, *keys_of(rows, order[:cut])])
     by = sort_words(words, rows.num_rows)
     opens = opens_run(words, by)
+    opens = _settled(rows, by, opens, order[cut:], exact=False)
+    peers = np.cumsum(opens)
+    _settled(rows, by, opens, [SortKey(i) for i in range(rows.num_columns)], exact=True)
+    return by, peers
+
+
+def _settled(
+    rows: pa.RecordBatch, by: np.ndarray, opens: np.ndarray, order: Sequence[SortKey], exact: bool
+) -> np.ndarray:
+    """Sort `by` in place where it ties, by further keys; returns what then opens a run."""
     tied = ~opens
     tied[:-1] |= ~opens[1:]
     places = np.flatnonzero(tied)
-    peers = np.cumsum(opens)
-    if len(places):
-        alike = rows.take(int64_array(by[places]))
-        whole = [key for column in alike.columns for key in sort_keys(column, exact=True)]
-        by[places] = by[places][sort_words(pack([peers[places], *whole]), len(places))]
-    return by, peers
+    if not order or not len(places):
+        return opens
+    alike = int64_array(by[places])
+    keys = [
+        key
+        for item in order
+        for key in sort_keys(rows.column(item.column).take(alike), item.descending, item.nulls_last, exact)
+    ]
+    words = pack([np.cumsum(opens)[places], *keys])
+    within = sort_words(words, len(places))
+    by[places] = by[places][within]
+    opens[places] = opens_run(words, within)
+    return opens
 
 
 def _value_keys(array: pa.Array, exact: bool) -> list[np.ndarray]:
