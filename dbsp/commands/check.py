@@ -1,4 +1,4 @@
-"""`dbsp check`: of every operator that keeps state, what bounds it; and what a sink can't promise.
+"""`dbsp check`: of every operator that keeps state, what bounds it; and what each sink promises.
 
 A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, by columns
 of constant domain, or by being one row; what a view holds is as large as the view. Anything else grows with
@@ -55,16 +55,44 @@ def bounds(program: Program) -> Iterator[Bound]:
 
 
 def notes(program: Program) -> Iterator[str]:
-    """What its sinks and formats promise less of than the rest of the program."""
-    targets = {insert.target for insert in program.inserts}
+    """What each sink promises, and where formats promise less than the rest of the program."""
+    for name in dict.fromkeys(insert.target for insert in program.inserts):
+        shapes = dict.fromkeys(insert.shape for insert in program.inserts if insert.target == name)
+        yield f"sink {name}: {_promise(program.tables[name], ' and '.join(shapes))}"
     for table in program.tables.values():
         form = (table.format or "").lower()
-        if table.name in targets and form not in FILE_FORMATS:
-            told = "" if any(f.name.lower() == STEP for f in table.schema) else f"; {STEP} BIGINT tells which"
-            twice = "so a crash between a step's write and its record writes that step again"
-            yield f"sink {table.name}: {table.format} is appended to, {twice}{told}"
+        if form == "socket":
+            lost = "what it sent and no step has committed is lost in a crash"
+            yield f"table {table.name}: socket can't be read again; {lost}"
+        if form == "kafka" and table.name in program.inputs:
+            options = {name.lower(): value.lower() for name, value in table.options.items()}
+            if "startingoffsets" not in options and "startingtimestamp" not in options:
+                cure = "give OPTIONS (startingOffsets 'earliest') to read all"
+                yield f"table {table.name}: kafka is read from its end as of the first run; {cure}"
+            if options.get("failondataloss") == "false":
+                yield f"table {table.name}: failOnDataLoss 'false': what Kafka has deleted is skipped silently"
         if form and form not in BUILT_IN:
-            yield f"table {table.name}: {table.format} is no format of Spark's own; its run needs the package"
+            why = "is no format of Spark's own; its run needs the package"
+            yield f"table {table.name}: {table.format} {why}"
+
+
+def _promise(target: Table, shape: str) -> str:
+    """How often a step's changes are written, and what tells a reader of a repetition."""
+    form = (target.format or "").lower()
+    if form in FILE_FORMATS:
+        less = "; NULL is an empty line, and a value with line breaks is several" if form == "text" else ""
+        return f"{shape}, exactly once: a directory {STEP}=n a step{less}"
+    if form == "noop":
+        return f"{shape}, written nowhere"
+    twice = "at least once: a crash between a step's write and its record writes that step again"
+    if form == "kafka" and shape == "upsert":
+        return f"{shape}, {twice}, which leaves each key the same last record"
+    if form == "kafka":
+        return f"{shape}, {twice}; nothing tells which, unless value has something of its own that does"
+    told = "" if any(f.name.lower() == STEP for f in target.schema) else f"; {STEP} BIGINT tells which"
+    if form == "jdbc":
+        told += "; a unique key of the database's would refuse the repetition, so let it have none"
+    return f"{shape}, {twice}{told}"
 
 
 def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:

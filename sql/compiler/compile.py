@@ -19,6 +19,7 @@ from dbsp.sql.compiler.registered import add_function, declare_function
 from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.streams import Relations, check_stream, emission_of_stream, forgets
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
+from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.canonical import canonical_text
@@ -85,8 +86,11 @@ class _Compiler:
         self.recursions = Recursions(self.scope)
 
     def program(self) -> Program:
-        check_targets(self.scope.tables.values(), self.inserts, self.scope.views)
         scope = self.scope
+        check_targets(scope.tables.values(), self.inserts, scope.views)
+        for table in inputs_of(scope.tables, self.inserts).values():
+            if table.format is not None:
+                check_source(self.source, scope.definitions[table.name], table)
         text = canonical_text((scope.catalyst.timezone, scope.tables, scope.views, self.inserts))
         fingerprint = hashlib.sha256(text.encode()).hexdigest()
         return Program(
@@ -178,6 +182,7 @@ class _Compiler:
 
     def _insert(self, statement: InsertInto) -> None:
         target = find_target(self.source, statement, self.scope.tables, self.scope.views)
+        check_sink(self.source, self.scope.definitions[target.name], target)
         view = self._inserted_view(statement)
         key = keys_of(self.scope.tables, self.scope.views)[view.name]
         filled = never_null(view.plan, self.scope.views)

@@ -39,6 +39,7 @@ class Scope:
     streams: of every stream, whether its history may be read. forgetful: relations whose rows leave by the
     clock. functions: those written in Python, by name in lower case. recorded: those of modules, as they
     were. declared: those whose code isn't in the text. looked_into: views whose plans are part of others'.
+    definitions: of the tables.
     """
 
     source: Source
@@ -52,6 +53,7 @@ class Scope:
     recorded: dict[str, PythonFunction] = field(default_factory=dict)
     declared: list[Declared] = field(default_factory=list)
     looked_into: set[str] = field(default_factory=set)
+    definitions: dict[str, CreateTable] = field(default_factory=dict)
 
     # ---- what there is
 

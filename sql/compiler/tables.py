@@ -64,6 +64,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
             if column.default is not None
         ),
     )
+    scope.definitions[statement.name] = statement
     if statement.is_stream:
         scope.streams[statement.name] = statement.properties.get("materialized", False)
     scope.catalyst.register(statement.name, spark)

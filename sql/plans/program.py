@@ -23,11 +23,10 @@ SHAPES = ("append", "retract", "upsert")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
-# They take their schema from the table. Others have one of their own, whose columns the table names.
-FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro"})
+# Formats of files under a path, in lower case.
+FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
 # Those that Spark has without any package; in lower case.
 BUILT_IN = (FILE_FORMATS - {"avro"}) | {
-    "binaryfile",
     "console",
     "jdbc",
     "noop",

@@ -2,13 +2,14 @@
 
 Which formats there are is for the Spark of the run to say: it may have packages, and classes of its user's,
 that the compiler's session lacks. So a name that this session doesn't know is refused only where it is nearly
-that of a well-known format. The options of Spark's own formats of files are known: Spark ignores any other,
-so that `haeder 'true'` would read the heads as rows. Names with dots are settings of Hadoop's.
+that of a well-known format. The options of Spark's own formats and of Kafka's are known: Spark ignores any
+other, so that `haeder 'true'` would read the heads as rows, and `startingOffset 'earliest'` begin at the end.
+Names with dots are settings of Hadoop's, or of Kafka's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from dbsp.sql.catalyst import Catalyst
@@ -27,6 +28,18 @@ _OF_FILES = (
     "pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "ignoreCorruptFiles",
     "ignoreMissingFiles", "compression", "maxRecordsPerFile", "partitionOverwriteMode", "useStrictGlobbing",
 )  # fmt: skip
+# of what isn't files; names with dots are settings of the system behind it
+_OTHERS = {
+    "kafka": (
+        "assign", "subscribe", "subscribePattern", "startingTimestamp", "startingOffsetsByTimestamp",
+        "startingOffsets", "startingOffsetsByTimestampStrategy", "failOnDataLoss", "maxOffsetsPerTrigger",
+        "minOffsetsPerTrigger", "maxTriggerDelay", "minPartitions", "maxRecordsPerPartition", "groupIdPrefix",
+        "includeHeaders", "topic",
+    ),
+    "rate": ("rowsPerSecond", "rampUpTime", "numPartitions"),
+    "rate-micro-batch": ("rowsPerBatch", "numPartitions", "startTimestamp", "advanceMillisPerBatch"),
+    "socket": ("host", "port", "includeTimestamp", "numPartitions"),
+}  # fmt: skip
 _SYNONYMS = {"separator": "sep", "seperator": "sep", "null": "nullValue", "na": "nullValue"}
 # Spark takes any other mode for permissive.
 _VALUES = {
@@ -50,17 +63,23 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
             message = f"unknown format '{format_}'; formats: {listed}, or a class; did you mean '{near}'?"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
     if format_.lower() in FILE_FORMATS:
-        _check_options(source, statement, format_.lower(), catalyst)
+        own = catalyst.options(format_.lower())
+        _check_options(source, statement, [*_OF_FILES, *own] if own else [])
+        if "path" not in map(str.lower, statement.options):
+            message = f"table '{statement.name}' USING {format_} needs OPTIONS (path 'directory')"
+            raise source.error(statement.start, message)
+    else:
+        _check_options(source, statement, _OTHERS.get(format_.lower(), ()))
 
 
-def _check_options(source: Source, statement: CreateTable, format_: str, catalyst: Catalyst) -> None:
-    known = [*_OF_FILES, *listed] if (listed := catalyst.options(format_)) else []
+def _check_options(source: Source, statement: CreateTable, known: Collection[str]) -> None:
+    """known: the options there are; none where that isn't known."""
     lower = set(map(str.lower, known))
     for name, value in statement.options.items():
         if known and name.lower() not in lower and "." not in name:
             near = _SYNONYMS.get(name.lower()) or _near(name, known)
             hint = f"; did you mean '{near}'?" if near else ", and would ignore it"
-            message = f"Spark's {format_} has no option '{name}'{hint}"
+            message = f"Spark's {(statement.format or '').lower()} has no option '{name}'{hint}"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
         allowed = _VALUES.get(name.lower(), ()) if known else ()
         if allowed and value.lower() not in allowed:
@@ -69,9 +88,6 @@ def _check_options(source: Source, statement: CreateTable, format_: str, catalys
         if name.lower() in _COUNTS and not (value.isdecimal() and int(value)):
             message = f"option {name} is '{value}'; give a number from 1"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
-    if "path" not in map(str.lower, statement.options):
-        message = f"table '{statement.name}' USING {statement.format} needs OPTIONS (path 'directory')"
-        raise source.error(statement.start, message)
 
 
 def _near(name: str, known: Iterable[str]) -> str | None:

@@ -21,17 +21,14 @@ import pyarrow as pa
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import OP, STEP, Insert, Schedule, Table, View
+from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
+from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Insert, Schedule, Table, View
 from dbsp.sql.plans.properties.keys import Key
 from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto
-
-# Columns of a target that no query gives: what a record did, in which step, and the state of a result that
-# EMIT (... RESULT STATE FLAG) says.
-FILLED = {WEIGHT: pa.int64(), OP: pa.string(), STEP: pa.int64(), STATE: pa.string()}
 
 
 def find_target(
@@ -108,14 +105,27 @@ class _Fit:
                 f"what is inserted into '{target.name}' can retract rows, which a table of rows can't; "
                 + self._cures()
             )
+        if shape == "upsert" and self._format() == "jdbc":
+            why = "jdbc only inserts rows, so the first change of a key would fail, or be a second row"
+            cure = f"declare {WEIGHT} BIGINT and no key to get the changelog"
+            self._fail(f"table '{target.name}' has a PRIMARY KEY, but {why}; {cure}")
         return shape
+
+    def _format(self) -> str:
+        return (self.target.format or "").lower()
 
     def _cures(self) -> str:
         """Of rows that are taken back, for a target that can't say so."""
-        name = self.target.name
-        cures = [f"declare a column {WEIGHT} BIGINT in '{name}' to get the changelog"]
-        if self.key:
+        name, form = self.target.name, self._format()
+        cures = []
+        if carries_changes(form):
+            cures.append(f"declare a column {WEIGHT} BIGINT in '{name}' to get the changelog")
+        if form == "kafka":
+            cures.append("declare PRIMARY KEY (key) to get the record of each key")
+        elif self.key and carries_changes(form) and form != "jdbc":
             cures.append(f"PRIMARY KEY ({self._spelled(self.key)}) to get the row of each key")
+        elif not cures:
+            cures.append("write it to another format")
         if isinstance(self.view.emission, Schedule):
             return " or ".join(cures)
         if self.promise:
@@ -207,9 +217,32 @@ class _Fit:
                 self._fail(
                     f"{spelled}: a key could have a row of this query and one of that at {other.location}"
                 )
+        form = self._format()
+        if form == "kafka":
+            self._check_records(columns)
         if self.view.retracts:
             self._check_deletions(places, columns)
+        if form not in FILE_FORMATS | {"kafka", "console", "noop"} and STEP not in map(
+            str.lower, self._names()
+        ):
+            why = f"{form} is appended to, and nothing tells which row of a key is its last"
+            self._fail(f"{spelled}: {why}; declare a column {STEP} BIGINT")
         return places
+
+    def _check_records(self, columns: Sequence[int | None]) -> None:
+        """Kafka keeps a key's last record in each partition of a topic; one without a value deletes it."""
+        target, key = self.target.name, {name.lower() for name in self.target.primary_key}
+        for name, place in zip(map(str.lower, self._names()), columns, strict=True):
+            if (name in ("topic", "partition")) > (name in key):
+                why = "would send the deletion of a key elsewhere than its record"
+                self._fail(f"column '{name}' of '{target}' {why}; make it part of the PRIMARY KEY")
+            if name == "value" and place not in self.never_null:
+                why = "a record of kafka without a value is the deletion of its key"
+                self._fail_query(f"{why}, and the query may give NULL; COALESCE it")
+        if "key" not in key or "value" in key:
+            self._fail(
+                f"the records of kafka are told apart by their key; declare PRIMARY KEY (key) in '{target}'"
+            )
 
     def _check_deletions(self, key: Sequence[int], columns: Sequence[int | None]) -> None:
         target = self.target.name
@@ -220,6 +253,8 @@ class _Fit:
         told = self.never_null - set(key)
         if not told and OP not in map(str.lower, self._names()):
             cure = f"declare a column {OP} STRING"
+            if not carries_changes(self._format()):
+                cure = "write it to another format"
             self._fail(f"in '{target}' nothing tells the deletion of a key from a row with NULLs; {cure}")
 
     def _names(self) -> list[str]:

@@ -27,13 +27,13 @@ PROGRAM = program(
     grown="SELECT b, n FROM t",
 )
 SINKS = """
-CREATE TABLE latest (b BIGINT, a BIGINT PRIMARY KEY, n BIGINT, __op STRING) USING jdbc;
+CREATE TABLE latest (b BIGINT, a BIGINT PRIMARY KEY, n BIGINT, __op STRING) USING noop;
 INSERT INTO latest (a, b, n) SELECT * FROM joined;
-CREATE TABLE counts (n BIGINT, c BIGINT PRIMARY KEY) USING jdbc;
+CREATE TABLE counts (n BIGINT, c BIGINT PRIMARY KEY) USING noop;
 INSERT INTO counts (c, n) SELECT * FROM counted;
-CREATE TABLE weighted (__step BIGINT, b BIGINT, n BIGINT, __weight BIGINT) USING jdbc;
+CREATE TABLE weighted (__step BIGINT, b BIGINT, n BIGINT, __weight BIGINT) USING noop;
 INSERT INTO weighted SELECT * FROM grown;
-CREATE TABLE operations (n BIGINT, __op STRING) USING jdbc;
+CREATE TABLE operations (n BIGINT, __op STRING) USING noop;
 INSERT INTO operations SELECT n FROM t;
 """
 _COMPILED: dict[str, Any] = {}

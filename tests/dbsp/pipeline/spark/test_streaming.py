@@ -269,9 +269,9 @@ def test_a_source_with_columns_of_its_own(spark, shop):
     [
         (
             "(a BIGINT, b BIGINT, c BIGINT) USING rate",
-            "the columns of format rate are: timestamp timestamp, val",
+            "the columns of format rate are: timestamp TIMESTAMP, val",
         ),
-        ("(a BIGINT, b BIGINT) USING rate", "column 'a' (BIGINT)"),
+        ("(a BIGINT, b BIGINT) USING rate", "1:17: column 'a' of 't' is BIGINT, rate gives TIMESTAMP"),
         ("(a BIGINT) USING csv", "needs OPTIONS (path 'directory')"),
         ("(a BIGINT) USING nowhere", "nowhere"),
         ("(a BIGINT)", "no table has a source"),
