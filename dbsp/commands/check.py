@@ -70,7 +70,8 @@ def notes(program: Program) -> Iterator[str]:
                 cure = "give OPTIONS (startingOffsets 'earliest') to read all"
                 yield f"table {table.name}: kafka is read from its end as of the first run; {cure}"
             if options.get("failondataloss") == "false":
-                yield f"table {table.name}: failOnDataLoss 'false': what Kafka has deleted is skipped silently"
+                lost = "what Kafka has deleted is skipped silently"
+                yield f"table {table.name}: failOnDataLoss 'false': {lost}"
         if form and form not in BUILT_IN:
             why = "is no format of Spark's own; its run needs the package"
             yield f"table {table.name}: {table.format} {why}"

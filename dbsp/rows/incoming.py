@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 class BadRow(DataError):
-    """problem: the message without the place. row: its position among the rows given, or None."""
+    """problem: the message without the place. row: its position among the rows given, or None. column:
+    the one that has no value there.
+    """
+
+    column: str | None = None
 
     def __init__(self, table: str, problem: str, row: int | None) -> None:
         where = f"table '{table}'" + (f", row {row}" if row is not None else "")
@@ -106,7 +110,9 @@ class _Reader:
         for name, array in zip(self.columns, arrays, strict=True):
             if name in self.required and array.null_count:
                 at = pc.index(pc.is_null(array), True).as_py()
-                raise self._error(f"no value; a row needs one in {self._named(name)}", at)
+                error = self._error(f"no value; a row needs one in {self._named(name)}", at)
+                error.column = name
+                raise error
         schema = pa.schema(
             [pa.field(name, self.types[name], name not in self.required) for name in self.columns]
         )

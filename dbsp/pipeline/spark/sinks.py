@@ -30,7 +30,7 @@ from dbsp.pipeline.spark.sources import columns_ddl, is_file, path_of
 from dbsp.running.spark.intervals import with_intervals
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
-from dbsp.sql.compiler.targets.inserts import FILLED
+from dbsp.sql.compiler.targets.format_columns import FILLED
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.state.commits import write_whole
 from dbsp.views.outputs import layout_of

@@ -8,15 +8,21 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable
+from typing import TypeVar
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.running.spark.intervals import quoted
 from dbsp.running.spark.messages import SparkFailure, first_line
+from dbsp.sql.compiler.targets.format_columns import given_columns
 from dbsp.sql.plans.program import FILE_FORMATS, Program, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
+
+Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
+_FOR_EVER = "36500d"
 
 
 def source_tables(program: Program) -> list[Table]:
@@ -72,19 +78,32 @@ def files_per_step(table: Table) -> int:
 def open_source(spark: SparkSession, table: Table) -> DataFrame:
     """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
     assert table.format is not None
-    reader = spark.readStream.format(table.format).options(**table.options)
     if is_file(table):
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
             path = f"{path[:-1]}[{path[-1]}]"
-        reader = reader.option("path", path).schema(columns_ddl(table.schema))
-        if table.format.lower() == "csv" and "enforceschema" not in map(str.lower, table.options):
-            # Spark takes the columns of a CSV file by position, whatever its head calls them
-            reader = reader.option("enforceSchema", "false")
+        reader = reader_of(spark.readStream, table).option("path", path)
+        if "maxfileage" not in map(str.lower, table.options):
+            # Spark skips a file a week older than the newest it has seen, as one copied with its time
+            reader = reader.option("maxFileAge", _FOR_EVER)
+    else:
+        reader = spark.readStream.format(table.format).options(**table.options)
     try:
         return _named(table, reader.load())
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
+
+
+def reader_of(reader: Reader, table: Table, more: str = "") -> Reader:
+    """`spark.read` or `spark.readStream` for files of the table's kind. more: DDL after the columns'."""
+    assert table.format is not None
+    options = {name: value for name, value in table.options.items() if name.lower() != "path"}
+    if table.format.lower() == "csv" and "enforceschema" not in map(str.lower, options):
+        # Spark takes the columns of a CSV file by position, whatever its head calls them
+        options["enforceSchema"] = "false"
+    given = given_columns(table.format, table.options)
+    columns = table.schema if given is None else [Field(*column) for column in given.items()]
+    return reader.format(table.format).options(**options).schema(columns_ddl(columns) + more)
 
 
 def _named(table: Table, frame: DataFrame) -> DataFrame:

@@ -71,7 +71,9 @@ class Staging:
                 return key_rows(self.table, rows, self.timezone)
             return whole_rows(self.table, rows, self.timezone, retracted=self.weight < 0)
         except BadRow as error:
-            raise BadRow(error.table, error.problem, None) from None
+            placeless = BadRow(error.table, error.problem, None)
+            placeless.column = error.column
+            raise placeless from None
 
     def _write(self, batches: Iterable[pa.RecordBatch]) -> list[Chunk]:
         writer = SegmentWriter(self.root, f"staged-{secrets.token_hex(8)}.input", durable=False)

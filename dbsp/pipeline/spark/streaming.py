@@ -26,7 +26,9 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.circuits.steps.reads import read_columns
+from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.planned import check_files, located, planned_files
 from dbsp.pipeline.spark.sinks import Sinks
 from dbsp.pipeline.spark.sources import (
     check_paths,
@@ -37,6 +39,7 @@ from dbsp.pipeline.spark.sources import (
     source_tables,
 )
 from dbsp.pipeline.spark.staging import STAGED, Staging, check, collect, without_unread
+from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.runner import SparkRunner
@@ -194,7 +197,8 @@ class _Run:
         self.began = time.monotonic()
         synced = self.syncing.submit(self.checkpoint.sync) if self.pipeline.store.durable else None
         try:
-            for relation, chunk in collect(self.pipeline, staged):
+            files = self._files(batch)
+            for relation, chunk in self._collected(staged, files):
                 self.pipeline.change(self.tables[relation].name, chunk)
             if synced is not None:
                 synced.result()
@@ -203,6 +207,24 @@ class _Run:
             self.pipeline.discard()
             raise
         self._deliver(changes)
+
+    def _files(self, batch: int) -> dict[str, list[str]]:
+        """What the batch reads of each table of files, all of it there."""
+        files = {}
+        for relation, table in enumerate(self.tables):
+            if is_file(table):
+                files[table.name] = planned_files(self.checkpoint.root, relation, batch)
+                check_files(self.spark, table, files[table.name])
+        return files
+
+    def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:
+        try:
+            return collect(self.pipeline, staged)
+        except BadRow as error:
+            if error.table not in files:
+                raise
+            table = self.pipeline.program.tables[error.table]
+            raise located(self.spark, table, files[error.table], error) from None
 
     def _readable(self, error: Exception) -> Exception:
         if isinstance(error, SparkFailure):

@@ -68,8 +68,8 @@ def test_what_a_format_gives(spark: Any, columns: str, using: str) -> None:
         (
             "value BINARY, id BIGINT",
             KAFKA,
-            "1:31: column 'id' of 't': the columns of format kafka are: key BINARY, value "
-            "BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT; declare these",
+            "1:31: column 'id' of 't': the columns of format kafka are: key BINARY, value BINARY, "
+            "topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT; declare",
         ),
         ("value BINARY, headers BINARY", KAFKA, "column 'headers' of 't': the columns of format kafka"),
         ("a BIGINT, b BIGINT", "USING rate", "1:17: column 'a' of 't' is BIGINT, rate gives TIMESTAMP"),
@@ -148,8 +148,8 @@ def test_what_a_sink_carries(spark: Any, columns: str, using: str, insert: str, 
             "key STRING, value STRING, __op STRING",
             TOPIC,
             "SELECT shop, n FROM sold",
-            "4:45: a record of kafka has no column '__op', it would be left out; it has key, value, headers, "
-            "topic, partition; leave it out, and declare PRIMARY KEY (key), where a value of NULL is a deletion",
+            "4:45: a record of kafka has no column '__op', it would be left out; it has key, value, "
+            "headers, topic, partition; leave it out, and declare PRIMARY KEY (key), where a value of NULL is a",
         ),
         (
             "key STRING PRIMARY KEY, value STRING, __op STRING",
