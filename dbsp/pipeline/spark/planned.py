@@ -101,8 +101,8 @@ def _last_line(path: str, end: bytes) -> tuple[int, str]:
 def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) -> BadRow:
     """The error with the first file that has a row without a value in the column, and that row as it is.
 
-    The files are read once more, as a batch: to carry along with each row where it comes from would cost every
-    step.
+    The files are read once more, as a batch: to carry along with each row where it comes from would cost
+    every step.
     """
     if error.column is None:
         return error

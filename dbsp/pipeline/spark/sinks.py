@@ -27,6 +27,7 @@ from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.pipeline.spark.sources import columns_ddl, is_file, path_of
+from dbsp.pipeline.spark.written import written_options
 from dbsp.running.spark.intervals import with_intervals
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
@@ -180,8 +181,7 @@ class Sinks:
     def _write(self, target: Table, step: int, changes: DataFrame) -> None:
         assert target.format is not None
         if is_file(target):
-            options = {name: value for name, value in target.options.items() if name.lower() != "path"}
-            self._replace(changes, target.format, options, path_of(target), f"{STEP}={step}")
+            self._replace(changes, target.format, written_options(target), path_of(target), f"{STEP}={step}")
             return
         changes.write.format(target.format).options(**target.options).mode("append").save()
 

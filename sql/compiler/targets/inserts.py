@@ -12,7 +12,8 @@ for those of `FILLED`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import posixpath
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -278,8 +279,8 @@ def _shown(column: Field) -> str:
     return "NULL" if column.type == pa.null() else ddl(column.type).upper()
 
 
-def check_targets(tables: Iterable[Table], inserts: Iterable[Insert], views: Mapping[str, View]) -> None:
-    """A target is written, so no view of the program reads it; what isn't one has no changelog."""
+def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: Mapping[str, View]) -> None:
+    """A target is written, so nothing of the program reads it; what isn't one has no changelog."""
     for insert in inserts:
         for view in views.values():
             if insert.target in scanned(view.plan):
@@ -288,7 +289,27 @@ def check_targets(tables: Iterable[Table], inserts: Iterable[Insert], views: Map
                 )
                 raise ProgramError(f"{insert.location}: {message}; read the view that is inserted instead")
     targets = {insert.target for insert in inserts}
+    _check_paths([table for table in tables if table.format is not None], targets)
     for table in tables:
         if table.changelog is not None and table.name not in targets:
             message = f"changelog is of a table that is written; nothing is inserted into '{table.name}'"
             raise ProgramError(f"{table.location}: {message}; leave it out")
+
+
+def _check_paths(tables: Sequence[Table], targets: Set[str]) -> None:
+    """A sink replaces the step's directory under its path, and a source reads all that lies under its own."""
+    places = [(table, path) for table in tables if (path := _path(table)) is not None]
+    for sink, path in places:
+        for other, around in places:
+            inside = path == around or (other.name not in targets and path.startswith(around + "/"))
+            if sink.name in targets and other is not sink and inside:
+                what = "is written there, too" if other.name in targets else "is read from there"
+                message = f"table '{sink.name}' is written to '{path}', and '{other.name}' ({other.location})"
+                raise ProgramError(f"{sink.location}: {message} {what}; give each a path of its own")
+
+
+def _path(table: Table) -> str | None:
+    if (table.format or "").lower() not in FILE_FORMATS:
+        return None
+    path = next((value for name, value in table.options.items() if name.lower() == "path"), None)
+    return posixpath.normpath(path) if path is not None else None

@@ -149,7 +149,7 @@ def test_what_a_sink_carries(spark: Any, columns: str, using: str, insert: str, 
             TOPIC,
             "SELECT shop, n FROM sold",
             "4:45: a record of kafka has no column '__op', it would be left out; it has key, value, "
-            "headers, topic, partition; leave it out, and declare PRIMARY KEY (key), where a value of NULL is a",
+            "headers, topic, partition; leave it out, and declare PRIMARY KEY (key), where a value",
         ),
         (
             "key STRING PRIMARY KEY, value STRING, __op STRING",
