@@ -181,8 +181,7 @@ def run(
 @program_options
 @click.option("--strict", is_flag=True, help="Unbounded state is an error.")
 def check(program: str, define: dict[str, str], strict: bool) -> None:
-    """Compile the program; say of each operator that keeps state what bounds it, and of sinks what they can't
-    promise.
+    """Compile the program; say of each operator that keeps state what bounds it, and what each sink promises.
 
     \b
     Example:

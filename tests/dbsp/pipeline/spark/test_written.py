@@ -14,8 +14,8 @@ from dbsp.sql.compiler.load import compile_program
 pytestmark = pytest.mark.spark
 
 ATOMS = """
-SELECT 1 AS id, TIMESTAMP'2024-03-01 10:00:00.000001' AS at, TIMESTAMP_NTZ'2024-03-01 10:00:00.123456' AS local,
-  ' x ' AS text, double('NaN') AS d,
+SELECT 1 AS id, TIMESTAMP'2024-03-01 10:00:00.000001' AS at,
+  TIMESTAMP_NTZ'2024-03-01 10:00:00.123456' AS local, ' x ' AS text, double('NaN') AS d,
   CAST('-Infinity' AS FLOAT) AS f, -0.0D AS z, 1.50BD AS amount,
   DATE'0001-01-01' AS day, true AS b, -128Y AS tiny, 9223372036854775807 AS big,
   INTERVAL '1 02:03:04.000005' DAY TO SECOND AS took
