@@ -1,4 +1,7 @@
-"""`dbsp query`: Spark SQL over the views in a state directory, as of any step that is kept."""
+"""`dbsp query`: Spark SQL over the views in a state directory, as of any step that is kept.
+
+No code runs that the directory brings: the rows of views are there, and functions are known by name and type.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
 from dbsp.circuits.errors import ProgramError, StateError
 from dbsp.commands.shown.text_table import text_table
-from dbsp.sql.compiler.load import compile_program, load_program
-from dbsp.sql.plans.program import Program
-from dbsp.state.store import Store
+from dbsp.sql.plans.program import Program, read_program
+from dbsp.sql.text.create_function import CreateFunction
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.statements import statements
+from dbsp.state.store import Identity, Store
 from dbsp.views.outputs import contents_of, output_views, state_of
 from dbsp.views.view import Contents
 
@@ -31,23 +36,21 @@ def query_state(directory: str, select: str, as_of: int | None, output: str) -> 
     store, identity = Store.read(directory)
     if as_of is not None:
         store.commit_of(as_of)  # a step that isn't kept is reported without Spark
+    from dbsp.running.spark.intervals import quoted  # noqa: PLC0415
     from dbsp.running.spark.session import session  # noqa: PLC0415  and so is a wrong directory
 
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
     spark = session().newSession()
     spark.conf.set("spark.sql.session.timeZone", identity.timezone)
-    if identity.functions:  # as records, which are nothing to keep in the cache
-        program = compile_program(identity.text, identity.name, session=spark, functions=identity.functions)
-    else:
-        program = load_program(identity.text + "\n", name=identity.name, session=spark)
+    program = read_program(identity.text, identity.name, spark, identity.functions)
     if program.fingerprint != identity.fingerprint:
         raise StateError(
             f"{directory}: '{identity.name}' means something else to this version of dbsp or Spark than "
             "when the state was made; query it with that version"
         )
     for contents in _views(program, directory, as_of, spark):
-        contents.to_spark().createOrReplaceTempView(f"`{contents.view}`")
-    result = _ask(spark, select, output_views(program))
+        contents.to_spark().createOrReplaceTempView(quoted(contents.view))
+    result = _ask(spark, select, output_views(program), _functions(identity))
     yield from (_json(result) if output == "json" else text_table(result))
 
 
@@ -65,7 +68,14 @@ def _views(program: Program, directory: str, as_of: int | None, spark: SparkSess
     raise AssertionError("no attempt was made")
 
 
-def _ask(spark: SparkSession, select: str, views: list[str]) -> pa.RecordBatch:
+def _functions(identity: Identity) -> set[str]:
+    """The names of the program's own functions, in lower case."""
+    parsed = statements(as_it_is(identity.text, identity.name))
+    inside = {statement.name.lower() for statement in parsed if isinstance(statement, CreateFunction)}
+    return inside | {function.name.lower() for function in identity.functions}
+
+
+def _ask(spark: SparkSession, select: str, views: list[str], functions: set[str]) -> pa.RecordBatch:
     from dbsp.running.spark.intervals import with_integers  # noqa: PLC0415
     from dbsp.running.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
@@ -74,6 +84,12 @@ def _ask(spark: SparkSession, select: str, views: list[str]) -> pa.RecordBatch:
         spark._jsparkSession.sessionState().sqlParser().parseQuery(select.strip().rstrip(";"))
         table = with_integers(spark.sql(select)).toArrow()
     except SparkFailure as error:
+        called = re.match(r"\[UNRESOLVED_ROUTINE\][^`]*`(\w+)`", first_line(error))
+        if called and called[1].lower() in functions:
+            raise ProgramError(
+                f"'{called[1]}' is a function of the program, and a query runs no code of a state directory: "
+                f"ask a view whose column calls it; views: {', '.join(views)}"
+            ) from None
         said = re.sub(r"\s*SQLSTATE: \w+;*", "", first_line(error)).rstrip(".; ")
         raise ProgramError(f"{said}; views: {', '.join(views)}") from None
     return concat(table.schema, table.to_batches())

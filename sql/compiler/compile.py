@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 
 def compile_source(
-    source: Source, session: SparkSession | None, functions: Sequence[Declared] = ()
+    source: Source, session: SparkSession | None, functions: Sequence[Declared] = (), reading: bool = False
 ) -> Program:
-    """Raises ProgramError at the first thing that is wrong."""
+    """Raises ProgramError at the first thing that is wrong. reading: none of the program's code runs."""
     parsed = statements(source)
     if not any(isinstance(statement, CreateView | CreateRecursiveView | InsertInto) for statement in parsed):
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:
         # a program means the same whichever session happens to be active
         catalyst = Catalyst(spark, None if session is not None else "UTC")
-        scope = Scope(source, catalyst, frozenset(_defined(parsed)))
+        scope = Scope(source, catalyst, frozenset(_defined(parsed)), reading)
         compiler = _Compiler(source, scope)
         handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
         for function in functions:

@@ -12,22 +12,29 @@ from dbsp.sql.compiler.functions.handlers import NoHandler, load_handler
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
-from dbsp.sql.text.create_function import CreateFunction
+from dbsp.sql.text.create_function import CreateFunction, check_body
 
 
 def add_function(scope: Scope, statement: CreateFunction) -> None:
     problem = _registered(
         scope,
-        statement.python if statement.handler is None else _of_module(scope, statement),
+        _of_text(scope, statement) if statement.body is not None else _of_module(scope, statement),
         [scope.column_type(text) for text in statement.types],
         scope.column_type(statement.result),
     )
     if problem is not None:
         raise scope.source.error(statement.start, problem)
-    if statement.handler is not None:
+    if statement.body is None:
         types = tuple(text.text for text in statement.types)
         python = scope.functions[statement.name.lower()]
         scope.declared.append(Declared(types, statement.result.text, python))
+
+
+def _of_text(scope: Scope, statement: CreateFunction) -> PythonFunction:
+    if scope.reading:
+        return replace(statement.python, code=b"")
+    check_body(scope.source, statement)
+    return statement.python
 
 
 def _of_module(scope: Scope, statement: CreateFunction) -> PythonFunction:
@@ -36,6 +43,9 @@ def _of_module(scope: Scope, statement: CreateFunction) -> PythonFunction:
     if known is not None:
         return known
     assert statement.handler is not None
+    if scope.reading:
+        message = f"function '{statement.name}' is not among those recorded with the program"
+        raise scope.source.error(statement.start, message)
     try:
         loaded = load_handler(statement.handler, scope.source)
     except NoHandler as problem:

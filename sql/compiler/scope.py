@@ -40,11 +40,13 @@ class Scope:
     clock. functions: those written in Python, by name in lower case. recorded: those of modules, as they
     were. declared: those whose code isn't in the text. looked_into: views whose plans are part of others'.
     definitions: of the tables.
+    reading: only to read what its views hold, so that none of its code runs.
     """
 
     source: Source
     catalyst: Catalyst
     names: frozenset[str]
+    reading: bool = False
     tables: dict[str, Table] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
     streams: dict[str, bool] = field(default_factory=dict)
@@ -130,7 +132,7 @@ class Scope:
     def constant(self, text: Slice) -> Plan | None:
         """The plan of `SELECT text`; None where Spark can't read that."""
         dumped = self.catalyst.query(f"SELECT {text.text}")
-        if "error" in dumped:
+        if "error" in dumped or dumped["forbidden"]:
             return None
         try:
             return plan(Query(self.source, text, dumped["types"]), dumped["plan"]).plan

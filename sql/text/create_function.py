@@ -29,7 +29,7 @@ _ENDS = {"LANGUAGE", "PARAMETER", "HANDLER", "DETERMINISTIC", "NOT", "COMMENT", 
 class CreateFunction:
     """types, result: as DDL. python: without code if that is the function of a module that `handler` names.
 
-    start, handled: where the name and the HANDLER stand.
+    start, handled: where the name and the HANDLER stand. body: the text, quotes included.
     """
 
     name: str
@@ -39,6 +39,7 @@ class CreateFunction:
     start: int
     handler: str | None = None
     handled: int = 0
+    body: Token | None = None
 
 
 @dataclass
@@ -70,11 +71,10 @@ def create_function(cursor: Cursor, aggregate: bool) -> CreateFunction:
         message = f"PARAMETER STYLE {style.upper()} needs HANDLER 'name', a function that the text defines"
         raise cursor.source.error(body.start, message)
     text = _text(cursor.source, body, tuple(names), clauses.handler)
-    _check(cursor.source, name.text, body, text)
     described = repr((name.text.lower(), style, aggregate, text.text, text.parameters, text.handler))
     identity = hashlib.sha256(described.encode()).hexdigest()
     python = PythonFunction(name.text, style, aggregate, identity, text)
-    return CreateFunction(name.text, tuple(types), result, python, name.start)
+    return CreateFunction(name.text, tuple(types), result, python, name.start, body=body)
 
 
 def _of_module(
@@ -137,8 +137,10 @@ def _text(source: Source, body: Token, names: Sequence[str], handler: str | None
     return Text(textwrap.dedent(inside), tuple(names), handler, source.name, line)
 
 
-def _check(source: Source, name: str, body: Token, text: Text) -> None:
-    """Its syntax, and that the handler is there. A top level that fails does so here."""
+def check_body(source: Source, statement: CreateFunction) -> None:
+    """Its syntax, and that the handler is there. Runs the text: a top level that fails does so here."""
+    body, text, name = statement.body, statement.python.code, statement.name
+    assert body is not None and isinstance(text, Text), f"function '{name}' has no text"
     at = body.start
     try:
         text.load()

@@ -46,6 +46,11 @@ class Source:
         return ProgramError(f"{self.location(offset)}: {message}")
 
 
+def as_it_is(text: str, name: str) -> Source:
+    """A text without anything to substitute."""
+    return Source(name, text, text, (0,), (0,), (True,))
+
+
 def read(text: str, name: str, define: Mapping[str, str] | None = None) -> Source:
     """Substitute `${NAME}`, outside of comments and of $$ ... $$, from `define`, then the environment.
 
@@ -58,8 +63,7 @@ def read(text: str, name: str, define: Mapping[str, str] | None = None) -> Sourc
     for match in _variables(text):
         variable = match[1].strip()
         if variable not in known:
-            here = Source(name, text, text, (0,), (0,), (True,))
-            raise here.error(match.start(), _undefined(variable, define or {}))
+            raise as_it_is(text, name).error(match.start(), _undefined(variable, define or {}))
         value = known[variable]
         pieces += [text[done : match.start()], value]
         length += match.start() - done

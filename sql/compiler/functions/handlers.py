@@ -25,6 +25,11 @@ from dbsp.sql.text.source import Source
 _DOTTED = re.compile(r"\bHANDLER\s*=?\s*(['\"])((?:\w+\.)+\w+)\1", re.IGNORECASE)
 
 
+def may_define_functions(text: str) -> bool:
+    """Whether CREATE FUNCTION may stand in a program's text."""
+    return "FUNCTION" in text.upper()
+
+
 class NoHandler(Exception):
     """What is wrong with it, to follow the function's name."""
 
@@ -38,7 +43,9 @@ class Handler:
 
 
 def handler_identities(source: Source) -> Iterator[str]:
-    """Of all modules' functions that a program names: what its text doesn't say of them."""
+    """Of all modules' functions that a program names: what its text doesn't say of them. Imports them."""
+    if not may_define_functions(source.text):
+        return
     for match in _DOTTED.finditer(source.text):
         try:
             yield load_handler(match[2], source).identity
