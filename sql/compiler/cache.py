@@ -2,8 +2,8 @@
 
 Key: the program's text after substitution, its name (in every error position), the functions handed over and
 those of modules, the time zone, the versions of Spark and Arrow, and our own sources as far as a compiled
-program depends on them. An entry is one file, written under another name and renamed, so that a reader sees
-all of it or none.
+program depends on them. An entry is a pickle, which may run anything: what another user could have written is
+never read (`private_directory`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import hashlib
 import os
 import pickle
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dbsp.sql.compiler.functions.handlers import handler_identities
+from dbsp.sql.compiler.private_directory import read_private, write_private
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.source import Source
 
@@ -43,11 +43,12 @@ def cached(
     source: Source, timezone: str, compile_: Callable[[], Program], functions: Sequence[Declared] = ()
 ) -> Program:
     """The entry of `source` and `functions`, or what `compile_` makes, which is then kept."""
-    entry = cache_directory() / (_key(source, timezone, functions) + ".pickle")
-    program = _read(entry)
+    directory, entry = cache_directory(), _key(source, timezone, functions) + ".pickle"
+    program = _read(read_private(directory, entry))
     if program is None:
         program = compile_()
-        _write(entry, program)
+        body = pickle.dumps(program, protocol=pickle.HIGHEST_PROTOCOL)
+        write_private(directory, entry, hashlib.sha256(body).digest() + body)
     return program
 
 
@@ -99,28 +100,11 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def _read(entry: Path) -> Program | None:
-    try:
-        content = entry.read_bytes()
-    except OSError:
-        return None
-    checksum, body = content[:32], content[32:]
-    if hashlib.sha256(body).digest() != checksum:
+def _read(content: bytes | None) -> Program | None:
+    if content is None or hashlib.sha256(content[32:]).digest() != content[:32]:
         return None
     try:
-        program = pickle.loads(body)
+        program = pickle.loads(content[32:])
     except _CORRUPT:
         return None
     return program if isinstance(program, Program) else None
-
-
-def _write(entry: Path, program: Program) -> None:
-    """A cache that can't be written is no error: the program is compiled again next time."""
-    body = pickle.dumps(program, protocol=pickle.HIGHEST_PROTOCOL)
-    try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=entry.parent, delete=False) as file:
-            file.write(hashlib.sha256(body).digest() + body)
-        os.replace(file.name, entry)
-    except OSError:
-        return

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pickle
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +85,80 @@ def test_a_hit_imports_neither_pyspark_nor_a_parser(spark: Any, tmp_path: Path) 
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.split("\n")[:2] == [program.fingerprint, "[]"]
+
+
+class Bomb:
+    """Unpickled, it leaves a trace."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+        return Path.touch, (self.trace,)
+
+
+def planted(entry: Path, trace: Path) -> None:
+    """In place of the entry, what runs when it is unpickled, with a checksum that is right."""
+    body = pickle.dumps(Bomb(trace))
+    entry.write_bytes(hashlib.sha256(body).digest() + body)
+
+
+def to_another_user(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give files away")
+    os.chown(path, 65534, 65534)
+
+
+SOMEBODY_ELSE = {
+    "a file of another user": to_another_user,
+    "a file that the group may write": lambda entry: entry.chmod(0o620),
+    "a file that anybody may write": lambda entry: entry.chmod(0o602),
+    "a directory of another user": lambda entry: to_another_user(entry.parent),
+    "a directory that the group may write": lambda entry: entry.parent.chmod(0o770),
+    "a directory that anybody may write": lambda entry: entry.parent.chmod(0o1777),
+    "a link to a file": lambda entry: os.symlink(entry.rename(entry.with_suffix(".elsewhere")), entry),
+    "a link to a directory": lambda entry: os.symlink(
+        entry.parent.rename(entry.parent.with_name("elsewhere")), entry.parent
+    ),
+    "a pipe": lambda entry: (entry.unlink(), os.mkfifo(entry, 0o600)),
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("way", SOMEBODY_ELSE)
+def test_what_another_user_could_have_written_is_not_unpickled(
+    spark: Any, tmp_path: Path, way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = load_program(TEXT, "p.sql", session=spark)
+    (entry,) = entries()
+    trace = tmp_path / "trace"
+    planted(entry, trace)
+    SOMEBODY_ELSE[way](entry)
+    assert load_program(TEXT, "p.sql", session=spark) == program
+    assert not trace.exists()
+    if way.startswith(("a file", "a directory")):
+        (said,) = [record.getMessage() for record in caplog.records]
+        named = entry if way.startswith("a file") else entry.parent
+        assert said.startswith(f"{named}: not used, so programs are compiled anew: ")
+
+
+@pytest.mark.spark
+def test_one_s_own_entry_would_be_unpickled(spark: Any, tmp_path: Path) -> None:
+    load_program(TEXT, "p.sql", session=spark)
+    (entry,) = entries()
+    planted(entry, tmp_path / "trace")
+    load_program(TEXT, "p.sql", session=spark)
+    assert (tmp_path / "trace").exists()
+
+
+@pytest.mark.spark
+def test_the_cache_is_its_user_s_whatever_the_umask(spark: Any, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        program = load_program(TEXT, "p.sql", session=spark)
+    finally:
+        os.umask(before)
+    (entry,) = entries()
+    assert (stat.S_IMODE(entry.parent.stat().st_mode), stat.S_IMODE(entry.stat().st_mode)) == (0o700, 0o600)
+    assert cached(read(TEXT, "p.sql"), "UTC", never) == program
+    assert entries() == [entry]

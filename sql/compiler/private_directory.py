@@ -1,0 +1,91 @@
+"""Files that nobody but this user can have written, so that unpickling them is no more than running them.
+
+    trusted(f) = owner(f) is us  and  only the owner may write f        of the directory, and of each file
+
+Both are looked at through the descriptor that is then used: what a name stands for may change meanwhile. The
+directory's own parents need no trust, as what somebody else puts in its place isn't ours.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+log = logging.getLogger("dbsp")
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def read_private(directory: Path, name: str) -> bytes | None:
+    """The file's content; None where it isn't there, or where another user could have written it."""
+    try:
+        with _opened(directory) as folder:
+            if folder is None:
+                return None
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+            with open(descriptor, "rb") as file:
+                found = os.fstat(descriptor)
+                return (
+                    file.read() if stat.S_ISREG(found.st_mode) and _trusted(found, directory / name) else None
+                )
+    except OSError:
+        return None
+
+
+def write_private(directory: Path, name: str, content: bytes) -> None:
+    """Make the file, which appears whole. One that can't be written is no error: it is made to save work."""
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        with _opened(directory) as folder:
+            if folder is not None:
+                _write(folder, name, content)
+    except OSError:
+        return
+
+
+def _write(folder: int, name: str, content: bytes) -> None:
+    temporary = f"{name}.{secrets.token_hex(8)}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+@contextmanager
+def _opened(directory: Path) -> Iterator[int | None]:
+    """A descriptor of the directory, None if it isn't trusted. Raises OSError."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield descriptor if _trusted(os.fstat(descriptor), directory) else None
+    finally:
+        os.close(descriptor)
+
+
+def _trusted(found: os.stat_result, path: Path) -> bool:
+    if found.st_uid != os.geteuid():
+        problem = f"it belongs to another user ({found.st_uid}, this is {os.geteuid()})"
+    elif found.st_mode & _OTHERS_WRITE:
+        problem = (
+            f"others may write it ({stat.filemode(found.st_mode)}); chmod go-w it after a look, or delete it"
+        )
+    else:
+        return True
+    _warn(path, problem)
+    return False
+
+
+@cache
+def _warn(path: Path, problem: str) -> None:
+    """Once: who reads also writes."""
+    log.warning("%s: not used, so programs are compiled anew: %s", path, problem)
