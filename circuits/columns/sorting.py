@@ -170,13 +170,19 @@ def _ranks_of_distinct(array: pa.Array) -> np.ndarray:
 
 
 def _list_ranks(array: pa.Array, exact: bool) -> np.ndarray:
-    """Element by element, a list that ends before one that goes on. Rounds: the longest list's length."""
+    """Element by element, a list that ends before one that goes on, as bytes of their ranks compare."""
     starts, lengths, elements = list_ranges(array)
-    ranks = np.zeros(len(array), dtype=np.int64)
     if not len(elements) or not len(array):
-        return ranks
-    inner = dense_ranks(sort_keys(elements, exact=exact), len(elements)) + 1
-    for place in range(int(lengths.max())):
-        there = np.where(lengths > place, inner[np.minimum(starts + place, len(inner) - 1)], 0)
-        ranks = dense_ranks([ranks, there], len(array))
-    return ranks
+        return np.zeros(len(array), dtype=np.int64)
+    inner = dense_ranks(sort_keys(elements, exact=exact), len(elements))
+    return _ranks_of_distinct(spelled(inner, starts, lengths))
+
+
+def spelled(ranks: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> pa.Array:
+    """LARGE BINARY[n]: ranks[start : start + length], each none below 0, as bytes that compare as they do."""
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    width = next(w for w in (1, 2, 4, 8) if int(ranks.max(initial=0)) < 1 << 8 * w)
+    at = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    spelled = ranks[at].astype(f">u{width}")
+    buffers = [None, pa.py_buffer(offsets.astype(np.int64) * width), pa.py_buffer(spelled)]
+    return pa.Array.from_buffers(pa.large_binary(), len(lengths), buffers)

@@ -1,7 +1,8 @@
 """A parser that reads all strings of a column at once: one cursor per row, moved by NumPy masks.
 
-A step looks at one byte of every row, so that parsing costs as many vector operations as the longest value
-has bytes, and no loop over rows.
+A step looks at one byte of every row. What is longer than any value that means something (blanks, digits) is
+passed at once, by where the bytes of the column are that end it: so parsing costs a few vector operations,
+and neither a loop over rows nor one over the bytes of the longest value.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.hashing import byte_ranges
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
+
+# Steps byte by byte before a run is looked up whole.
+_STEPS = 24
 
 
 class Cursor:
@@ -24,10 +28,30 @@ class Cursor:
 
     def trim(self, delete: int = 127) -> None:
         """Skip ASCII whitespace and control characters at both ends: 0 to 32, and `delete`."""
-        while (blank := (self.at < self.end) & _is_blank(self.data[self.at], delete)).any():
+        for _ in range(_STEPS):
+            if not (blank := (self.at < self.end) & _is_blank(self.data[self.at], delete)).any():
+                break
             self.at += blank
-        while (blank := (self.at < self.end) & _is_blank(self.data[self.end - 1], delete)).any():
+        else:
+            self.at = self._past(_is_blank(self.data, delete))
+        for _ in range(_STEPS):
+            if not (blank := (self.at < self.end) & _is_blank(self.data[self.end - 1], delete)).any():
+                break
             self.end -= blank
+        else:
+            others = np.append(-1, np.flatnonzero(~_is_blank(self.data, delete)))
+            self.end = np.maximum(others[np.searchsorted(others, self.end) - 1] + 1, self.at)
+
+    def zeros(self) -> Numbers:
+        """int64[n]: how many zeros are next in each row, which are passed."""
+        start = self.at
+        self.at = self._past(self.data == ord("0"))
+        return np.asarray(self.at - start)
+
+    def _past(self, run: Mask) -> Numbers:
+        """int64[n]: where the run of such bytes ends that begins in front of each cursor, if one does."""
+        others = np.append(np.flatnonzero(~run), len(self.data))
+        return np.asarray(np.minimum(others[np.searchsorted(others, self.at)], self.end))
 
     @property
     def at_end(self) -> Mask:
@@ -53,15 +77,18 @@ class Cursor:
         value = np.zeros(len(self.at), dtype=np.int64)
         count = np.zeros(len(self.at), dtype=np.int64)
         going = np.ones(len(self.at), dtype=np.bool_) if where is None else where
-        while True:
+        for _ in range(keep):
             digit = self.peek() - np.uint8(48)  # others wrap around to 10 and more
             going = going & (digit <= 9)
             if not going.any():
                 return value, count
-            kept = going & (count < keep)
-            value = np.where(kept, value * 10 + digit, value)
+            value = np.where(going, value * 10 + digit, value)
             count += going
             self.at += going
+        rest = np.where(going, self._past(self.data - np.uint8(48) <= 9), self.at)
+        count += rest - self.at
+        self.at = rest
+        return value, count
 
     def rest(self, rows: Numbers) -> pa.Array:
         """What is left unread in the rows (positions), as strings."""

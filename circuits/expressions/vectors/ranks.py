@@ -2,7 +2,7 @@
 
     a < b  ⇔  rank(a) < rank(b)          a = b  ⇔  rank(a) = rank(b)         rank(NULL) = 0
 
-Cost: a sort; of structs one a field, of arrays one an element of the longest array.
+Cost: a sort; of structs one a field, of arrays one of all elements and one of the arrays.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import child_arrays, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
+from dbsp.circuits.columns.sorting import spelled
 from dbsp.circuits.expressions.vectors.numbers import Numbers
 
 
@@ -56,9 +57,4 @@ def _of_structs(array: pa.Array) -> Numbers:
 def _of_lists(array: pa.Array) -> Numbers:
     """Element by element; the end of an array comes before any element, NULL too."""
     starts, lengths, elements = list_ranges(array)
-    inner = np.append(ranks(elements) + 1, 0)
-    order = np.zeros(len(array), np.int64)
-    for place in range(int(lengths.max(initial=0))):
-        at = np.where(lengths > place, starts + place, len(inner) - 1)
-        order = _paired(order, inner[at])
-    return order
+    return np.asarray(pc.rank(spelled(ranks(elements), starts, lengths), tiebreaker="dense"), dtype=np.int64)

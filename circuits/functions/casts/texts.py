@@ -73,20 +73,9 @@ def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
 
 def _significant_digits(text: Cursor) -> tuple[Numbers, Numbers, Numbers]:
     """(−value, digits after leading zeros, digits) of at most 19 digits; 19 of them may wrap to positive."""
-    value = np.zeros(len(text.at), dtype=np.int64)
-    kept = np.zeros(len(text.at), dtype=np.int64)
-    count = np.zeros(len(text.at), dtype=np.int64)
-    going = np.ones(len(text.at), dtype=np.bool_)
-    with np.errstate(over="ignore"):
-        while True:
-            digit = text.peek() - np.uint8(48)
-            going = going & (digit <= 9)
-            if not going.any():
-                return value, kept, count
-            value = np.where(going, value * 10 - digit, value)
-            count += going
-            kept += going & ((kept > 0) | (digit > 0))
-            text.at += going
+    zeros = text.zeros()
+    value, kept = text.digits(keep=19)
+    return -value, kept, zeros + kept
 
 
 def string_to_float(call: Call, source: pa.Array) -> pa.Array:

@@ -151,24 +151,25 @@ def aggregate(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """arguments: array, zero, (acc, x) -> acc, acc -> result.
 
     The first elements of all rows are merged at once, then the second ones of the rows that have any ...:
-    as many rounds as the longest array has elements, each over the rows still going.
+    as many rounds as the longest array has elements, each over the rows still going and no others.
     """
     array, zero, merge, finish = call.arguments
     lists = lists_of(argument(array, rows, evaluate))
     state = argument(zero, rows, evaluate)
     kind = merge.type
     state = state if state.type == kind else state.cast(kind)
-    going = np.flatnonzero(lists.lengths > 0)
+    going = np.arange(rows.num_rows)
+    ended: list[tuple[Numbers, pa.Array]] = []
     for place in range(int(lists.lengths.max(initial=0))):
-        going = going[lists.lengths[going] > place]
+        goes_on = lists.lengths[going] > place
+        if not goes_on.all():
+            ended.append((going[~goes_on], state.filter(pa.array(~goes_on))))
+            going, state = going[goes_on], state.filter(pa.array(goes_on))
         elements = lists.elements.take(int64_array(lists.starts[going] + place))
-        merged = apply(merge, rows, going, [state.take(int64_array(going)), elements], evaluate)
-        if len(going) == len(state):
-            state = merged
-            continue
-        where = np.arange(len(state))
-        where[going] = len(state) + np.arange(len(going))
-        state = pa.concat_arrays([state, merged]).take(int64_array(where))
+        state = apply(merge, rows, going, [state, elements], evaluate)
+    ended.append((going, state))
+    order = np.argsort(np.concatenate([row for row, _ in ended]))
+    state = pa.concat_arrays([state for _, state in ended]).take(int64_array(order))
     value = apply(finish, rows, np.arange(rows.num_rows), [state], evaluate)
     if lists.valid.all():
         return value

@@ -3,7 +3,8 @@
     hash(a, b, ...) = h(b, h(a, 42))          h(NULL, seed) = seed
 
 An array is the chain of its elements, a struct that of its fields: element k of all arrays is one vectorised
-round, over the rows that have one. Text takes a round per word of the longest value.
+round, over the rows that have one. Text takes a round per word of all values that have one more, until few
+are left: those go on one by one, in Python.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import Numbers
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.logic.comparison import no_maps
+
+# Up to so many values a word of each costs less in Python than NumPy's round for all.
+_FEW = 64
 
 Mix = Callable[[Numbers, Numbers], Numbers]
 
@@ -56,6 +60,14 @@ class _Murmur3(_Hash):
         return np.asarray(mixed * np.uint32(5) + np.uint32(0xE6546B64))
 
     @staticmethod
+    def _chain(h: int, mixed: Numbers) -> int:
+        """`_mix_h` of one value by words that `_mix_k` has mixed."""
+        for k in mixed.tolist():
+            h ^= k
+            h = ((h << 13 | h >> 19) * 5 + 0xE6546B64) & 0xFFFFFFFF
+        return h
+
+    @staticmethod
     def _finish(h: Numbers, length: Numbers) -> Numbers:
         h = h ^ _u32(length)
         h = (h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B)
@@ -77,9 +89,14 @@ class _Murmur3(_Hash):
         """Words of four bytes; then each byte left over as a signed word of its own."""
         hashes = seeds.copy()
         whole = lengths // 4
-        for place in range(int(whole.max(initial=0))):
-            rows = np.flatnonzero(whole > place)
+        rows, place = np.flatnonzero(whole), 0
+        while len(rows) > _FEW:
             hashes[rows] = cls._mix_h(hashes[rows], _words(data, starts[rows] + 4 * place, np.uint32))
+            place += 1
+            rows = rows[whole[rows] > place]
+        for row in rows.tolist():
+            left = data[starts[row] + 4 * place : starts[row] + 4 * whole[row]]
+            hashes[row] = cls._chain(int(hashes[row]), cls._mix_k(np.frombuffer(left, "<u4")))
         for place in range(3):
             rows = np.flatnonzero(lengths - 4 * whole > place)
             byte = data[starts[rows] + 4 * whole[rows] + place].view(np.int8).astype(np.int32)
@@ -119,6 +136,14 @@ class _XxHash64(_Hash):
         return np.asarray(h ^ (h >> np.uint64(32)))
 
     @staticmethod
+    def _chain(h: int, mixed: Numbers) -> int:
+        """A lane of one value, by its words times `_P2`."""
+        for word in mixed.tolist():
+            h = (h + word) & 0xFFFFFFFFFFFFFFFF
+            h = (h << 31 | h >> 33) * 0x9E3779B185EBCA87 & 0xFFFFFFFFFFFFFFFF
+        return h
+
+    @staticmethod
     def _add8(h: Numbers, word: Numbers) -> Numbers:
         return _rotate64(h ^ (_rotate64(word * _P2, 31) * _P1), 27) * _P1 + _P4
 
@@ -144,11 +169,19 @@ class _XxHash64(_Hash):
             seed = seeds[long]
             lanes = [seed + _P1 + _P2, seed + _P2, seed.copy(), seed - _P1]
             stripes = lengths[long] // 32
-            for place in range(int(stripes.max())):
-                rows = np.flatnonzero(stripes > place)
+            rows, place = np.arange(len(long)), 0
+            while len(rows) > _FEW:
                 for lane in range(4):
                     word = _words(data, at[long[rows]] + 32 * place + 8 * lane, np.uint64)
                     lanes[lane][rows] = _rotate64(lanes[lane][rows] + word * _P2, 31) * _P1
+                place += 1
+                rows = rows[stripes[rows] > place]
+            for row in rows.tolist():
+                start = at[long[row]]
+                left = data[start + 32 * place : start + 32 * stripes[row]]
+                words = np.frombuffer(left, "<u8").reshape(-1, 4) * _P2
+                for lane in range(4):
+                    lanes[lane][row] = cls._chain(int(lanes[lane][row]), words[:, lane])
             one, two, three, four = (_rotate64(v, by) for v, by in zip(lanes, (1, 7, 12, 18), strict=True))
             h = one + two + three + four
             for state in lanes:
@@ -221,9 +254,11 @@ def _of_decimals(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers
 def _of_lists(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
     starts, lengths, elements = list_ranges(array)
     hashed = seeds.copy()
-    for place in range(int(lengths.max(initial=0))):
-        rows = np.flatnonzero(lengths > place)
+    rows, place = np.flatnonzero(lengths), 0
+    while len(rows):
         hashed[rows] = _chained(hash_, elements.take(pa.array(starts[rows] + place)), hashed[rows])
+        place += 1
+        rows = rows[lengths[rows] > place]
     return hashed
 
 
