@@ -132,7 +132,7 @@ class Scope:
     def constant(self, text: Slice) -> Plan | None:
         """The plan of `SELECT text`; None where Spark can't read that."""
         dumped = self.catalyst.query(f"SELECT {text.text}")
-        if "error" in dumped or dumped["forbidden"]:
+        if "error" in dumped or dumped["plan"] is None:
             return None
         try:
             return plan(Query(self.source, text, dumped["types"]), dumped["plan"]).plan

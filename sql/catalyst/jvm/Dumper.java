@@ -27,7 +27,7 @@ import scala.collection.Iterator;
  * Catalyst's plan of one query as JSON. Compiled at run time by the Janino that Spark ships, so the language is
  * Java 7 without generics inference: explicit loops and casts.
  *
- * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if something is forbidden} or {"error": {...}}
+ * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
  * expression node  {"c", "t", "n", "d", "s", "k": children, "o": other fields}; "s": [first, last] source index
  *                  a scalar sub-query: "id", "correlated", "plan"
@@ -40,6 +40,7 @@ public class Dumper {
   private HashMap types;
   private List typeList;
   private Throwable failure;
+  private boolean callsJava;
 
   /** excluded: the names of optimiser rules, with commas between. */
   public Dumper(org.apache.spark.sql.classic.SparkSession session, String excluded) {
@@ -180,11 +181,11 @@ public class Dumper {
     Iterator it = analyzed.output().iterator();
     for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string(((Attribute) it.next()).name()); }
     out.append("],\"forbidden\":[");
-    boolean[] allowed = new boolean[] {true};
-    forbidden(analyzed, allowed);
+    callsJava = false;
+    forbidden(analyzed, new boolean[] {true});
     out.append("],\"plan\":");
-    // the optimiser computes over constant rows, and would call any method of Java there
-    if (allowed[0]) plan(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks())));
+    // the optimiser computes over constant rows, and would call any method there
+    if (!callsJava) plan(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks())));
     else out.append("null");
     out.append(",\"types\":[");
     for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }
@@ -297,6 +298,7 @@ public class Dumper {
       random = random && child.deterministic();
       forbidden(child, first);
     }
+    callsJava |= e instanceof CallMethodViaReflection;
     if (why == null && random) why = "is not deterministic";
     if (why != null) {
       if (!first[0]) out.append(',');

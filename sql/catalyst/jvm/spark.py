@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import Error
 from dbsp.sql.catalyst.jvm.java import require_java
@@ -48,13 +50,15 @@ def compile_session() -> Iterator[SparkSession]:
         if ours:
             require_java()
             launch_quietly(conf, Path(scratch, "spark.log"))
-        context = SparkContext.getOrCreate(conf)
-        context.setLogLevel("ERROR")
-        session = SparkSession(context)
         try:
-            yield session
+            context = SparkContext.getOrCreate(conf)
+            context.setLogLevel("ERROR")
+            session = SparkSession(context)
+            try:
+                yield session
+            finally:
+                session.stop()
         finally:
-            session.stop()
             if ours:
                 _end_jvm()
 
@@ -63,19 +67,38 @@ def launch_quietly(conf: SparkConf, log: Path) -> None:
     """Start the JVM with its stderr in a file.
 
     No setting silences the launcher's and log4j's first remarks; whatever goes wrong reaches Python as an
-    exception. Raises Error.
+    exception. Raises Error. A JVM that nobody waits for any more ends: it watches its standard input, but not
+    before it is up, and PySpark forgets one that it was interrupted to wait for.
     """
     from pyspark import SparkContext  # noqa: PLC0415
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
 
-    with log.open("wb") as sink:
-        try:
-            gateway = launch_gateway(conf, {"stderr": sink, "stdout": subprocess.DEVNULL})
-        except PySparkRuntimeError as error:
-            lines = log.read_text(errors="replace").strip().splitlines()
-            raise Error(f"Spark's JVM didn't start: {lines[-1] if lines else error}") from error
+    started: Future[Any] = Future()
+
+    def launch() -> None:
+        with log.open("wb") as sink:
+            try:
+                started.set_result(launch_gateway(conf, {"stderr": sink, "stdout": subprocess.DEVNULL}))
+            except Exception as error:  # whatever it is, it is raised where the JVM is waited for
+                started.set_exception(error)
+
+    # a signal interrupts the main thread only, and a daemon doesn't keep the process
+    threading.Thread(target=launch, name="dbsp-launch", daemon=True).start()
+    try:
+        gateway = started.result()
+    except PySparkRuntimeError as error:
+        lines = log.read_text(errors="replace").strip().splitlines()
+        raise Error(f"Spark's JVM didn't start: {lines[-1] if lines else error}") from error
+    except BaseException:
+        started.add_done_callback(_end_unwanted)
+        raise
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+
+
+def _end_unwanted(started: Future[Any]) -> None:
+    if started.exception() is None:
+        _end(started.result())
 
 
 def _end_jvm() -> None:
@@ -84,6 +107,10 @@ def _end_jvm() -> None:
 
     gateway = SparkContext._gateway
     SparkContext._gateway = SparkContext._jvm = None
+    _end(gateway)
+
+
+def _end(gateway: Any) -> None:
     gateway.shutdown()
     # it ends with its standard input
     gateway.proc.stdin.close()
