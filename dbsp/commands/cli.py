@@ -1,10 +1,12 @@
-"""The `dbsp` command. Exit status: 0 ok, 1 program, data or state is wrong, 2 usage, 3 `--expect` differs.
+"""The `dbsp` command. Exit status: 0 ok, 1 program, data or state is wrong, 2 usage, 3 `--expect` differs,
+70 a bug of dbsp, 130 Ctrl-C, 143 SIGTERM (0 where a run ends after the step that it is at).
 
 Every import of weight is within its command, so that a replay of a compiled program starts at once.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,20 +15,32 @@ from typing import Any
 import click
 
 from dbsp.circuits.errors import Error
+from dbsp.commands.stopping import Stopped, end_at_once, stoppable
 
 Command = Callable[..., Any]
 DIFFERS = 3
 
 
 class Group(click.Group):
-    """Prints an Error as one line on stderr and exits with 1."""
+    """Whatever ends a command is one line on stderr and an exit status; no traceback is lost."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
-            return super().invoke(context)
+            with stoppable():
+                return super().invoke(context)
         except Error as error:
-            click.echo(str(error).split("\n", 1)[0], err=True)
-            context.exit(1)
+            said, status = str(error).split("\n", 1)[0], 1
+        except KeyboardInterrupt as interrupt:
+            stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
+            said, status = str(stopped), stopped.status
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:  # the last line of defence: anything else is a bug
+            from dbsp.commands.unexpected import report  # noqa: PLC0415
+
+            said, status = report(error)
+        click.echo(said, err=True)
+        return context.exit(status)
 
 
 def _defines(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -259,5 +273,13 @@ def init(directory: str) -> None:
         click.echo(line)
 
 
+def command_line() -> None:
+    """The process of a command."""
+    try:
+        main()
+    finally:
+        end_at_once()
+
+
 if __name__ == "__main__":
-    main()
+    command_line()

@@ -80,9 +80,9 @@ def _default(
     dumped = scope.catalyst.query(f"SELECT CAST({text.text} AS {declared.text})")
     error = dumped.get("error", {})
     value = None
-    if not error:
+    if not error and dumped["plan"] is not None:
         value = default_value(Query(scope.source, text, dumped["types"], scope.catalyst.timezone), dumped)
-    elif not error["condition"].startswith("UNRESOLVED_COLUMN"):
+    elif error and not error["condition"].startswith("UNRESOLVED_COLUMN"):
         raise spark_error(scope.source, text, {**error, "index": 0}, {})
     if value is None or value.type != column.type:
         message = (

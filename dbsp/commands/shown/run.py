@@ -12,8 +12,8 @@ from types import FrameType
 
 import click
 
-from dbsp.circuits.errors import Error
 from dbsp.commands.shown.display import Display, display
+from dbsp.commands.stopping import SIGNALS, Stopped
 from dbsp.pipeline.pipeline import Pipeline
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -68,15 +68,13 @@ def stopping(shown: Display) -> Iterator[threading.Event]:
 
     def ask(number: int, frame: FrameType | None) -> None:
         if stop.is_set():
-            raise KeyboardInterrupt
+            raise Stopped(number)
         stop.set()
         shown.note("stopping after this step; Ctrl-C again to stop at once")
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in SIGNALS}
     try:
         yield stop
-    except KeyboardInterrupt:
-        raise Error("interrupted; the state is as the last committed step left it") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

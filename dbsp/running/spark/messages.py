@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import re
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
+
+from dbsp.circuits.errors import Error
 
 _OF_CSV_HEADER = re.compile(r"(Header|Schema)( length)?:|Expected:")
 # Those that PySpark knows, and any other Java exception.
 SparkFailure = (PySparkException, Py4JJavaError)
+
+
+def foreseen(error: BaseException) -> Error | None:
+    """What Spark, or a JVM that is no more, raised, as ours; None: it's of something else."""
+    if isinstance(error, SparkFailure):
+        return Error(f"Spark failed: {first_line(error)}")
+    if isinstance(error, (Py4JError, ConnectionError)):
+        return Error(
+            "Spark's JVM has ended (killed, or out of memory); a state directory is as its last committed "
+            "step left it, so start again"
+        )
+    return None
+
+
+def worker_died(error: Exception) -> bool:
+    """Whether a job failed because the process of a task ended: it can be tried again."""
+    return isinstance(error, Py4JJavaError) and "Python worker exited unexpectedly" in first_line(error)
 
 
 def first_line(error: Exception) -> str:

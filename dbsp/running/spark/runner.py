@@ -9,9 +9,13 @@ Small and large give the same results, since results never depend on the number 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
+from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast
 from pyspark.sql import SparkSession
 
@@ -22,6 +26,7 @@ from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
 from dbsp.circuits.traces.segments import Chunk, SegmentWriter
 from dbsp.running.runner import Work
+from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session
 from dbsp.running.spark.session import share_packages
 from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Step
@@ -31,6 +36,10 @@ from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Step
 SMALL_STEP = 1_000_000
 # Beyond this a delta goes to the tasks in a file: what is in the closure passes py4j as base64.
 INLINE_BYTES = 1 << 18
+# A step is safe to repeat, and a worker that was killed once (out of memory, by hand) may not be again.
+ATTEMPTS = 2
+
+log = logging.getLogger("dbsp")
 
 
 class SparkRunner:
@@ -60,7 +69,7 @@ class SparkRunner:
             partitions,
             work.ending,
         )
-        outcomes = self._job(step, work, inputs).collect()
+        outcomes = self._collect(step, work, inputs)
         failures = [o for _, o in outcomes if isinstance(o.result, Error)]
         if failures:
             raise min(failures, key=lambda failure: (failure.level, failure.partition)).result
@@ -70,8 +79,27 @@ class SparkRunner:
 
     def close(self) -> None:
         if self._circuit is not None:
-            self._circuit[1].destroy()
-            self._circuit = None
+            broadcast, self._circuit = self._circuit[1], None
+            with suppress(Py4JError, OSError):  # of a JVM that has ended nothing is left to give back
+                broadcast.destroy()
+
+    def _collect(
+        self, step: Step, work: Work, inputs: Mapping[str, Sequence[Input]]
+    ) -> list[tuple[int, Any]]:
+        """The job's records. One whose worker died runs once more, as Spark's local mode doesn't."""
+        for attempt in range(ATTEMPTS):
+            try:
+                records: list[tuple[int, Any]] = self._job(step, work, inputs).collect()
+                return records
+            except (*SparkFailure, Py4JError, OSError) as error:
+                if attempt < ATTEMPTS - 1 and worker_died(error):
+                    log.warning("step %d: %s; trying it again", work.step, first_line(error))
+                    continue
+                known = foreseen(error)
+                if known is None:
+                    raise
+                raise Error(f"step {work.step}: {known}") from error
+        raise AssertionError("no attempt was made")
 
     def _job(self, step: Step, work: Work, inputs: Mapping[str, Sequence[Input]]) -> RDD[Record]:
         pieces = work.state.pieces

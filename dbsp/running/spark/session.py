@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 
@@ -54,7 +56,8 @@ def _start(name: str, cores: int, ui: bool) -> SparkSession:
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     scratch = tempfile.mkdtemp(prefix="dbsp-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    conf = SparkConf().setMaster(f"local[{cores}]").setAppName(name).setAll(list(OPTIONS.items()))
+    # a task whose worker died runs once more
+    conf = SparkConf().setMaster(f"local[{cores},2]").setAppName(name).setAll(list(OPTIONS.items()))
     conf.set("spark.ui.enabled", str(ui).lower())
     conf.set("spark.sql.shuffle.partitions", str(cores))
     # Not ./spark-warehouse in the user's directory.
@@ -64,9 +67,20 @@ def _start(name: str, cores: int, ui: bool) -> SparkSession:
     if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
         require_java()
         launch_quietly(conf, Path(scratch, "spark.log"))
+    before = signal.getsignal(signal.SIGINT)
     context = SparkContext.getOrCreate(conf)
+    if before is not signal.default_int_handler and threading.current_thread() is threading.main_thread():
+        signal.signal(
+            signal.SIGINT, before
+        )  # who has an answer to Ctrl-C keeps it; PySpark's is for the others
     context.setLogLevel("ERROR")
+    # it would print a traceback when the JVM is killed; who uses the JVM next is told by an exception
+    context._accumulatorServer.handle_error = _say_nothing
     return SparkSession(context)
+
+
+def _say_nothing(*_: object) -> None:
+    pass
 
 
 def share_packages(context: SparkContext) -> None:

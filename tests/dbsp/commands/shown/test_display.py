@@ -17,6 +17,7 @@ from dbsp.commands.shown.listing import listing
 from dbsp.commands.shown.live import LiveTable
 from dbsp.commands.shown.progress import Progress
 from dbsp.commands.shown.run import parse_seconds, stopping
+from dbsp.commands.stopping import Stopped
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.plan import Scan
 from tests.dbsp.build import EVENT, pipeline, program, table, view, votes_program
@@ -220,7 +221,7 @@ def test_the_first_interrupt_asks_and_the_second_insists(p, capsys):
         signal.raise_signal(signal.SIGINT)
         assert stop.is_set()
     assert "stopping after this step" in capsys.readouterr().err
-    with pytest.raises(Exception, match="interrupted"), stopping(Display(p, io.StringIO())):
+    with pytest.raises(Stopped, match="interrupted"), stopping(Display(p, io.StringIO())):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before

@@ -1,0 +1,51 @@
+"""Signals that end a command: SIGINT (Ctrl-C) and SIGTERM are raised, so that what is open is closed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that ends the process; status: what a shell calls the end by it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def status(self) -> int:
+        return 128 + self.number
+
+    def __str__(self) -> str:
+        word = "terminated" if self.number == signal.SIGTERM else "interrupted"
+        return f"{word}; a state directory is as its last committed step left it"
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Within, both signals raise Stopped in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, _stop) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def end_at_once() -> None:
+    """From here on both signals end the process, without a word: there is nothing left to close."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped(number)
