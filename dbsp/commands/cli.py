@@ -268,8 +268,9 @@ def init(directory: str) -> None:
       dbsp init demo
     """
     from dbsp.commands.starter import write_project  # noqa: PLC0415
+    from dbsp.state.places import local_path  # noqa: PLC0415
 
-    for line in write_project(Path(directory)):
+    for line in write_project(Path(local_path(directory))):
         click.echo(line)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -70,6 +70,10 @@ class Pipeline:
                 'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
             )
         _check_names(program, sql)
+        if spark is not None and not hasattr(spark, "_jsparkSession"):
+            raise Error(
+                "spark= is no classic SparkSession; one of Spark Connect can't run the tasks of a step"
+            )
         if runner not in ("spark", "inline"):
             raise Error(f"unknown runner '{runner}'; runners: spark, inline")
         if partitions is not None and partitions < 1:
@@ -333,6 +337,17 @@ class Pipeline:
     def __getitem__(self, view: str) -> Contents:
         """The view as of the last step."""
         return self.view(view)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the views that can be read, in the order of the program."""
+        return iter(self.keys())
+
+    def __contains__(self, view: object) -> bool:
+        return str(view).lower() in map(str.lower, self.keys())
+
+    def keys(self) -> list[str]:
+        """So that `dict(pipeline)` is all views by their names."""
+        return output_views(self.program)
 
     def view(self, view: str, as_of: int | None = None) -> Contents:
         """The view as of a step; of the last one unless `as_of` names another that is kept."""

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.segments import Segments
 from dbsp.sql.plans.declared import Declared
 from dbsp.state.commits import Commit, sync, write_whole
 from dbsp.state.lock import Lock
+from dbsp.state.places import local_path, scheme_of
 
 FORMAT = 1
 RETAIN = 10
@@ -85,7 +86,7 @@ class Store:
         """
         if retain < 1:
             raise StateError(f"retain={retain}: at least the last commit must be kept; use retain=1 or more")
-        root = local_path(directory)
+        root = local_root(directory)
         try:
             _refuse_foreign(root)
             root.mkdir(parents=True, exist_ok=True)
@@ -105,7 +106,7 @@ class Store:
     @staticmethod
     def read(directory: str | Path) -> tuple[Store, Identity]:
         """For looking only: no lock, nothing changed, beside a writer too."""
-        root = local_path(directory)
+        root = local_root(directory)
         if not root.is_dir():
             raise StateError(f"{root}: no such directory; give the --state directory of a run")
         identity = read_identity(root)
@@ -259,13 +260,15 @@ def _remove(directory: str, process: int) -> None:
         rmtree(directory, ignore_errors=True)
 
 
-def local_path(directory: str | Path) -> Path:
+def local_root(directory: str | Path) -> Path:
     """Raises StateError for a URI of anything but local files."""
-    text = str(directory)
-    scheme, colon, rest = text.partition("://")
-    if colon and scheme != "file":
-        raise StateError(f"{text}: state on {scheme} is not supported yet; use a local directory")
-    return Path(rest if colon else text)
+    scheme = scheme_of(str(directory))
+    if scheme is not None:
+        raise StateError(f"{directory}: state on {scheme} is not supported yet; use a local directory")
+    try:
+        return Path(local_path(str(directory)))
+    except Error as error:
+        raise StateError(str(error)) from None
 
 
 def read_identity(root: Path) -> Identity | None:

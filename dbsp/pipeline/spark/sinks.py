@@ -26,7 +26,7 @@ from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
-from dbsp.pipeline.spark.sources import columns_ddl, is_file, path_of
+from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, is_file, path_of
 from dbsp.pipeline.spark.written import written_options
 from dbsp.running.spark.intervals import with_intervals
 from dbsp.running.spark.messages import SparkFailure, first_line
@@ -130,7 +130,7 @@ class Sinks:
         self.targets = list(dict.fromkeys(insert.target for insert in program.inserts))
         for target in self.targets:
             if is_file(program.tables[target]):
-                path_of(program.tables[target])
+                check_scheme(self.spark, program.tables[target])
         self._record = self.pipeline.store.root / "delivered.json"
         if self._record.exists():
             self._delivered = json.loads(self._record.read_text())

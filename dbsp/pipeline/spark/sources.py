@@ -13,13 +13,14 @@ from typing import TypeVar
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
-from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.errors import Error, ProgramError
 from dbsp.running.spark.intervals import quoted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.compiler.targets.format_columns import given_columns
 from dbsp.sql.plans.program import FILE_FORMATS, Program, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
+from dbsp.state.places import local_path, scheme_of
 
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 _FOR_EVER = "36500d"
@@ -35,7 +36,7 @@ def check_paths(tables: list[Table]) -> None:
     for table in tables:
         if is_file(table):
             path = path_of(table)
-            if "://" not in path and not glob.glob(path):
+            if scheme_of(path) is None and not glob.glob(path):
                 raise ProgramError(
                     f"{table.location}: table '{table.name}': there is no '{path}'; "
                     "create the directory or correct OPTIONS (path ...)"
@@ -48,13 +49,35 @@ def is_file(table: Table) -> bool:
 
 
 def path_of(table: Table) -> str:
-    """The option, absolute: the JVM has a working directory of its own. Raises ProgramError for none."""
+    """The option, absolute: the JVM has a working directory of its own. Raises ProgramError for none.
+
+    A URI that isn't one of local files is left to Spark.
+    """
     for name, value in table.options.items():
         if name.lower() == "path":
-            return value if "://" in value else os.path.abspath(value)
+            try:
+                return value if scheme_of(value) is not None else os.path.abspath(local_path(value))
+            except Error as error:
+                raise ProgramError(f"{table.location}: table '{table.name}': {error}") from None
     raise ProgramError(
         f"{table.location}: table '{table.name}' USING {table.format} needs OPTIONS (path 'directory')"
     )
+
+
+def check_scheme(spark: SparkSession, table: Table) -> None:
+    """ProgramError where Spark knows no files of that scheme."""
+    scheme = scheme_of(path_of(table))
+    if scheme is None:
+        return
+    jvm = spark._jvm
+    assert jvm is not None
+    try:
+        jvm.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, spark._jsc.hadoopConfiguration())
+    except SparkFailure:
+        raise ProgramError(
+            f"{table.location}: table '{table.name}': Spark knows no files on '{scheme}'; use a local path, "
+            "or give Spark the package that knows them"
+        ) from None
 
 
 def file_count(table: Table) -> int:
@@ -79,6 +102,7 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
     """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
     assert table.format is not None
     if is_file(table):
+        check_scheme(spark, table)
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
             path = f"{path[:-1]}[{path[-1]}]"

@@ -92,6 +92,11 @@ def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> li
 
     Raises DataError for columns that don't fit, before anything runs, and for values that don't.
     """
+    if not hasattr(frame, "_jdf"):
+        raise DataError(
+            f"table '{table.name}': {type(frame).__module__}.{type(frame).__name__} is no DataFrame of a "
+            "classic session; of one of Spark Connect hand over its toArrow()"
+        )
     staging = Staging(pipeline.store.segments.root, 0, table, weight, pipeline.program.timezone)
     frame = with_integers(frame)
     check(staging, frame)

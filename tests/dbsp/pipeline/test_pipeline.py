@@ -390,3 +390,26 @@ def test_contents_as_a_dataframe(spark):
 def test_arrow_rows_arrive_as_they_are(p):
     p.insert("votes", pa.table({"story_id": [5], "user_id": [6]}))
     assert p.step()["all_votes"].rows() == [({"user_id": 6, "story_id": 5}, 1)]
+
+
+def test_a_pipeline_is_a_mapping_of_its_views():
+    with pipeline() as p:
+        assert list(p) == ["all_votes", "counts", "customers", "events"]
+        assert "counts" in p
+        assert "COUNTS" in p
+        assert "votes" not in p
+        p.insert("votes", [(1, 2)])
+        p.step()
+        assert {name: len(view) for name, view in dict(p).items()} == {
+            "all_votes": 1,
+            "counts": 1,
+            "customers": 0,
+            "events": 0,
+        }
+
+
+def test_what_is_no_classic_session_is_refused():
+    with pytest.raises(Error, match="spark= is no classic SparkSession; one of Spark Connect can't run"):
+        Pipeline(
+            sql="CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t;", spark=object(), runner="inline"
+        )

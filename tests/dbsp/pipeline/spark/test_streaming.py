@@ -449,3 +449,25 @@ def test_a_step_happens_when_the_clock_makes_something_due_and_no_other(spark, t
         assert {"recent": [({"id": 2}, -1)]} in changed[1:]
         assert len(changed) == 3
         assert p.due is not None
+
+
+@pytest.mark.parametrize("form", ["file:{}", "file://{}"])
+def test_a_source_and_a_sink_may_be_uris(spark, shop, form, monkeypatch):
+    (shop / "here").mkdir()
+    monkeypatch.chdir(shop / "here")
+    with opened(spark, shop, TEXT.replace("{0}", form)) as p:
+        p.run(once=True)
+        assert p["sold"].rows()
+    assert changelog(spark, shop) == [row for row in EXPECTED if row[0] < 3]
+    assert os.listdir(shop / "here") == []
+
+
+@pytest.mark.parametrize("end", ["/sales", "/changelog"])
+def test_files_that_spark_does_not_know_are_refused(spark, shop, end):
+    text = TEXT.replace("'{0}" + end, "'nowhere:/x")
+    with (
+        opened(spark, shop, text) as p,
+        pytest.raises(ProgramError, match="Spark knows no files on 'nowhere'; use a local path, or give"),
+    ):
+        p.run(once=True)
+    assert p.last_step == 0
