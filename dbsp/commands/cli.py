@@ -16,6 +16,7 @@ import click
 
 from dbsp.circuits.errors import Error
 from dbsp.commands.stopping import Stopped, end_at_once, stoppable
+from dbsp.commands.unexpected import hear_once, report
 
 Command = Callable[..., Any]
 DIFFERS = 3
@@ -25,6 +26,7 @@ class Group(click.Group):
     """Whatever ends a command is one line on stderr and an exit status; no traceback is lost."""
 
     def invoke(self, context: click.Context) -> Any:
+        hear_once()
         try:
             with stoppable():
                 return super().invoke(context)
@@ -36,8 +38,6 @@ class Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:  # the last line of defence: anything else is a bug
-            from dbsp.commands.unexpected import report  # noqa: PLC0415
-
             said, status = report(error)
         click.echo(said, err=True)
         return context.exit(status)

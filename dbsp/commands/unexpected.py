@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import tempfile
@@ -26,6 +27,16 @@ def report(error: Exception) -> tuple[str, int]:
         where = f"the traceback is in {_kept(trace)}; DBSP_TRACEBACK=1 prints it"
     lines = str(error).strip().splitlines()
     return f"dbsp has a bug: {type(error).__name__}: {lines[0] if lines else 'nothing is said'}; {where}", BUG
+
+
+def hear_once() -> None:
+    """py4j logs, with tracebacks, what it also raises: to loggers of its own and to the root."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_not_of_py4j)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return f"{os.sep}py4j{os.sep}" not in record.pathname
 
 
 def _kept(trace: str) -> str:

@@ -451,7 +451,7 @@ def test_a_step_happens_when_the_clock_makes_something_due_and_no_other(spark, t
         assert p.due is not None
 
 
-@pytest.mark.parametrize("form", ["file:{}", "file://{}"])
+@pytest.mark.parametrize("form", ["file:{0}", "file://{0}"])
 def test_a_source_and_a_sink_may_be_uris(spark, shop, form, monkeypatch):
     (shop / "here").mkdir()
     monkeypatch.chdir(shop / "here")
