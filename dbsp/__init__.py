@@ -5,12 +5,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
+    from dbsp.errors import CallbackError, DeliveryError
     from dbsp.functions import udaf, udf
     from dbsp.pipeline import Pipeline
 
-__all__ = ["DataError", "Error", "EvaluationError", "Pipeline", "ProgramError", "StateError", "udaf", "udf"]
+__all__ = [
+    "CallbackError",
+    "DataError",
+    "DeliveryError",
+    "Error",
+    "EvaluationError",
+    "Pipeline",
+    "ProgramError",
+    "StateError",
+    "udaf",
+    "udf",
+]
 
 _HOME = dict.fromkeys(__all__, "circuits.errors")
+_HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline", "udaf": "dbsp.functions", "udf": "dbsp.functions"}
 
 

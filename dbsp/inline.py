@@ -15,6 +15,7 @@ from circuits.state import TaskResult
 from circuits.step import run_step, run_task
 from circuits.task import Task
 from dbsp.runner import Work
+from dbsp.sweep import delete
 
 # below, a file of its own costs more than the merge
 _WORTH_A_THREAD = 1 << 14
@@ -78,7 +79,7 @@ class InlineRunner:
         vain = written - work.state.segments()
         work.segments.forget(vain)
         for name in vain:
-            (Path(work.segments.root) / name).unlink()
+            delete(Path(work.segments.root) / name)
 
     def _merge(self, work: Work, piece: Piece) -> _Merge:
         """The piece's task: begun earlier, or now."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from circuits.circuit import Circuit
 from circuits.segments import Segments
 from circuits.state import State, TaskResult
 from circuits.task import Input
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -45,3 +48,17 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """Give back what the runner itself started."""
+
+
+def runner_of(name: str, spark: SparkSession | None) -> Runner:
+    """name: 'inline' or 'spark'."""
+    runner: Runner
+    if name == "inline":
+        from dbsp.inline import InlineRunner  # noqa: PLC0415
+
+        runner = InlineRunner()
+    else:
+        from dbsp.spark.runner import SparkRunner  # noqa: PLC0415  the inline runner must not pay for it
+
+        runner = SparkRunner(spark)
+    return runner

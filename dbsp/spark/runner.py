@@ -10,8 +10,11 @@ Small and large give the same results, since results never depend on the number 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
+from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast
 from pyspark.sql import SparkSession
 
@@ -25,6 +28,9 @@ from dbsp.runner import Work
 from dbsp.spark.session import session as default_session
 from dbsp.spark.session import share_packages
 from dbsp.spark.tasks import FirstStage, NextStage, Record, Share, Step
+
+if TYPE_CHECKING:
+    from dbsp.pipeline import Pipeline
 
 # Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
 # stage per level with two tasks each; one of 500 000 rows 443 ms and 878 ms.
@@ -69,9 +75,11 @@ class SparkRunner:
         ]
 
     def close(self) -> None:
-        if self._circuit is not None:
-            self._circuit[1].destroy()
-            self._circuit = None
+        circuit, self._circuit = self._circuit, None
+        if circuit is not None:
+            # of a JVM that has died there is nothing to give back
+            with suppress(Py4JError, ConnectionError):
+                circuit[1].destroy()
 
     def _job(self, step: Step, work: Work, inputs: Mapping[str, Sequence[Input]]) -> RDD[Record]:
         pieces = work.state.pieces
@@ -102,6 +110,13 @@ class SparkRunner:
             self.close()
             self._circuit = (circuit, self._context.broadcast(circuit))
         return self._circuit[1]
+
+
+def spark_of(pipeline: Pipeline) -> SparkSession:
+    """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
+    if isinstance(pipeline.runner, SparkRunner):
+        return pipeline.runner.session
+    return pipeline.spark if pipeline.spark is not None else default_session()
 
 
 def _itself(partition: int) -> int:

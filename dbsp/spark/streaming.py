@@ -20,7 +20,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -30,9 +30,8 @@ from dbsp.changes import Changes
 from dbsp.spark.checkpoint import Checkpoint
 from dbsp.spark.intervals import with_integers
 from dbsp.spark.messages import SparkFailure, first_line
-from dbsp.spark.runner import SparkRunner
-from dbsp.spark.session import session, share_packages
-from dbsp.spark.sinks import Sinks
+from dbsp.spark.runner import spark_of
+from dbsp.spark.session import share_packages
 from dbsp.spark.sources import check_paths, file_count, files_per_step, is_file, open_source, source_tables
 from dbsp.spark.staging import STAGED, Staging, check, collect, without_unread
 from sql.program import Table
@@ -94,10 +93,9 @@ class _Run:
             )
         check_paths(self.tables)
         self.spark = spark_of(pipeline)
-        self.sinks = Sinks(pipeline, self.spark)
 
     def run(self, once: bool, every: float | None) -> int:
-        self.sinks.catch_up()
+        self.pipeline.deliver()
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -128,7 +126,7 @@ class _Run:
         try:
             if self.failure is None and time.monotonic() - self.began >= every and self._is_due():
                 self.began = time.monotonic()
-                self._deliver(self.pipeline.step())
+                self._made(self.pipeline.step())
         finally:
             self.stepping.release()
 
@@ -147,10 +145,9 @@ class _Run:
             return
         changes = self.pipeline.finish()
         if changes is not None:
-            self._deliver(changes)
+            self._made(changes)
 
-    def _deliver(self, changes: Changes) -> None:
-        self.sinks.deliver(changes.step)
+    def _made(self, changes: Changes) -> None:
         self.steps += 1
         if self.on_step is not None:
             self.on_step(changes)
@@ -195,7 +192,7 @@ class _Run:
         except BaseException:
             self.pipeline.discard()
             raise
-        self._deliver(changes)
+        self._made(changes)
 
     def _readable(self, error: Exception) -> Exception:
         if isinstance(error, SparkFailure):
@@ -210,10 +207,3 @@ class _Run:
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
         self.syncing.shutdown()
-
-
-def spark_of(pipeline: Pipeline) -> SparkSession:
-    """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
-    if isinstance(pipeline.runner, SparkRunner):
-        return pipeline.runner.session
-    return pipeline.spark if pipeline.spark is not None else session()

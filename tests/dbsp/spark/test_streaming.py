@@ -138,7 +138,7 @@ def test_a_step_that_is_written_again_replaces_itself(spark, shop):
     with opened(spark, shop) as p:
         p.run(once=True)
         (shop / "state" / "delivered.json").write_text(json.dumps({"changelog": 1, "alarms": 3}))
-        Sinks(p, spark).catch_up()
+        Sinks(p).catch_up()
     assert changelog(spark, shop) == EXPECTED
 
 
@@ -327,7 +327,6 @@ def test_every_shape_of_a_changelog(spark, shop):
         p.delete("sale", [{"product": 2, "units": 7, "at": None}])
         p.insert("sale", [{"product": product, "units": 1, "at": None} for product in (1, 4, 5)])
         p.step()
-        Sinks(p, spark).catch_up()
     names = ("__step", "product", "n", "note", "__op")
     latest = spark.read.parquet(str(shop / "latest")).collect()
     assert sorted(tuple(row[name] for name in names) for row in latest) == [
