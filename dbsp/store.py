@@ -67,6 +67,7 @@ class Store:
         self.segments = Segments(self.root / "segments")
         self._sweep = Sweep(self.segments)
         self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
+        self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
         self.last: Commit | None = None
 
     # -- opening ------------------------------------------------------------------------------------
@@ -278,12 +279,13 @@ class Store:
     def _forget(self) -> None:
         """The records before the last `retain`, and what only they need."""
         assert self.last is not None
-        for step in sorted(step for step in self._needed if step <= self.last.step - self.retain):
-            if not delete(self._path(step)):
-                break  # it stays readable, and so does every later one
-            alone = self._needed[step].difference(*(n for s, n in self._needed.items() if s != step))
-            self._sweep.add(alone)
+        for step in [step for step in self._needed if step <= self.last.step - self.retain]:
+            self._expired[step] = self._needed[step]
             del self._needed[step]
+        for step, names in sorted(self._expired.items()):
+            if delete(self._path(step)):  # else it can still be read
+                del self._expired[step]
+                self._sweep.add(names.difference(*self._needed.values(), *self._expired.values()))
         self._sweep.beside()
 
     def _load(self, step: int) -> Commit | None:

@@ -62,6 +62,8 @@ def delete(path: Path) -> bool:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
+        if not os.path.lexists(path):
+            return True  # over a network the answer can get lost
         log.warning("%s: can't be deleted (%s); tried again later", path, error.strerror)
         return False
     return True
