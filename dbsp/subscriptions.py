@@ -58,6 +58,7 @@ class Subscriptions:
                 try:
                     self._call(subscription, made)
                 except CallbackError as error:
+                    error.changes = made
                     failed.append(error)
         for other in failed[1:]:
             log.error("%s", other)

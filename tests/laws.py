@@ -174,7 +174,11 @@ class Running:
     def state_rows(self) -> dict[str, int]:
         """Rows kept, per node that remembers any."""
         nodes = self._program.circuit.nodes
-        return {f"{i} {nodes[i].operator}": rows for i, rows in self.pipeline._position.state.rows().items() if rows}
+        return {
+            f"{i} {nodes[i].operator}": rows
+            for i, rows in self.pipeline._position.state.rows().items()
+            if rows
+        }
 
 
 def queue(pipeline: Pipeline, table: Table, changes: list[Change]) -> None:

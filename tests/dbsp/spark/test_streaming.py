@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from circuits.errors import DataError, Error, ProgramError, StateError
+from dbsp.errors import DeliveryError
 from dbsp.pipeline import Pipeline
 from dbsp.spark.sinks import Sinks
 from dbsp.spark.streaming import expected_steps, run
@@ -115,16 +116,16 @@ def test_a_run_that_dies_between_commit_and_checkpoint_does_nothing_twice(spark,
 
 def test_a_run_that_dies_between_commit_and_sink_writes_the_sink_later(spark, shop, monkeypatch):
     sell(shop, "3")
-    deliver = Sinks.deliver
+    write = Sinks._write
 
-    def die(sinks, step):
+    def die(sinks, target, step, changes):
         if step == 2:
             raise OSError("no space left on device")
-        deliver(sinks, step)
+        write(sinks, target, step, changes)
 
     with monkeypatch.context() as patched, opened(spark, shop) as p:
-        patched.setattr(Sinks, "deliver", die)
-        with pytest.raises(OSError, match="no space left"):
+        patched.setattr(Sinks, "_write", die)
+        with pytest.raises(DeliveryError, match="table 'changelog': step 2 was not written: no space left"):
             p.run(once=True)
         assert p.last_step == 2
     with opened(spark, shop) as p:
