@@ -246,7 +246,8 @@ def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
 
 
 # what makes a step true; of the rest only the calls can fail
-MODULES = ("attempt", "commits", "lock", "pipeline", "position", "queue", "store", "subscriptions", "sweep")
+MODULES = {"attempt", "commits", "inline", "lock", "pipeline"}
+MODULES |= {"position", "queue", "store", "subscriptions", "sweep"}
 PACKAGES = tuple(str(Path(dbsp.__file__).with_name(f"{name}.py")) for name in MODULES)
 
 

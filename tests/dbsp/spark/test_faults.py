@@ -35,14 +35,15 @@ if os.path.exists('{0}/deadly'):
     os.kill(os.getpid(), 9)
 return x
 $$;
-CREATE TABLE sale (product BIGINT, units BIGINT);
+CREATE TABLE sale (product BIGINT NOT NULL, units BIGINT);
 CREATE VIEW sold AS SELECT product, count(*) AS n, sum(units) AS units FROM sale GROUP BY product;
 CREATE VIEW large AS SELECT product, checked(units) AS units FROM sale WHERE units > 3;
 CREATE TABLE changelog (product BIGINT, n BIGINT, units BIGINT, __weight BIGINT)
 USING csv OPTIONS (path '{0}/out/changelog');
 INSERT INTO changelog SELECT * FROM sold;
-CREATE TABLE latest (product BIGINT PRIMARY KEY, units BIGINT) USING json OPTIONS (path '{0}/out/latest');
-INSERT INTO latest SELECT product, units FROM sold;
+CREATE TABLE latest (product BIGINT PRIMARY KEY, units BIGINT, __op STRING)
+USING json OPTIONS (path '{0}/out/latest');
+INSERT INTO latest (product, units) SELECT product, units FROM sold;
 CREATE TABLE alarms (product BIGINT, units BIGINT, __op STRING) USING csv OPTIONS (path '{0}/out/alarms');
 INSERT INTO alarms SELECT * FROM large;
 """

@@ -10,8 +10,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from circuits.errors import DataError, Error, ProgramError, StateError
+from dbsp.cli import main
 from dbsp.errors import DeliveryError
 from dbsp.pipeline import Pipeline
 from dbsp.spark.sinks import Sinks
@@ -303,6 +305,35 @@ def test_a_sink_that_does_not_fit_is_refused_by_the_compiler(spark, target, mess
     with pytest.raises(ProgramError) as raised:
         compile_program(text, session=spark)
     assert message in str(raised.value)
+
+
+def test_steps_made_by_hand_or_by_a_replay_reach_the_sinks(spark, shop):
+    """Before a run, between two, and by `dbsp step`; none is written twice."""
+    (shop / "program.sql").write_text(TEXT.format(shop))
+    with opened(spark, shop) as p:
+        p.insert("product", [(3, "c")])
+        p.insert("sale", [(3, 150, None)])
+        p.step()
+        p.run(once=True)
+    (shop / "deltas.sql").write_text("INSERT INTO sale VALUES (3, 1, NULL);")
+    command = ["step", str(shop / "program.sql"), str(shop / "deltas.sql"), "--state", str(shop / "replayed")]
+    (shop / "changelog").rename(shop / "first")
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    with Pipeline(compile_program(TEXT.format(shop), session=spark), spark=spark, runner="inline") as p:
+        p.insert("product", [(3, "c")])
+        p.step()
+        p.insert("sale", [(3, 1, None)])
+        p.step()
+    first = spark.read.parquet(str(shop / "first")).collect()
+    assert sorted((row["__step"], row["name"], row["sales"], row["__weight"]) for row in first) == [
+        (1, "c", 1, 1),
+        (2, "a", 1, 1),
+        (2, "b", 1, 1),
+        (3, "a", 1, -1),
+        (3, "a", 2, 1),
+    ]
+    assert changelog(spark, shop) == [(2, "c", 1, 1)]
 
 
 SHAPES = """
