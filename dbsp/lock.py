@@ -40,6 +40,8 @@ class Lock:
             is_ours = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
         except FileNotFoundError:
             is_ours = False
+        except OSError as error:
+            raise StateError(f"{self._path}: can't be looked at: {error.strerror}") from error
         if not is_ours:
             raise Overtaken(
                 f"{self._path}: was deleted or replaced under its writer, so another one may be at work; "

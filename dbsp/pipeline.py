@@ -200,9 +200,10 @@ class Pipeline:
         """
         with self._lock:
             self._open()
-            self._position.settle()
-            self.deliver()
             try:
+                self._position.settle()
+                self.store.check()  # a sink must not be written by two
+                self.deliver()
                 partitions = self.partitions or self.runner.partitions
                 changes = self._position.step(
                     self.runner, partitions, clock, MicroBatch(stream, batch, offsets), ending

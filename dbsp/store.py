@@ -186,6 +186,11 @@ class Store:
         """The steps that can be read."""
         return sorted(self._needed)
 
+    def check(self) -> None:
+        """Raises Overtaken where another writer may have the directory."""
+        assert self._lock is not None, f"{self.root} is open for reading"
+        self._lock.check()
+
     def commit(self, commit: Commit) -> None:
         """Make a step true, and forget the oldest. Its segments must be on disk already.
 
@@ -193,13 +198,12 @@ class Store:
         that raises but an interrupt. Raises StateError: it isn't true. Overtaken: neither, and another writer
         has the directory. Unsettled: it may be true.
         """
-        assert self._lock is not None, f"{self.root} is open for reading"
         assert commit.step == (self.last.step if self.last else 0) + 1, f"step {commit.step} out of turn"
         before = self.last.segments if self.last else frozenset()
         try:
             if self.durable and not commit.segments <= before:
                 sync(self.root / "segments")
-            self._lock.check()
+            self.check()
             create_whole(self._path(commit.step), commit.to_bytes(), self.durable)
         except OSError as error:
             # over a network a name can be made, and the answer get lost: then making it again fails

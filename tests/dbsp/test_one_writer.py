@@ -10,9 +10,11 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from circuits.errors import StateError
+from circuits.state import TaskResult
 from dbsp.commits import create_whole
 from dbsp.lock import Lock, Overtaken
 from dbsp.pipeline import Pipeline
+from dbsp.runner import Work
 from dbsp.store import Store
 from tests.dbsp.build import pipeline
 
@@ -50,10 +52,19 @@ def test_a_writer_whose_lock_was_deleted_stops(writers: tuple[Pipeline, Pipeline
         assert stories(again) == [1, 2, 4]
 
 
-def test_a_lock_that_is_deleted_stops_a_writer_that_is_alone(tmp_path: Path) -> None:
+def test_a_lock_that_is_deleted_stops_a_writer_that_is_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While its step runs: another writer may have swept what the step wrote."""
     with pipeline(tmp_path) as p:
         step(p, 1)
-        (tmp_path / "lock").unlink()
+        run = p.runner.run
+
+        def meanwhile(work: Work) -> list[TaskResult]:
+            (tmp_path / "lock").unlink()
+            return run(work)
+
+        monkeypatch.setattr(p.runner, "run", meanwhile)
         with pytest.raises(Overtaken):
             step(p, 2)
     with pipeline(tmp_path) as p:
