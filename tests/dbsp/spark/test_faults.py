@@ -49,7 +49,7 @@ INSERT INTO alarms SELECT * FROM large;
 """
 DISTURBED, LAST, RETAIN = 4, 5, 3
 THOROUGH = settings.default.max_examples > QUICK
-STRIDE = 1 if THOROUGH else 11
+STRIDE = 1 if THOROUGH else 7
 
 
 def queue(p: Pipeline) -> None:
@@ -181,8 +181,11 @@ def test_a_step_disturbed_at_the_driver_s_calls(run: Run) -> None:
 def test_a_driver_killed_at_its_calls(run: Run) -> None:
     """A fork of this process, with connections to Spark of its own."""
     points = [point for point in run.survey().points() if not point.beside]
+    if not THOROUGH:  # about the record, and the last: what there is to delete
+        link = run.survey().driver.index("os.link")
+        points = [Point(link - 2, False), Point(link, False), Point(link, True), points[-3]]
     killed = 0
-    for point in points[5 :: 2 * STRIDE]:
+    for point in points:
         run.reset()
         child = os.fork()
         if child == 0:
@@ -198,7 +201,7 @@ def test_a_driver_killed_at_its_calls(run: Run) -> None:
         with run.open() as p:
             assert p.last_step in (DISTURBED - 1, DISTURBED)
             run.go_on(p)
-    assert killed > 0.8 * len(points[5 :: 2 * STRIDE])
+    assert killed > 0.7 * len(points)
 
 
 def test_a_worker_that_dies_changes_nothing(run: Run) -> None:
