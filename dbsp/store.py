@@ -10,6 +10,7 @@ never before, so that files of a running step are safe.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -30,6 +31,8 @@ from sql.functions import Declared
 FORMAT = 1
 RETAIN = 10
 _OURS = {"program.json", "program.json.tmp", "commits", "segments", "lock", "checkpoint"}
+# what `link` fails with where there are no hard links, as on FAT
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
 
 log = logging.getLogger("dbsp")
 
@@ -241,6 +244,11 @@ class Store:
             return Overtaken(
                 f"{self.root}: step {step} was committed by another writer; this one has stopped, and its "
                 f"step {step} is not there: open the state directory again"
+            )
+        if error.errno in _NO_LINKS:
+            return StateError(
+                f"{self.root}: step {step} was not committed: {error.strerror}; a commit is a hard link, which "
+                "this file system may not have: use another one for state"
             )
         return StateError(f"{self.root}: step {step} was not committed: {error.strerror}")
 

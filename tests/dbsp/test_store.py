@@ -100,6 +100,20 @@ def test_a_crash_before_the_link_leaves_the_step_before(tmp_path, monkeypatch, m
     assert again.last.step == 3
 
 
+def test_a_file_system_without_hard_links_is_told(tmp_path, monkeypatch):
+    store = filled(tmp_path, 1)
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(dbsp.commits.os, "link", refuse)
+    with pytest.raises(
+        StateError, match=r"step 2 was not committed: .* hard link, which this file system may"
+    ):
+        store.commit(commit(2))
+    assert os.listdir(tmp_path / "commits") == [record(store, 1).name]
+
+
 def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
     script = f"""
         import os, signal
