@@ -247,8 +247,8 @@ class Store:
             )
         if error.errno in _NO_LINKS:
             return StateError(
-                f"{self.root}: step {step} was not committed: {error.strerror}; a commit is a hard link, which "
-                "this file system may not have: use another one for state"
+                f"{self.root}: step {step} was not committed: {error.strerror}; a commit is a hard link, "
+                "which this file system may not have: use another one for state"
             )
         return StateError(f"{self.root}: step {step} was not committed: {error.strerror}")
 
