@@ -15,7 +15,7 @@ import dbsp
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """The session that the product makes for itself."""
-    from dbsp.spark.session import session  # noqa: PLC0415  a run without Spark starts no JVM
+    from dbsp.running.spark.session import session  # noqa: PLC0415  a run without Spark starts no JVM
 
     started = session("dbsp benchmarks")
     started.conf.set("spark.sql.session.timeZone", "UTC")

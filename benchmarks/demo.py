@@ -26,10 +26,10 @@ import dbsp
 from benchmarks import recompute
 from benchmarks.nexmark.generate import write
 from benchmarks.nexmark.generator import SCHEMAS, Generator
-from dbsp.changes import Changes
-from dbsp.io.display import display
-from dbsp.metrics import Metrics
-from dbsp.spark.session import session as spark_session
+from dbsp.commands.shown.display import display
+from dbsp.running.metrics import Metrics
+from dbsp.running.spark.session import session as spark_session
+from dbsp.views.changes import Changes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

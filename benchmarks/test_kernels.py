@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.figures import record
-from circuits.batch import Batch, Layout
-from circuits.hashing import hash_rows
-from circuits.trace import Integral
-from circuits.zset import ZSet
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
 
 ROWS = 1_000_000
 SCHEMA = pa.schema({"key": pa.int64(), "value": pa.int64(), "text": pa.string()})

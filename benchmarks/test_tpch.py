@@ -14,9 +14,9 @@ import pytest
 from benchmarks import recompute
 from benchmarks.figures import record
 from benchmarks.tpch.data import PROGRAM, Workload, queue, tables
-from sql.create_view import CreateView
-from sql.source import read
-from sql.statements import statements
+from dbsp.sql.text.create_view import CreateView
+from dbsp.sql.text.source import read
+from dbsp.sql.text.statements import statements
 
 DATA = Path(".benchmarks", "tpch")
 LOADS, WARM_UP, STEPS = 10, 3, 10

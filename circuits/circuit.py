@@ -13,12 +13,12 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from circuits.batch import Layout
-from circuits.operator import Operator, Placement
-from circuits.operators.recursion import FixedPoint, Loop
-from circuits.operators.streams import Exchange, Integrate
-from circuits.retain import Retention
-from circuits.waterline import CLOCK, Lateness
+from dbsp.circuits.operators.operator import Operator, Placement
+from dbsp.circuits.operators.recursion import FixedPoint, Loop
+from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.progress.limits import Retention
+from dbsp.circuits.progress.waterline import CLOCK, Lateness
+from dbsp.circuits.traces.batch import Layout
 
 
 @dataclass(frozen=True)

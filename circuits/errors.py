@@ -12,6 +12,7 @@ Those of what comes after a step are in `dbsp/errors.py`.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Self
 
 
@@ -69,3 +70,10 @@ def _rebuilt(kind: type[Error], args: tuple[object, ...], attributes: dict[str, 
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error
+
+
+def did_you_mean(name: str, existing: list[str]) -> str:
+    """`; did you mean 'x'?`, or nothing."""
+    lower = {candidate.lower(): candidate for candidate in existing}
+    near = get_close_matches(name.lower(), lower, n=1)
+    return f"; did you mean '{lower[near[0]]}'?" if near else ""

@@ -5,37 +5,37 @@
 
 from __future__ import annotations
 
-from circuits.band import Band
-from circuits.circuit import Circuit, Node
-from circuits.expressions.nodes import Expression, columns_of
-from circuits.expressions.spans import SPAN_TYPE
-from circuits.operator import Placement
-from circuits.operators.agenda import Agenda
-from circuits.operators.aggregate import Aggregate
-from circuits.operators.ahead import Ahead, Difference
-from circuits.operators.arrivals import Remaining
-from circuits.operators.as_of import AsOf
-from circuits.operators.combine import Combine, CombineParts
-from circuits.operators.defaults import Default, Defaults
-from circuits.operators.distinct import Distinct
-from circuits.operators.emit import Emit
-from circuits.operators.generate import Generate
-from circuits.operators.join import LEFT, Join
-from circuits.operators.linear import Filter, FlatMap, Map, Source, Union
-from circuits.operators.nearest import BEYOND
-from circuits.operators.phases import Phases
-from circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
-from circuits.operators.semijoin import SemiJoin
-from circuits.operators.sessions import Sessions
-from circuits.operators.setoperation import SetOperation
-from circuits.operators.streams import Current, Exchange, Integrate
-from circuits.operators.tables import NonNegative, Upsert
-from circuits.operators.top import Top, TopOfAppends
-from circuits.operators.trigger import Trigger
-from circuits.operators.window import Window
-from circuits.ordering import has_order_bits
-from circuits.spans import Span
-from circuits.windows.functions import FUNCTIONS
+from dbsp.circuits.circuit import Circuit, Node
+from dbsp.circuits.columns.order_codes import has_order_bits
+from dbsp.circuits.expressions.nodes import Expression, columns_of
+from dbsp.circuits.functions.logic.spans import SPAN_TYPE
+from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
+from dbsp.circuits.operators.clock.timed_projection import Phases
+from dbsp.circuits.operators.distinct import Distinct
+from dbsp.circuits.operators.emission.emit import Emit
+from dbsp.circuits.operators.emission.timers import Agenda
+from dbsp.circuits.operators.emission.trigger import Trigger
+from dbsp.circuits.operators.generate import Generate
+from dbsp.circuits.operators.groups.aggregate import Aggregate
+from dbsp.circuits.operators.groups.combine import Combine, CombineParts
+from dbsp.circuits.operators.groups.sessions import Sessions
+from dbsp.circuits.operators.groups.top import Top, TopOfAppends
+from dbsp.circuits.operators.groups.window import Window
+from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS
+from dbsp.circuits.operators.inputs.arrivals import Remaining
+from dbsp.circuits.operators.inputs.defaults import Default, Defaults
+from dbsp.circuits.operators.inputs.tables import NonNegative, Upsert
+from dbsp.circuits.operators.joins.as_of import AsOf
+from dbsp.circuits.operators.joins.join import LEFT, Join
+from dbsp.circuits.operators.joins.nearest import BEYOND
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Source, Union
+from dbsp.circuits.operators.operator import Placement
+from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
+from dbsp.circuits.operators.set_operation import SetOperation
+from dbsp.circuits.operators.streams import Current, Exchange, Integrate
+from dbsp.circuits.traces.band import Band
+from dbsp.circuits.traces.spans import Span
 
 _READS_TRACE = (
     Join,

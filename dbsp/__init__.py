@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
-    from dbsp.errors import CallbackError, DeliveryError
-    from dbsp.functions import udaf, udf
-    from dbsp.pipeline import Pipeline
+    from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
+    from dbsp.pipeline.errors import CallbackError, DeliveryError
+    from dbsp.pipeline.pipeline import Pipeline
+    from dbsp.pipeline.udf import udaf, udf
 
 __all__ = [
     "CallbackError",
@@ -22,9 +22,9 @@ __all__ = [
     "udf",
 ]
 
-_HOME = dict.fromkeys(__all__, "circuits.errors")
-_HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
-_HOME |= {"Pipeline": "dbsp.pipeline", "udaf": "dbsp.functions", "udf": "dbsp.functions"}
+_HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
+_HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.pipeline.errors")
+_HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 
 def __getattr__(name: str) -> object:

@@ -30,7 +30,7 @@ def spark() -> Iterator[Any]:
     # a run without Spark tests starts no JVM
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    from dbsp.spark.session import OPTIONS  # noqa: PLC0415
+    from dbsp.running.spark.session import OPTIONS  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the python3 of the path
     builder = SparkSession.builder.master("local[2]").appName("dbsp tests")

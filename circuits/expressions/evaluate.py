@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from circuits.errors import EvaluationError
-from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
-from circuits.expressions.registry import Value, find
-from circuits.json_text import described
+from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
+from dbsp.circuits.expressions.registry import Value, find
 
 
 def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:

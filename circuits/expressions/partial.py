@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
-from circuits.expressions.registry import Evaluate, Value
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
+from dbsp.circuits.expressions.registry import Evaluate, Value
 
 _NEVER_FAIL = frozenset(
     {

@@ -16,56 +16,56 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Expression
+from dbsp.circuits.expressions.nodes import Call, Expression
 
 Value: TypeAlias = pa.Array | pa.Scalar
 Kernel: TypeAlias = Callable[..., Value]
 Evaluate: TypeAlias = Callable[[Expression, pa.RecordBatch], Value]
 
 MODULES = (
-    "arithmetic",
-    "array_order",
-    "array_sets",
-    "array_sort",
-    "arrays",
-    "bits",
-    "casts",
-    "comparison",
-    "conditional",
-    "date_arithmetic",
-    "date_format",
-    "date_parse",
-    "date_parts",
-    "date_truncation",
-    "date_units",
-    "dates",
-    "failing",
-    "format_string",
-    "interval_arithmetic",
-    "json_paths",
-    "json_shape",
-    "json_texts",
-    "json_values",
-    "lambdas",
-    "logic",
-    "maps",
-    "masks",
-    "math",
-    "number_format",
-    "patterns",
-    "python_functions",
-    "rounding",
-    "sequences",
-    "similarity",
-    "spark_hashes",
-    "spans",
-    "strings",
-    "structures",
-    "substrings",
-    "text_encoding",
-    "urls",
-    "utf8_validity",
-    "zone_shifts",
+    "casts.cast",
+    "collections.array_order",
+    "collections.array_sets",
+    "collections.array_sort",
+    "collections.arrays",
+    "collections.lambdas",
+    "collections.maps",
+    "collections.sequences",
+    "collections.structures",
+    "json.from_json",
+    "json.paths",
+    "json.shape",
+    "json.to_json",
+    "logic.comparison",
+    "logic.conditional",
+    "logic.failing",
+    "logic.logic",
+    "logic.spans",
+    "numbers.arithmetic",
+    "numbers.bits",
+    "numbers.format_string",
+    "numbers.math",
+    "numbers.number_format",
+    "numbers.rounding",
+    "python.calls",
+    "texts.encodings",
+    "texts.masks",
+    "texts.patterns",
+    "texts.similarity",
+    "texts.spark_hashes",
+    "texts.strings",
+    "texts.substrings",
+    "texts.urls",
+    "texts.utf8_validity",
+    "times.date_arithmetic",
+    "times.date_format",
+    "times.date_parse",
+    "times.date_parts",
+    "times.date_truncation",
+    "times.date_units",
+    "times.dates",
+    "times.interval_arithmetic",
+    "times.zone_shifts",
 )
 
 
@@ -121,7 +121,7 @@ def find(name: str) -> Function | None:
 def _import_kernels() -> None:
     """All of them, also when some were imported before by their own name."""
     for module in MODULES:
-        import_module(f"circuits.expressions.{module}")
+        import_module(f"dbsp.circuits.functions.{module}")
 
 
 def names() -> list[str]:

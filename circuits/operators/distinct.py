@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from circuits.operator import Context, Operator, Value
-from circuits.trace import Integral
-from circuits.zset import ZSet
+from dbsp.circuits.operators.operator import Context, Operator, Value
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)

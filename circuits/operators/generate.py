@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import int64_array, take
-from circuits.expressions.evaluate import evaluate
-from circuits.expressions.nodes import Expression
-from circuits.hashing import list_ranges
-from circuits.operator import Context, Operator, Placement, Value, delta_of
-from circuits.zset import ZSet
+from dbsp.circuits.columns.arrow import int64_array, take
+from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)

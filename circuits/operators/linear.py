@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import fixed_values, validity
-from circuits.expressions.evaluate import evaluate
-from circuits.expressions.nodes import Column, Expression
-from circuits.operator import Context, Operator, Placement, Value, delta_of
-from circuits.zset import ZSet
+from dbsp.circuits.columns.arrow import fixed_values, validity
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Column, Expression
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.traces.zset import ZSet
 
 # the last column of a source whose rows' order counts, as that of a keyed table's changes does
 SEQUENCE = "__sequence"

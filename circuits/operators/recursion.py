@@ -12,7 +12,7 @@ their last column: state is not multiplied by the number of iterations. A linear
 through. A bilinear one pairs every change with everything there is, and a pair's iteration is the greater of
 its two rows' (the paper has these pairs as four terms, by which of the two times is new). A relation from
 outside doesn't change with the iteration, so its difference is all at iteration 0 (δ₀). Only distinct has to
-wait for its iteration. `circuits/nested.py` runs the circuit.
+wait for its iteration. `circuits/steps/recursion.py` runs the circuit.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from circuits.arrow import concat, fixed_values, take
-from circuits.batch import Batch
-from circuits.hashing import hash_rows
-from circuits.operator import Context, Operator, Placement, Value, delta_of
-from circuits.trace import Integral
-from circuits.zset import ZSet
+from dbsp.circuits.columns.arrow import concat, fixed_values, take
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
 
 ITERATION = "__iteration"
 ITERATION_FIELD = pa.field(ITERATION, pa.int32())

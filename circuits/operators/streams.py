@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from circuits.batch import Batch, Layout
-from circuits.operator import Context, Operator, Placement, Value, delta_of
-from circuits.stretch import Stretch, batches_of
-from circuits.trace import Integral
-from circuits.zset import ZSet
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.sorted_run import Stretch, batches_of
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)

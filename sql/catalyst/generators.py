@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from circuits.expressions.nodes import Column, Expression, Literal
-from sql.catalyst.expressions import expression
-from sql.catalyst.query import Node, Query
-from sql.catalyst.relation import Relation
-from sql.plan import Expand, Generate
-from sql.schemas import Field, Schema
+from dbsp.circuits.expressions.nodes import Column, Expression, Literal
+from dbsp.sql.catalyst.reading.expressions import expression
+from dbsp.sql.catalyst.reading.query import Node, Query
+from dbsp.sql.catalyst.reading.relation import Relation
+from dbsp.sql.plans.plan import Expand, Generate
+from dbsp.sql.plans.schemas import Field, Schema
 
 _EXPLODING = ("Explode", "PosExplode", "Inline", "Unnest")
 

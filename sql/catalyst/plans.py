@@ -5,25 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from circuits.expressions.nodes import Column, Expression, Literal
-from sql.catalyst.aggregates import aggregate
-from sql.catalyst.as_of import as_of
-from sql.catalyst.clock import reads_clock
-from sql.catalyst.expressions import expression, normalized
-from sql.catalyst.generators import generate
-from sql.catalyst.joins import conjuncts, join
-from sql.catalyst.limits import limit, ordered
-from sql.catalyst.literals import literal_value
-from sql.catalyst.query import Node, Query, nodes_in
-from sql.catalyst.recursion import check_monotone, level_before, union_loop
-from sql.catalyst.relation import ONE_ROW, Relation
-from sql.catalyst.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
-from sql.catalyst.session import RELATION
-from sql.catalyst.temporal import Clocked, check_clock, temporal_filter
-from sql.catalyst.windows import window
-from sql.lower_join import conjunction
-from sql.plan import LEVEL, Distinct, Expand, Filter, Plan, Project, Scan, SetOperation, Union, Values
-from sql.schemas import Field, Schema, columns_of_schema
+from dbsp.circuits.expressions.nodes import Column, Expression, Literal
+from dbsp.circuits.expressions.predicates import conjunction
+from dbsp.sql.catalyst.clock.temporal import Clocked, check_clock, temporal_filter
+from dbsp.sql.catalyst.generators import generate
+from dbsp.sql.catalyst.groups.aggregates import aggregate
+from dbsp.sql.catalyst.groups.limits import limit, ordered
+from dbsp.sql.catalyst.groups.windows import window
+from dbsp.sql.catalyst.joins.as_of import as_of
+from dbsp.sql.catalyst.joins.joins import conjuncts, join
+from dbsp.sql.catalyst.joins.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
+from dbsp.sql.catalyst.jvm.session import RELATION
+from dbsp.sql.catalyst.reading.clock import reads_clock
+from dbsp.sql.catalyst.reading.expressions import expression, normalized
+from dbsp.sql.catalyst.reading.literals import literal_value
+from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
+from dbsp.sql.catalyst.reading.relation import ONE_ROW, Relation
+from dbsp.sql.catalyst.recursion import check_monotone, level_before, union_loop
+from dbsp.sql.plans.plan import (
+    LEVEL,
+    Distinct,
+    Expand,
+    Filter,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    Union,
+    Values,
+)
+from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 
 _REFUSED = {
     "LocalLimit": "LIMIT",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.catalyst.query import Node, Query
-from sql.late_rows import scanned
-from sql.plan import LEVEL, Levels, Plan, Scan, Union
-from sql.recursion import not_monotone, obstacle
-from sql.schemas import Schema
-from sql.verify import inputs
+from dbsp.sql.catalyst.reading.query import Node, Query
+from dbsp.sql.plans.plan import LEVEL, Levels, Plan, Scan, Union
+from dbsp.sql.plans.properties.growing import not_monotone, obstacle
+from dbsp.sql.plans.properties.relations_read import scanned
+from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.plans.verify import inputs
 
 # Spark's, unless the query says MAX RECURSION LEVEL
 LEVELS = 100

@@ -1,5 +1,5 @@
 """Plan → plan, one rule a file; `driver` applies them in order."""
 
-from sql.rules.driver import apply_rules
+from dbsp.sql.rules.driver import apply_rules
 
 __all__ = ["apply_rules"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sql.plan import Plan
-from sql.rules.merge_projects import merge_projects
-from sql.rules.merge_windows import merge_windows
-from sql.rules.names import names
-from sql.rules.prune import prune
-from sql.rules.simplify import simplify
-from sql.rules.struct_keys import struct_keys
-from sql.rules.top_k import top_k
-from sql.verify import verify
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.verify import verify
+from dbsp.sql.rules.merge_projects import merge_projects
+from dbsp.sql.rules.merge_windows import merge_windows
+from dbsp.sql.rules.names import names
+from dbsp.sql.rules.prune import prune
+from dbsp.sql.rules.simplify import simplify
+from dbsp.sql.rules.struct_keys import struct_keys
+from dbsp.sql.rules.top_k import top_k
 
 Rule = Callable[[Plan], Plan]
 

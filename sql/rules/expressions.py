@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from circuits.expressions.nodes import Call, Expression
-from sql.calls import Changes, SortOrder, WindowCall
-from sql.plan import (
+from dbsp.circuits.expressions.nodes import Call, Expression
+from dbsp.sql.plans.calls import Changes, SortOrder, WindowCall
+from dbsp.sql.plans.plan import (
     Aggregate,
     AsOf,
     Expand,
@@ -26,7 +26,7 @@ from sql.plan import (
     Values,
     Window,
 )
-from sql.plan import Distinct as DistinctNode
+from dbsp.sql.plans.plan import Distinct as DistinctNode
 
 Change = Callable[[Expression], Expression]
 

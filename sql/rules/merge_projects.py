@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from circuits.expressions import nodes
-from circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
-from sql.plan import Filter, Plan, Project, Values
-from sql.rules.traverse import bottom_up
+from dbsp.circuits.expressions import nodes
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
+from dbsp.sql.plans.plan import Filter, Plan, Project, Values
+from dbsp.sql.rules.traverse import bottom_up
 
 
 def merge_projects(plan: Plan) -> Plan:

@@ -7,9 +7,9 @@ So rows are stored once for all functions over the same partition.
 
 from __future__ import annotations
 
-from circuits.expressions.nodes import columns_of
-from sql.plan import Plan, Window
-from sql.rules.traverse import bottom_up
+from dbsp.circuits.expressions.nodes import columns_of
+from dbsp.sql.plans.plan import Plan, Window
+from dbsp.sql.rules.traverse import bottom_up
 
 
 def merge_windows(plan: Plan) -> Plan:

@@ -9,11 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from circuits.expressions.nodes import Call, Column, Expression
-from sql.calls import AggregateCall
-from sql.plan import Aggregate, Expand, Phases, Plan, Project, SetOperation, Top, Union, Values, Window
-from sql.rules.traverse import bottom_up
-from sql.schemas import Field, Schema
+from dbsp.circuits.expressions.nodes import Call, Column, Expression
+from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.plan import (
+    Aggregate,
+    Expand,
+    Phases,
+    Plan,
+    Project,
+    SetOperation,
+    Top,
+    Union,
+    Values,
+    Window,
+)
+from dbsp.sql.plans.schemas import Field, Schema
+from dbsp.sql.rules.traverse import bottom_up
 
 _SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
 

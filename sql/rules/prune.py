@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from circuits.expressions.nodes import Column, Expression, columns_of, remap
-from sql.calls import AggregateCall
-from sql.plan import (
+from dbsp.circuits.expressions.nodes import Column, Expression, columns_of, remap
+from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
+from dbsp.sql.plans.plan import (
     Aggregate,
     AsOf,
     Distinct,
@@ -39,9 +40,8 @@ from sql.plan import (
     Window,
     join_schema,
 )
-from sql.readings import CLOCK_COLUMN
-from sql.rules.expressions import changed, crossing, reordered
-from sql.schemas import Schema
+from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.rules.expressions import changed, crossing, reordered
 
 Position = dict[int, int]  # old column → new column
 

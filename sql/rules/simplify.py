@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Expression, Literal
-from sql.plan import Plan
-from sql.rules.expressions import rebuild, with_expressions
-from sql.rules.traverse import bottom_up
+from dbsp.circuits.expressions.nodes import Call, Expression, Literal
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.rules.expressions import rebuild, with_expressions
+from dbsp.sql.rules.traverse import bottom_up
 
 
 def simplify(plan: Plan) -> Plan:

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Column, Expression, Literal
-from sql.plan import Aggregate, Expand, Plan, Project
-from sql.rules.traverse import bottom_up
-from sql.schemas import Field
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.plans.plan import Aggregate, Expand, Plan, Project
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.rules.traverse import bottom_up
 
 
 def struct_keys(plan: Plan) -> Plan:

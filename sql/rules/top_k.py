@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Call, Column, Expression, Literal
-from sql.plan import Filter, Plan, Top, Window
-from sql.rules.traverse import bottom_up
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.plans.plan import Filter, Plan, Top, Window
+from dbsp.sql.rules.traverse import bottom_up
 
 RANKINGS = ("row_number", "rank", "dense_rank")
 _FLIPPED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sql.plan import AsOf, Join, Levels, Plan, Scan, SetOperation, Union, Values, join_schema
+from dbsp.sql.plans.plan import AsOf, Join, Levels, Plan, Scan, SetOperation, Union, Values, join_schema
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from circuits.circuit import Circuit, CircuitBuilder
-from circuits.contents import changes, contents
-from circuits.operators.linear import Source
-from circuits.operators.streams import Integrate
-from circuits.segments import Segments
-from circuits.spine import SMALL
-from circuits.state import State
-from circuits.step import run_step
-from circuits.task import Input
-from circuits.verify import verify
-from circuits.zset import ZSet
+from dbsp.circuits.circuit import Circuit, CircuitBuilder
+from dbsp.circuits.operators.linear import Source
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.steps.contents import changes, contents
+from dbsp.circuits.steps.state import State
+from dbsp.circuits.steps.step import run_step
+from dbsp.circuits.steps.task import Input
+from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.spine import SMALL
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.circuits.verify import verify
 
 
 @dataclass(frozen=True)

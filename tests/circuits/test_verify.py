@@ -8,15 +8,15 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from circuits.band import Band
-from circuits.circuit import Circuit, CircuitBuilder, Output
-from circuits.expressions.nodes import Column, Literal
-from circuits.operators.as_of import AsOf
-from circuits.operators.distinct import Distinct
-from circuits.operators.join import LEFT, RIGHT, Join
-from circuits.operators.linear import Filter, Map, Negate, Union
-from circuits.operators.streams import Exchange, Integrate
-from circuits.verify import verify
+from dbsp.circuits.circuit import Circuit, CircuitBuilder, Output
+from dbsp.circuits.expressions.nodes import Column, Literal
+from dbsp.circuits.operators.distinct import Distinct
+from dbsp.circuits.operators.joins.as_of import AsOf
+from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
+from dbsp.circuits.operators.linear import Filter, Map, Negate, Union
+from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.traces.band import Band
+from dbsp.circuits.verify import verify
 from tests.circuits.engine import output, source, trace
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])

@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from circuits.expressions.nodes import Column
-from dbsp.pipeline import Pipeline
-from sql.calls import AggregateCall
-from sql.lower import lower
-from sql.plan import Aggregate, Plan, Scan
-from sql.program import Program, Table, View
-from sql.schemas import Field
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.lowering.program import lower
+from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.plan import Aggregate, Plan, Scan
+from dbsp.sql.plans.program import Program, Table, View
+from dbsp.sql.plans.schemas import Field
 
 VOTES = (Field("user_id", pa.int64()), Field("story_id", pa.int64()))
 CUSTOMER = (

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from circuits.errors import ProgramError
-from dbsp.cli import main
-from sql.program import load_program
+from dbsp.circuits.errors import ProgramError
+from dbsp.commands.cli import main
+from dbsp.sql.compiler.load import load_program
 from tests.papers.cases import Case, cases
 
 NOTES = sorted((Path(__file__).parents[2] / "papers").glob("*.md"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sql.program import Program, View, compile_program
+from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.plans.program import Program, View
 
 TABLES = """\
 CREATE TABLE orders (id BIGINT NOT NULL, customer INT, amount DECIMAL(10,2), price DOUBLE, note STRING, \

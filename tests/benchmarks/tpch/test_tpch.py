@@ -12,7 +12,7 @@ import pytest
 import dbsp
 from benchmarks import recompute
 from benchmarks.tpch.data import PROGRAM, Delta, Workload, queue, tables
-from tests.oracle import arrow_values, same_rows
+from tests.oracles.oracle import arrow_values, same_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.circuit import CircuitBuilder
-from circuits.operators.distinct import Distinct
+from dbsp.circuits.circuit import CircuitBuilder
+from dbsp.circuits.operators.distinct import Distinct
 from tests.circuits.engine import Options, trace
-from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
-from tests.circuits.zsets import Naive, schemas
+from tests.generators.columns.zsets import Naive, schemas
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 
 @st.composite

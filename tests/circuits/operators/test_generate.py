@@ -8,12 +8,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.expressions.nodes import Column
-from circuits.operators.generate import Generate
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.generate import Generate
 from tests.circuits.engine import Options
-from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
-from tests.circuits.zsets import Naive, plus
-from tests.values import identity
+from tests.generators.columns.zsets import Naive, plus
+from tests.generators.values import identity
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 LISTS = pa.list_(pa.int32())
 STRUCTS = pa.list_(pa.struct([("x", pa.int64()), ("y", pa.list_(pa.float64()))]))

@@ -8,12 +8,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.circuit import CircuitBuilder
-from circuits.expressions.nodes import Call, Column
-from circuits.operators.linear import Filter, FlatMap, Map, Negate, Union
+from dbsp.circuits.circuit import CircuitBuilder
+from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Negate, Union
 from tests.circuits.engine import Options
-from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
-from tests.circuits.zsets import Naive, plus, schemas
+from tests.generators.columns.zsets import Naive, plus, schemas
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 
 @st.composite

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.circuit import Circuit, CircuitBuilder
-from circuits.errors import DataError
-from circuits.expressions.nodes import Call, Column, Expression, Literal
-from circuits.operators.join import LEFT, RIGHT, Join
-from circuits.operators.linear import Map, Union
-from circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
-from circuits.operators.streams import Integrate
-from circuits.zset import ZSet
+from dbsp.circuits.circuit import Circuit, CircuitBuilder
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
+from dbsp.circuits.operators.linear import Map, Union
+from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import Engine, Options, trace
-from tests.circuits.operators_laws import OPTIONS, check, circuit_of, hash_seeds, options
-from tests.circuits.zsets import Naive, zset_of
-from tests.values import identity
+from tests.generators.columns.zsets import Naive, zset_of
+from tests.generators.values import identity
+from tests.laws.operators_laws import OPTIONS, check, circuit_of, hash_seeds, options
 
 EDGES = pa.schema([("a", pa.int64()), ("b", pa.int64())])
 INSIDE = EDGES.append(ITERATION_FIELD)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.circuit import CircuitBuilder
-from circuits.operators.streams import Current, Delay, Differentiate, Exchange
-from circuits.zset import ZSet
+from dbsp.circuits.circuit import CircuitBuilder
+from dbsp.circuits.operators.streams import Current, Delay, Differentiate, Exchange
+from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import Engine, Options, source, trace
-from tests.circuits.operators_laws import check, circuit_of, hash_seeds, options, streams
-from tests.circuits.zsets import Naive, naive_of, plus, schemas
+from tests.generators.columns.zsets import Naive, naive_of, plus, schemas
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 
 @st.composite

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from circuits.expressions.nodes import Call, Column, Expression, Literal
-from sql.calls import AggregateCall
-from sql.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Union
-from sql.rules import apply_rules
-from sql.rules.merge_projects import merge_projects
-from sql.rules.names import names
-from sql.rules.prune import prune
-from sql.rules.simplify import simplify
-from sql.rules.struct_keys import struct_keys
-from sql.schemas import Field, Schema
-from sql.verify import inputs, verify
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Union
+from dbsp.sql.plans.schemas import Field, Schema
+from dbsp.sql.plans.verify import inputs, verify
+from dbsp.sql.rules import apply_rules
+from dbsp.sql.rules.merge_projects import merge_projects
+from dbsp.sql.rules.names import names
+from dbsp.sql.rules.prune import prune
+from dbsp.sql.rules.simplify import simplify
+from dbsp.sql.rules.struct_keys import struct_keys
 
 INT = pa.int64()
 

@@ -1,0 +1,182 @@
+"""The order of rows, as ORDER BY has it, vectorised.
+
+    x < y  ⇔  keys(x) < keys(y), lexicographically        keys: int64 columns, any number a value
+
+NaN is the greatest number, 0.0 and -0.0 tie, strings and binaries compare by their bytes, arrays element by
+element, structs field by field; a NULL comes first or last as the sort key says, and first inside a value.
+*Exact* keys also tell apart what ties but isn't the same row: 0.0 and -0.0.
+
+Cost: O(n log n). Keys are packed into as few 64-bit words as their ranges allow, most often one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, validity
+from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
+
+Words = list[np.ndarray]
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One item of an ORDER BY list: a column of the rows."""
+
+    column: int
+    descending: bool = False
+    nulls_last: bool = False
+
+
+def keys_of(rows: pa.RecordBatch, order: Sequence[SortKey]) -> list[np.ndarray]:
+    """The keys of an ORDER BY list, most significant first."""
+    return [
+        key for item in order for key in sort_keys(rows.column(item.column), item.descending, item.nulls_last)
+    ]
+
+
+def sort_keys(
+    array: pa.Array, descending: bool = False, nulls_last: bool = False, exact: bool = False
+) -> list[np.ndarray]:
+    """int64 arrays, each n long, that compare as the values do."""
+    keys = _value_keys(array, exact)
+    if descending:
+        keys = [~key for key in keys]
+    if not array.null_count:
+        return keys
+    valid = validity(array)
+    return [(valid != nulls_last).astype(np.int64), *(np.where(valid, key, 0) for key in keys)]
+
+
+def pack(keys: Sequence[np.ndarray]) -> Words:
+    """The same order in fewer uint64 arrays."""
+    words: Words = []
+    left = 0
+    for key in keys:
+        low = int(key.min()) if len(key) else 0
+        bits = (int(key.max()) - low).bit_length() if len(key) else 0
+        if not bits:
+            continue
+        digits = key.view(np.uint64) - np.uint64(low & 0xFFFFFFFFFFFFFFFF)
+        if bits <= left:
+            words[-1] = (words[-1] << np.uint64(bits)) | digits
+            left -= bits
+        else:
+            words.append(digits)
+            left = 64 - bits
+    return words
+
+
+def sort_words(words: Words, count: int) -> np.ndarray:
+    """int64[count]: positions in order; ties in any."""
+    if not words:
+        return np.arange(count)
+    return np.argsort(words[0]) if len(words) == 1 else np.lexsort(words[::-1])
+
+
+def opens_run(words: Words, order: np.ndarray) -> np.ndarray:
+    """bool[n]: whether the row at this place differs from the one before it."""
+    opens = np.zeros(len(order), dtype=np.bool_)
+    opens[:1] = True
+    for word in words:
+        sorted_ = word[order]
+        opens[1:] |= sorted_[1:] != sorted_[:-1]
+    return opens
+
+
+def dense_ranks(keys: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """int64[count]: 0 for the least, one more for each greater one."""
+    words = pack(keys)
+    order = sort_words(words, count)
+    ranks = np.empty(count, dtype=np.int64)
+    ranks[order] = np.cumsum(opens_run(words, order)) - 1
+    return ranks
+
+
+def sort_rows(
+    rows: pa.RecordBatch, groups: np.ndarray, order: Sequence[SortKey]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(positions int64[n], peers int64[n]): the rows by group, then by the list, then by the whole row.
+
+    peers: ascending, the same number for rows of one group that the list doesn't tell apart.
+    What has to be ranked to be compared, as strings have, is ranked only where all before it ties.
+    """
+    ranked = [i for i, item in enumerate(order) if not has_order_bits(rows.schema.field(item.column).type)]
+    cut = ranked[0] if ranked else len(order)
+    words = pack([groups, *keys_of(rows, order[:cut])])
+    by = sort_words(words, rows.num_rows)
+    opens = opens_run(words, by)
+    opens = _settled(rows, by, opens, order[cut:], exact=False)
+    peers = np.cumsum(opens)
+    _settled(rows, by, opens, [SortKey(i) for i in range(rows.num_columns)], exact=True)
+    return by, peers
+
+
+def _settled(
+    rows: pa.RecordBatch, by: np.ndarray, opens: np.ndarray, order: Sequence[SortKey], exact: bool
+) -> np.ndarray:
+    """Sort `by` in place where it ties, by further keys; returns what then opens a run."""
+    tied = ~opens
+    tied[:-1] |= ~opens[1:]
+    places = np.flatnonzero(tied)
+    if not order or not len(places):
+        return opens
+    alike = int64_array(by[places])
+    keys = [
+        key
+        for item in order
+        for key in sort_keys(rows.column(item.column).take(alike), item.descending, item.nulls_last, exact)
+    ]
+    words = pack([np.cumsum(opens)[places], *keys])
+    within = sort_words(words, len(places))
+    by[places] = by[places][within]
+    opens[places] = opens_run(words, within)
+    return opens
+
+
+def _value_keys(array: pa.Array, exact: bool) -> list[np.ndarray]:
+    kind = array.type
+    if has_order_bits(kind):
+        keys = [order_bits(array)]
+        if exact and pt.is_floating(kind):
+            values = fixed_values(array)
+            keys.append((~(np.signbit(values) & ~np.isnan(values))).astype(np.int64))
+        return keys
+    if pt.is_decimal128(kind):
+        halves = fixed_values(array).view(np.int64).reshape(-1, 2)
+        return [halves[:, 1], halves[:, 0] ^ np.int64(-(1 << 63))]
+    if pt.is_struct(kind):
+        return [key for child in child_arrays(array) for key in sort_keys(child, exact=exact)]
+    if pt.is_list(kind) or pt.is_large_list(kind) or pt.is_map(kind):
+        return [_list_ranks(array, exact)]
+    if pt.is_null(kind):
+        return []
+    return [_ranks_of_distinct(array)]
+
+
+def _ranks_of_distinct(array: pa.Array) -> np.ndarray:
+    """Strings and binaries: only different ones are compared."""
+    encoded = pc.dictionary_encode(array)
+    ranks = np.asarray(pc.rank(encoded.dictionary, sort_keys="ascending", tiebreaker="dense"), np.int64)
+    places = fixed_values(encoded.indices.fill_null(0) if array.null_count else encoded.indices)
+    return ranks[places] if len(ranks) else np.zeros(len(array), dtype=np.int64)
+
+
+def _list_ranks(array: pa.Array, exact: bool) -> np.ndarray:
+    """Element by element, a list that ends before one that goes on. Rounds: the longest list's length."""
+    starts, lengths, elements = list_ranges(array)
+    ranks = np.zeros(len(array), dtype=np.int64)
+    if not len(elements) or not len(array):
+        return ranks
+    inner = dense_ranks(sort_keys(elements, exact=exact), len(elements)) + 1
+    for place in range(int(lengths.max())):
+        there = np.where(lengths > place, inner[np.minimum(starts + place, len(inner) - 1)], 0)
+        ranks = dense_ranks([ranks, there], len(array))
+    return ranks

@@ -1,0 +1,198 @@
+"""Monotone expressions: what a bound on a column says of an expression over it.
+
+    x >= b  ⇒  f(x) >= f(b)          for f that never decreases
+
+So the bound of f(x) is f itself, applied to the bound of x. f is put together from the calls below, each
+of one argument with the others constant. Not among them, though tempting: CAST to TIME and EXTRACT(HOUR)
+(cyclic); casts of a timestamp to a date or its truncation in a time zone whose clocks may go back across
+midnight (then a later instant can have an earlier date); adding months to a timestamp (29 January 23:00 and
+30 January 01:00 both go to 28 February).
+
+A *bound* is a tuple of expressions over the waterlines; its value is the least of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+
+Bound = tuple[Expression, ...]
+Bounds = Mapping[int, Bound]
+
+_FIXED_ZONES = ("UTC", "Z", "GMT", "Etc/UTC", "UCT", "Zulu", "+", "-", "UTC+", "UTC-", "GMT+", "GMT-")
+
+# never decreasing in their one argument that is no constant, wherever it stands
+_ANYWHERE = {"add", "date_add"}
+# never decreasing in their first argument, the others constant
+_FIRST = {
+    "subtract",
+    "date_sub",
+    "floor",
+    "ceil",
+    "round",
+    "precise_timestamp_conversion",
+    "date_add_ym_interval",
+    "known_not_null",
+    "known_floating_point_normalized",
+    "normalize_na_n_and_zero",
+    "trunc_date",
+    "unix_seconds",
+    "unix_millis",
+    "unix_micros",
+    "seconds_to_timestamp",
+    "millis_to_timestamp",
+    "micros_to_timestamp",
+    "unix_date",
+    "date_from_unix_date",
+}
+
+
+def bound_of(expression: Expression, bounds: Bounds) -> Bound | None:
+    """The bound of an expression over columns with `bounds`, or None."""
+    if isinstance(expression, Column):
+        return bounds.get(expression.index)
+    if not isinstance(expression, Call):
+        return None
+    aligned = floored(expression)
+    if aligned is not None:
+        inner = bound_of(aligned, bounds)
+        return None if inner is None else tuple(_with_aligned(expression, aligned, b) for b in inner)
+    at = _increasing_in(expression)
+    if at is None:
+        return None
+    inner = bound_of(expression.arguments[at], bounds)
+    if inner is None:
+        return None
+    return tuple(_with_argument(expression, at, bound) for bound in inner)
+
+
+def least(*bounds: Bound) -> Bound:
+    """The bound that is the least of all of these."""
+    return tuple(dict.fromkeys(expression for bound in bounds for expression in bound))
+
+
+def _with_argument(call: Call, at: int, argument: Expression) -> Call:
+    arguments = (*call.arguments[:at], argument, *call.arguments[at + 1 :])
+    return replace(call, arguments=arguments, nullable=True)
+
+
+def _increasing_in(call: Call) -> int | None:
+    """The position of the one argument in which the call never decreases, the others being constants."""
+    variable = [i for i, argument in enumerate(call.arguments) if not isinstance(argument, Literal)]
+    if len(variable) != 1:
+        return None
+    (at,) = variable
+    name = call.function
+    if wraps_around(call):
+        return None
+    if name in _ANYWHERE or (at == 0 and (name in _FIRST or _FORMS.get(name, _never)(call))):
+        return at
+    if name == "multiply" and _positive(call.arguments[1 - at]):
+        return at
+    if name in ("trunc_timestamp", "date_trunc") and at == 1 and is_fixed_zone(call):
+        return at
+    return None
+
+
+def wraps_around(call: Call) -> bool:
+    """Whether a result out of range becomes one at the other end: arithmetic without ANSI."""
+    return call.option("evalMode") == "LEGACY" and pt.is_integer(call.type)
+
+
+def _never(call: Call) -> bool:
+    return False
+
+
+def _adds_duration(call: Call) -> bool:
+    return bool(pt.is_duration(call.arguments[1].type)) and is_on_the_time_line(call)
+
+
+def is_on_the_time_line(call: Call) -> bool:
+    """Whether an interval is added to the instant: whole days are added to the calendar of the time zone."""
+    (interval,) = (a for a in call.arguments if pt.is_duration(a.type))
+    constant = interval.value if isinstance(interval, Literal) else None
+    is_short = isinstance(constant, timedelta) and abs(constant) < timedelta(days=1)
+    return is_short or not _has_zone(call.type) or is_fixed_zone(call)
+
+
+def _reads_instant(call: Call) -> bool:
+    return _has_zone(call.arguments[0].type)
+
+
+def _divides(call: Call) -> bool:
+    return _positive(call.arguments[1])
+
+
+def _casts_in_order(call: Call) -> bool:
+    """Casts between ordered types that keep the order."""
+    source, target = call.arguments[0].type, call.type
+    if _is_number(source) and _is_number(target):
+        return call.option("evalMode") != "LEGACY"  # which wraps around
+    if pt.is_timestamp(source) and (pt.is_date(target) or pt.is_timestamp(target)):
+        return (source.tz is None and not _has_zone(target)) or is_fixed_zone(call)
+    if pt.is_date(source) and pt.is_timestamp(target):
+        return True
+    return bool(pt.is_timestamp(source) and pt.is_integer(target) and target.bit_width == 64)
+
+
+def _has_zone(kind: pa.DataType) -> bool:
+    return bool(pt.is_timestamp(kind) and kind.tz is not None)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
+
+
+def is_fixed_zone(call: Call) -> bool:
+    """Whether the call's time zone never goes back."""
+    zone = str(call.option("timeZoneId", "UTC"))
+    return zone in _FIXED_ZONES or zone.rstrip("0123456789:") in _FIXED_ZONES
+
+
+def _positive(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and _is_number(expression.type) and (expression.value or 0) > 0  # type: ignore[operator]
+
+
+def floored(call: Call) -> Expression | None:
+    """x of `x − pmod(x, n)` or `x − pmod(x − c, n)`: x aligned to its window."""
+    if call.function != "subtract" or not isinstance(remainder := call.arguments[1], Call):
+        return None
+    if remainder.function != "pmod" or not _positive(remainder.arguments[1]):
+        return None
+    value, shifted = call.arguments[0], remainder.arguments[0]
+    if shifted == value:
+        return value
+    is_shift = isinstance(shifted, Call) and shifted.function in ("subtract", "add")
+    if is_shift and shifted.arguments[0] == value and isinstance(shifted.arguments[1], Literal):  # type: ignore[union-attr]
+        return value
+    return None
+
+
+def _with_aligned(call: Call, value: Expression, bound: Expression) -> Expression:
+    """The same call with x replaced everywhere."""
+    return _replace(call, value, bound)
+
+
+def _replace(expression: Expression, old: Expression, new: Expression) -> Expression:
+    if expression == old:
+        return new
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(_replace(a, old, new) for a in expression.arguments))
+    return expression
+
+
+_FORMS: dict[str, Callable[[Call], bool]] = {
+    "cast": _casts_in_order,
+    "timestamp_add_interval": _adds_duration,
+    "time_add": _adds_duration,
+    "divide": _divides,
+    "integral_divide": _divides,
+    "unix_timestamp": _reads_instant,
+    "to_unix_timestamp": _reads_instant,
+}

@@ -1,0 +1,324 @@
+"""+ − × / % and their kin over every numeric type.
+
+Integers are exact: what doesn't fit the type is ARITHMETIC_OVERFLOW under ANSI, NULL under TRY, and wraps
+under LEGACY. FLOAT and DOUBLE are IEEE 754, except that division by zero is an error as for integers.
+DECIMAL is computed exactly and rounded HALF_UP once, to the precision and scale of the call's type.
+Intervals are integers of microseconds (64 bits) or of months (32 bits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.arrow import type_name
+from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.expressions.registry import Value, kernel
+from dbsp.circuits.expressions.vectors import decimals
+from dbsp.circuits.expressions.vectors.decimals import decimal_result, unscaled
+from dbsp.circuits.expressions.vectors.modes import ANSI, LEGACY, checked, mode
+from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector, both, require, result, vector
+
+_EXACT_IN_DOUBLE = 2.0**62
+
+
+def _only_fixed(call: Call) -> str | None:
+    for kind in (call.type, *(argument.type for argument in call.arguments)):
+        if not (
+            pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal128(kind) or pt.is_duration(kind)
+        ):
+            return f"over {kind}"
+    return None
+
+
+def _overflow(call: Call) -> str:
+    return f"{type_name(call.type)} overflow. Use try_{call.function} to get NULL instead."
+
+
+def _at(numbers: Vector, row: int) -> int:
+    return int(numbers.values[0 if len(numbers.values) == 1 else row])
+
+
+# --- + − ×
+
+
+@kernel("add", refuse=_only_fixed)
+def add(call: Call, a: Value, b: Value) -> Value:
+    return _exact(call, a, b, np.add, decimals.add, _sum_overflows)
+
+
+@kernel("subtract", refuse=_only_fixed)
+def subtract(call: Call, a: Value, b: Value) -> Value:
+    return _exact(call, a, b, np.subtract, lambda x, y: decimals.add(x, -y), _difference_overflows)
+
+
+@kernel("multiply", refuse=_only_fixed)
+def multiply(call: Call, a: Value, b: Value) -> Value:
+    return _exact(call, a, b, np.multiply, decimals.multiply, _product_overflows)
+
+
+def _sum_overflows(a: Numbers, b: Numbers, r: Numbers) -> Mask:
+    return np.asarray(((a ^ r) & (b ^ r)) < 0)
+
+
+def _difference_overflows(a: Numbers, b: Numbers, r: Numbers) -> Mask:
+    return np.asarray(((a ^ b) & (a ^ r)) < 0)
+
+
+def _product_overflows(a: Numbers, b: Numbers, r: Numbers) -> Mask:
+    """A product near 2⁶³ or beyond shows in doubles; those few are multiplied again exactly."""
+    if decimals.magnitude(a) * decimals.magnitude(b) < 2**63:
+        return np.zeros(len(r), dtype=np.bool_)
+    a, b = np.broadcast_arrays(a, b)
+    overflows = np.abs(a.astype(np.float64)) * np.abs(b.astype(np.float64)) >= _EXACT_IN_DOUBLE
+    suspect = np.flatnonzero(overflows)
+    exact = a[suspect].astype(object) * b[suspect].astype(object)
+    overflows[suspect] = exact != r[suspect].astype(object)
+    return np.asarray(overflows)
+
+
+def _exact(
+    call: Call,
+    a: Value,
+    b: Value,
+    operate: Callable[[Numbers, Numbers], Numbers],
+    operate_decimal: Callable[[Numbers, Numbers], Numbers],
+    overflows: Callable[[Numbers, Numbers, Numbers], Mask],
+) -> Value:
+    """overflows(a, b, a ∘ b): which int64 results wrapped."""
+    if pt.is_decimal(call.type):
+        x, y = unscaled(a), unscaled(b)
+        if call.function == "multiply":
+            scale = a.type.scale + b.type.scale
+            return _rounded(call, operate_decimal(x.values, y.values), scale, x, y)
+        scale = max(a.type.scale, b.type.scale)
+        left = decimals.rescale(x.values, a.type.scale, scale)
+        right = decimals.rescale(y.values, b.type.scale, scale)
+        return _rounded(call, operate_decimal(left, right), scale, x, y)
+    x, y = vector(a), vector(b)
+    if pt.is_floating(call.type):
+        with np.errstate(all="ignore"):
+            return result(call, operate(x.values, y.values), x, y)
+    return _integers(call, x, y, operate, overflows)
+
+
+def _integers(
+    call: Call,
+    x: Vector,
+    y: Vector,
+    operate: Callable[[Numbers, Numbers], Numbers],
+    overflows: Callable[[Numbers, Numbers, Numbers], Mask],
+) -> Value:
+    """Types up to 32 bits are computed in 64, where nothing wraps."""
+    a, b = x.values.astype(np.int64, copy=False), y.values.astype(np.int64, copy=False)
+    with np.errstate(over="ignore"):
+        values = operate(a, b)
+    if mode(call) == LEGACY:
+        return result(call, values, x, y)
+    if _bits(call.type) == 64:
+        good = ~overflows(a, b, values)
+    else:
+        good = _in_range(values, call.type)
+    valid = checked(call, good, _overflow_condition(call), lambda row: _overflow(call), x, y)
+    return result(call, values, x, y, valid=valid)
+
+
+def _overflow_condition(call: Call) -> str:
+    """TINYINT and SMALLINT have a condition of their own."""
+    if pt.is_duration(call.type):
+        return "INTERVAL_ARITHMETIC_OVERFLOW.WITH_SUGGESTION"
+    return "ARITHMETIC_OVERFLOW" if call.type.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
+
+
+def _bits(kind: pa.DataType) -> int:
+    return 32 if kind == MONTHS else int(kind.bit_width)
+
+
+def _in_range(values: Numbers, kind: pa.DataType) -> Mask:
+    bound = 1 << (_bits(kind) - 1)
+    return np.asarray((values >= -bound) & (values < bound))
+
+
+def _rounded(call: Call, values: Numbers, scale: int, *inputs: Vector, valid: Mask | None = None) -> Value:
+    """Exact unscaled values, rounded to the call's type, or out of its range."""
+    rounded = decimals.rescale(values, scale, call.type.scale)
+    good = decimals.fits(rounded, call.type.precision)
+
+    def message(row: int) -> str:
+        number = decimals.show(int(values[0 if len(values) == 1 else row]), scale)
+        return f"{number} can't be represented as DECIMAL({call.type.precision}, {call.type.scale})."
+
+    if valid is not None:
+        good = good | ~valid
+    valid = both(valid, checked(call, good, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", message, *inputs))
+    return decimal_result(call, rounded, *inputs, valid=valid)
+
+
+# --- division
+
+
+def _nonzero(
+    call: Call, x: Vector, y: Vector, condition: str = "DIVIDE_BY_ZERO"
+) -> tuple[Numbers, Mask | None]:
+    """The divisors with 1 for 0, and where the quotient exists. Raises under ANSI, but not on NULL / 0."""
+    good = np.asarray(y.values != 0)
+    if good.all():
+        return y.values, None
+    what = "Division by zero" if condition == "DIVIDE_BY_ZERO" else "Remainder by zero"
+    valid = checked(
+        call, good, condition, lambda row: f"{what}. Use try_divide or try_mod to get NULL.", x, y
+    )
+    return np.where(good, y.values, 1).astype(y.values.dtype), both(valid, good)
+
+
+@kernel("divide", refuse=_only_fixed)
+def divide(call: Call, a: Value, b: Value) -> Value:
+    """Of DOUBLE or DECIMAL: Catalyst has cast integers."""
+    if pt.is_decimal(call.type):
+        x, y = unscaled(a), unscaled(b)
+        divisor, valid = _nonzero(call, x, y)
+        # at the result's scale at once: x·10^−s / y·10^−t = (x·10^(scale+t−s) / y)·10^−scale
+        scale = call.type.scale
+        shift = scale + b.type.scale - a.type.scale
+        numerator = decimals.multiply(x.values, decimals.power_of_ten(max(shift, 0)))
+        divisor = decimals.multiply(divisor, decimals.power_of_ten(max(-shift, 0)))
+        return _rounded(call, decimals.divide_half_up(numerator, divisor), scale, x, y, valid=valid)
+    x, y = vector(a), vector(b)
+    divisor, valid = _nonzero(call, x, y)
+    with np.errstate(all="ignore"):
+        return result(call, x.values / divisor, x, y, valid=valid)
+
+
+@kernel("integral_divide", refuse=_only_fixed)
+def integral_divide(call: Call, a: Value, b: Value) -> Value:
+    """DIV: toward zero, as BIGINT."""
+    if pt.is_decimal(a.type):
+        x, y = unscaled(a), unscaled(b)
+        divisor, valid = _nonzero(call, x, y)
+        left, right = _one_scale(x.values, a.type.scale, divisor, b.type.scale)
+        quotient, _ = decimals.divide_truncated(left, right)
+        if quotient.dtype == object:  # the low 64 bits, as Decimal.toLong takes them
+            quotient = ((quotient + 2**63) % 2**64 - 2**63).astype(np.int64)
+        return result(call, quotient, x, y, valid=valid)
+    x, y = vector(a), vector(b)
+    divisor, valid = _nonzero(call, x, y)
+    left = x.values.astype(np.int64)
+    wraps = (divisor == -1) & (left == np.iinfo(np.int64).min)
+    if wraps.any() and mode(call) != LEGACY:
+        overflow = checked(call, ~wraps, "ARITHMETIC_OVERFLOW", lambda row: _overflow(call), x, y)
+        valid = both(valid, overflow)
+    with np.errstate(all="ignore"):
+        quotient = left // divisor
+        quotient = quotient + ((left - quotient * divisor != 0) & ((left < 0) != (divisor < 0)))
+    return result(call, quotient, x, y, valid=valid)
+
+
+def _one_scale(a: Numbers, a_scale: int, b: Numbers, b_scale: int) -> tuple[Numbers, Numbers]:
+    scale = max(a_scale, b_scale)
+    return decimals.rescale(a, a_scale, scale), decimals.rescale(b, b_scale, scale)
+
+
+@kernel("remainder", refuse=_only_fixed)
+def remainder(call: Call, a: Value, b: Value) -> Value:
+    """a − b · truncate(a / b): the sign is that of a."""
+    return _modulo(call, a, b, lambda r, n: r)
+
+
+@kernel("pmod", refuse=_only_fixed)
+def positive_modulo(call: Call, a: Value, b: Value) -> Value:
+    """r = a % b; where that is negative, (r + b) % b."""
+
+    def positive(r: Numbers, n: Numbers) -> Numbers:
+        negative = np.asarray(r < 0)
+        if not negative.any():
+            return r
+        if object in (r.dtype, n.dtype):
+            _, shifted = decimals.divide_truncated(decimals.add(r, n), n)
+        else:
+            shifted = np.fmod(r + n, n)
+        return np.where(negative, shifted, r)
+
+    return _modulo(call, a, b, positive)
+
+
+def _modulo(call: Call, a: Value, b: Value, finish: Callable[[Numbers, Numbers], Numbers]) -> Value:
+    if pt.is_decimal(call.type):
+        x, y = unscaled(a), unscaled(b)
+        divisor, valid = _nonzero(call, x, y, "REMAINDER_BY_ZERO")
+        left, right = _one_scale(x.values, a.type.scale, divisor, b.type.scale)
+        _, rest = decimals.divide_truncated(left, right)
+        scale = max(a.type.scale, b.type.scale)
+        return _rounded(call, finish(rest, right), scale, x, y, valid=valid)
+    x, y = vector(a), vector(b)
+    divisor, valid = _nonzero(call, x, y, "REMAINDER_BY_ZERO")
+    left = x.values
+    if left.dtype.itemsize < 4 and left.dtype.kind == "i":  # Java computes TINYINT and SMALLINT as INT
+        left, divisor = left.astype(np.int32), divisor.astype(np.int32)
+    with np.errstate(all="ignore"):
+        return result(call, finish(np.fmod(left, divisor), divisor), x, y, valid=valid)
+
+
+# --- one operand
+
+
+@kernel("unary_positive", refuse=_only_fixed)
+def unary_positive(call: Call, value: Value) -> Value:
+    return value
+
+
+@kernel("unary_minus", refuse=_only_fixed)
+def unary_minus(call: Call, value: Value) -> Value:
+    return _signed(call, value, np.negative)
+
+
+@kernel("abs", refuse=_only_fixed)
+def absolute(call: Call, value: Value) -> Value:
+    return _signed(call, value, np.abs)
+
+
+def _signed(call: Call, value: Value, operate: Callable[[Numbers], Numbers]) -> Value:
+    """The least integer has no opposite: an overflow, or itself under LEGACY."""
+    if pt.is_decimal(call.type):
+        x = unscaled(value)
+        return decimal_result(call, operate(x.values), x)
+    x = vector(value)
+    if x.values.dtype.kind == "i" and mode(call) == ANSI:
+        good = x.values != -(1 << (_bits(call.type) - 1))
+        condition = "ARITHMETIC_OVERFLOW"
+        if pt.is_duration(call.type) and call.function == "unary_minus":
+            condition = "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION"
+        require(good, condition, lambda row: f"{type_name(call.type)} overflow.", x)
+    with np.errstate(all="ignore"):
+        return result(call, operate(x.values), x)
+
+
+# --- decimals inside the plan
+
+
+@kernel("check_overflow")
+def check_overflow(call: Call, value: Value) -> Value:
+    x = unscaled(value)
+    return _rounded(call, x.values, value.type.scale, x)
+
+
+@kernel("promote_precision")
+def promote_precision(call: Call, value: Value) -> Value:
+    return value
+
+
+@kernel("unscaled_value")
+def unscaled_value(call: Call, value: Value) -> Value:
+    """BIGINT; only applied to decimals of at most 18 digits."""
+    x = unscaled(value)
+    return result(call, x.values, x)
+
+
+@kernel("make_decimal")
+def make_decimal(call: Call, value: Value) -> Value:
+    """From the unscaled BIGINT."""
+    x = vector(value)
+    return _rounded(call, x.values, call.type.scale, x)

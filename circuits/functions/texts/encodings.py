@@ -1,0 +1,333 @@
+"""Strings, bytes and numbers as digits, digests and other encodings."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import zlib
+from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from urllib.parse import quote_plus
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.expressions.nodes import Call, Literal
+from dbsp.circuits.expressions.registry import Value
+from dbsp.circuits.expressions.vectors.numbers import per_distinct, strict, vector
+from dbsp.circuits.expressions.vectors.utf8 import bytes_of, from_bytes, slice_bytes
+
+_DIGITS = np.frombuffer(b"0123456789ABCDEF", np.uint8)
+
+
+def _in_base(array: pa.Array, bits: int) -> pa.Array:
+    """BIGINT as the digits, of `bits` bits each, of its two's complement, without leading zeros."""
+    values = vector(array).values.astype(np.int64).view(np.uint64)
+    places = 64 // bits
+    shifts = np.arange(places - 1, -1, -1, dtype=np.uint64) * np.uint64(bits)
+    digits = (values[:, None] >> shifts) & np.uint64(2**bits - 1)
+    leading = np.where(values == 0, places - 1, np.argmax(digits != 0, axis=1))
+    ends = np.arange(1, len(values) + 1) * places
+    text = _DIGITS[digits.astype(np.intp)].ravel()
+    return slice_bytes(text, ends - places + leading, ends, _strings_like(array))
+
+
+def _strings_like(array: pa.Array) -> pa.Array:
+    """A STRING array that is NULL where `array` is."""
+    return pc.if_else(array.is_valid(), "", pa.scalar(None, pa.string()))
+
+
+@strict("hex")
+def hexadecimal(call: Call, value: pa.Array) -> Value:
+    """Of a BIGINT, or two digits per byte of a string."""
+    if pa.types.is_integer(value.type):
+        return _in_base(value, 4)
+    data, offsets = bytes_of(value)
+    digits = np.stack((_DIGITS[data >> 4], _DIGITS[data & 15]), axis=1).ravel()
+    return from_bytes(digits, offsets * 2, _strings_like(value))
+
+
+@strict("bin")
+def binary(call: Call, value: pa.Array) -> Value:
+    return _in_base(value, 1)
+
+
+@strict("unhex")
+def from_hexadecimal(call: Call, text: pa.Array) -> Value:
+    """NULL where a character is no digit; an odd first digit is a byte of its own."""
+
+    def decode(digits: str) -> bytes | None:
+        if not re.fullmatch("[0-9a-fA-F]*", digits):
+            return None
+        return bytes.fromhex("0" * (len(digits) % 2) + digits)
+
+    if call.option("failOnError"):
+        return per_distinct(_or_fail(decode), call.type, text)
+    return per_distinct(decode, call.type, text)
+
+
+def _or_fail(decode: Callable[[str], bytes | None]) -> Callable[[str], bytes]:
+    def run(text: str) -> bytes:
+        found = decode(text)
+        if found is None:
+            raise EvaluationError("CONVERSION_INVALID_INPUT", f"'{text}' is not hexadecimal")
+        return found
+
+    return run
+
+
+@strict("conv")
+def convert_base(call: Call, number: pa.Array, source: Value, target: Value) -> Value:
+    """A number's digits in another base (2 … 36), in 64 bits, signed if the target base is negative."""
+    ansi = bool(call.option("ansiEnabled"))
+    return per_distinct(
+        lambda text, old, new: _convert(text, old, new, ansi), call.type, number, source, target
+    )
+
+
+_CONV_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _convert(text: str, source: int, target: int, ansi: bool) -> str | None:
+    if not (2 <= source <= 36 and 2 <= abs(target) <= 36):
+        return None
+    text = text.strip(" ")
+    if not text:
+        return None
+    negative = text.startswith("-")
+    value = 0
+    for character in text[negative:]:
+        digit = _CONV_DIGITS.find(character.upper()) if character.isascii() else -1
+        if not 0 <= digit < source:
+            break
+        value = value * source + digit
+    if value >= 2**64:
+        if ansi:
+            raise EvaluationError("ARITHMETIC_OVERFLOW", f"conv('{text}', {source}, {target}) overflows")
+        value = 2**64 - 1
+    if negative and target > 0:
+        value = 2**64 - 1 if value >= 2**63 else (-value) % 2**64
+    if target < 0 and value >= 2**63:
+        value, negative = 2**64 - value, True
+    digits = ""
+    while value:
+        value, rest = divmod(value, abs(target))
+        digits = _CONV_DIGITS[rest] + digits
+    return ("-" if negative and target < 0 else "") + (digits or "0")
+
+
+def _register_digest(name: str, digest: Callable[[bytes], object]) -> None:
+    @strict(name)
+    def run(call: Call, data: pa.Array) -> Value:
+        """Digests have no vectorised form here: each distinct value is digested once."""
+        return per_distinct(digest, call.type, data)
+
+
+_register_digest("md5", lambda data: hashlib.md5(data, usedforsecurity=False).hexdigest())
+_register_digest("sha1", lambda data: hashlib.sha1(data, usedforsecurity=False).hexdigest())
+_register_digest("crc32", zlib.crc32)
+
+
+@strict("static_invoke.ExpressionImplUtils.hmac")
+def keyed_digest(call: Call, key: pa.Array, data: Value, algorithm: Value) -> Value:
+    names = {"SHA-224", "SHA-256", "SHA-384", "SHA-512", "SHA1", "SHA-1", "MD5"}
+
+    def run(secret: bytes, message: bytes, name: str) -> bytes:
+        if name.upper() not in names:
+            raise EvaluationError("INVALID_PARAMETER_VALUE.HMAC_ALGORITHM", f"'{name}' is no digest")
+        if not secret:
+            raise EvaluationError("INVALID_PARAMETER_VALUE.HMAC_CRYPTO_ERROR", "an empty key of hmac")
+        return hmac.digest(secret, message, name.upper().replace("-", ""))
+
+    return per_distinct(run, call.type, key, data, algorithm)
+
+
+_SHA2 = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}
+
+
+@strict("sha2")
+def sha2(call: Call, data: pa.Array, bits: Value) -> Value:
+    """NULL for a length that isn't SHA-2's."""
+    return per_distinct(
+        lambda each, length: hashlib.new(_SHA2[length], each).hexdigest() if length in _SHA2 else None,
+        call.type,
+        data,
+        bits,
+    )
+
+
+@strict("static_invoke.Base64.encode")
+def to_base64(call: Call, data: pa.Array, chunked: Value) -> Value:
+    """In lines of 76 characters where `chunked`."""
+    lines = bool(chunked.as_py())
+
+    def encode(each: bytes) -> str:
+        text = base64.b64encode(each).decode()
+        return "\r\n".join(text[at : at + 76] for at in range(0, len(text), 76)) if lines else text
+
+    return per_distinct(encode, call.type, data)
+
+
+@strict("un_base64")
+def from_base64(call: Call, text: pa.Array) -> Value:
+    """As Java's MIME decoder, which skips characters of no meaning; option failOnError allows only blanks.
+
+    option tried: what can't be decoded is NULL.
+    """
+    if call.option("tried"):
+        return per_distinct(_checked_base64, call.type, text)
+    if call.option("failOnError"):
+        return per_distinct(_or_fail(_checked_base64), call.type, text)
+    return per_distinct(_mime_base64, call.type, text)
+
+
+def _checked_base64(text: str) -> bytes | None:
+    """Whole groups of four, of which the last one may be padded; None for anything else."""
+    compact = re.sub(r"[ \t\r\n\x0b\x0c]", "", text)
+    if not re.fullmatch(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?", compact):
+        return None
+    return _mime_base64(compact)
+
+
+def _mime_base64(text: str) -> bytes:
+    digits = re.sub(r"[^A-Za-z0-9+/]", "", text.split("=", 1)[0])
+    if len(digits) % 4 == 1:
+        raise EvaluationError("INVALID_BASE64", f"'{text}' ends within a byte")
+    return base64.b64decode(digits + "=" * (-len(digits) % 4))
+
+
+@strict("static_invoke.UrlCodec.encode")
+def url_encode(call: Call, text: pa.Array) -> Value:
+    return per_distinct(lambda each: quote_plus(each, safe="*").replace("~", "%7E"), call.type, text)
+
+
+_UTF_16 = {"UTF-16BE": "utf-16-be", "UTF-16LE": "utf-16-le", "UTF-16": "utf-16-be", "UTF-32": "utf-32-be"}
+
+
+def _not_unicode(call: Call) -> str | None:
+    charset = call.arguments[1]
+    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8", *_UTF_16):
+        return None
+    return "a character set that is none of UTF-8, UTF-16, UTF-16BE, UTF-16LE and UTF-32"
+
+
+@strict("static_invoke.Encode.encode", refuse=_not_unicode)
+def encode(call: Call, text: pa.Array, charset: Value, *modes: Value) -> Value:
+    """Java's UTF-16 begins with a byte order mark where there is text."""
+    name = charset.as_py().upper()
+    if name not in _UTF_16:
+        return text.cast(pa.binary())
+    mark = b"\xfe\xff" if name == "UTF-16" else b""
+    return per_distinct(lambda each: mark * bool(each) + each.encode(_UTF_16[name]), call.type, text)
+
+
+def _not_utf8(call: Call) -> str | None:
+    charset = call.arguments[1]
+    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8"):
+        return None
+    return "a character set other than UTF-8"
+
+
+@strict("static_invoke.StringDecode.decode", refuse=_not_utf8)
+def decode(call: Call, data: pa.Array, charset: Value, legacy_charsets: Value, legacy_errors: Value) -> Value:
+    """An error for what is not UTF-8."""
+    text = data.view(pa.string())
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        per_distinct(_decoded, call.type, data)
+    return text
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise EvaluationError("MALFORMED_CHARACTER_CODING", "a value is not UTF-8") from error
+
+
+@strict("static_invoke.Base32.encode")
+def to_base32(call: Call, data: pa.Array, *modes: Value) -> Value:
+    return per_distinct(lambda each: base64.b32encode(each).decode(), call.type, data)
+
+
+@strict("static_invoke.UnBase32.decode")
+def from_base32(call: Call, text: pa.Array, *modes: Value) -> Value:
+    """Digits of either case up to the first =; what is no digit is skipped, a part of a byte dropped."""
+    return per_distinct(_base32_bytes, call.type, text)
+
+
+def _base32_bytes(text: str) -> bytes:
+    digits = re.sub(r"[^A-Za-z2-7]", "", text.split("=", 1)[0]).upper()
+    alone = len(digits) % 8 == 1  # a last digit alone is a byte, of its upper three bits
+    whole = base64.b32decode((digits + "A" * (-len(digits) % 8)).encode())[: len(digits) * 5 // 8]
+    return whole + bytes([_BASE32.index(digits[-1]) >> 2]) if alone else whole
+
+
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+
+def _no_count(call: Call) -> str | None:
+    if pa.types.is_integer(call.arguments[1].type):
+        return None
+    return "a format that is not a number of places"
+
+
+@strict("format_number", refuse=_no_count)
+def format_number(call: Call, number: pa.Array, places: Value) -> Value:
+    """Thousands separated by commas; NULL for negative places.
+
+    Java writes the shortest digits of a DOUBLE and zeros behind them; HALF_EVEN, where those digits end in
+    a tie, by the exact value.
+    """
+    return per_distinct(_format_number, call.type, number, places)
+
+
+_EXACT = Context(prec=1200)
+
+
+def _format_number(number: float | int | Decimal, places: int) -> str | None:
+    if places < 0:
+        return None
+    value = Decimal(number)
+    if value.is_nan():
+        return "NaN"
+    if value.is_infinite():
+        return "-∞" if value < 0 else "∞"
+    unit = Decimal(1).scaleb(-places)
+    shown = Decimal(repr(number)) if isinstance(number, float) else value
+    is_tie = abs(shown).remainder_near(unit, context=_EXACT).copy_abs() * 2 == unit
+    rounded = (value if is_tie else shown).quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
+    return f"{rounded:,f}"
+
+
+@strict("sound_ex")
+def soundex(call: Call, text: pa.Array) -> Value:
+    return per_distinct(_soundex, call.type, text)
+
+
+_SOUNDS = {
+    letter: code
+    for code, letters in enumerate(("BFPV", "CGJKQSXZ", "DT", "L", "MN", "R"), 1)
+    for letter in letters
+}
+
+
+def _soundex(text: str) -> str:
+    """A letter and three digits; unchanged unless it begins with an ASCII letter."""
+    letters = [character.upper() if character.isascii() and character.isalpha() else "" for character in text]
+    if not letters or not letters[0]:
+        return text
+    code, last = letters[0], _SOUNDS.get(letters[0], 0)
+    for letter in letters[1:]:
+        if letter in ("H", "W"):  # of no account between equal sounds
+            continue
+        sound = _SOUNDS.get(letter, 0)
+        if sound and sound != last:
+            code += str(sound)
+        last = sound
+    return code[:4].ljust(4, "0")

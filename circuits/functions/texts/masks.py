@@ -1,0 +1,57 @@
+"""MASK and LUHN_CHECK."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import validity
+from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.expressions.registry import Value, kernel
+from dbsp.circuits.expressions.vectors.numbers import per_distinct, strict
+from dbsp.circuits.expressions.vectors.utf8 import bytes_of
+
+
+@kernel("mask")
+def mask(call: Call, text: Value, upper: Value, lower: Value, digit: Value, other: Value) -> Value:
+    """Letters and digits replaced by one character each; a NULL character leaves its kind as it is.
+
+    Once per distinct text: Unicode says what a letter is.
+    """
+    instead = [None if not each.is_valid else each.as_py() for each in (upper, lower, digit, other)]
+
+    def run(each: str) -> str:
+        return "".join(_masked(character, *instead) for character in each)
+
+    return per_distinct(run, call.type, text)
+
+
+def _masked(
+    character: str, upper: str | None, lower: str | None, digit: str | None, other: str | None
+) -> str:
+    kind = unicodedata.category(character)
+    if kind == "Lu":
+        return character if upper is None else upper
+    if kind == "Ll":
+        return character if lower is None else lower
+    if kind == "Nd":
+        return character if digit is None else digit
+    return character if other is None else other
+
+
+@strict("static_invoke.ExpressionImplUtils.isLuhnNumber")
+def luhn_check(call: Call, text: pa.Array) -> Value:
+    """Whether it is digits whose sum, every second one from the right doubled, is a multiple of 10."""
+    data, offsets = bytes_of(text)
+    lengths = np.diff(offsets)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    from_right = np.repeat(offsets[1:], lengths) - 1 - np.arange(len(data))
+    digits = data.astype(np.int64) - ord("0")
+    is_digit = (digits >= 0) & (digits <= 9)
+    doubled = np.where(from_right % 2 == 1, digits * 2 - 9 * (digits > 4), digits)
+    sums = np.bincount(owner, weights=np.where(is_digit, doubled, 0), minlength=len(lengths))
+    others = np.bincount(owner[~is_digit], minlength=len(lengths))
+    good = (lengths > 0) & (others == 0) & (sums % 10 == 0)
+    return pa.array(good, mask=~validity(text))

@@ -1,0 +1,92 @@
+"""What a reading of the clock will do: the moment at which it goes back, or first differs.
+
+Readings are computed a minute apart for two days, all at once; and between two minutes by halves, since none
+changes its way more than once a minute. Nothing is said of what lies beyond, so that is a moment too.
+Cost: the evaluation of 2,880 clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.progress.waterline import CLOCK
+
+_MINUTE = 60_000_000
+_MINUTES = 2 * 24 * 60
+
+
+def halved(happened: Callable[[int], bool], before: int, last: int) -> int | None:
+    """The first moment after `before`, up to `last`, at which something has happened that stays."""
+    least, most = before, min(before + 1, last)
+    while not happened(most):
+        if most >= last:
+            return None
+        least, most = most, min(before + 2 * (most - before), last)
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if happened(middle) else (middle, most)
+    return most
+
+
+def first_drop(expression: Expression, now: int) -> int:
+    """The first clock after `now` whose reading is below one before it; two days from now, if none is."""
+    clocks, values = _ahead(expression, now)
+    falls = np.flatnonzero(_true(pc.less(values[1:], values[:-1])))
+    if not len(falls):
+        return int(clocks[-1])
+    before = int(falls[0])
+    highest = values[before]
+    found = halved(
+        lambda clock: bool(pc.less(_read(expression, clock), highest).as_py()),
+        int(clocks[before]),
+        int(clocks[before + 1]),
+    )
+    assert found is not None
+    return found
+
+
+def first_change(expressions: Sequence[Expression], now: int) -> int:
+    """The first clock after `now` with another reading; two days from now, if there is none."""
+    return min(_first_change(expression, now) for expression in expressions)
+
+
+def _first_change(expression: Expression, now: int) -> int:
+    clocks, values = _ahead(expression, now)
+    same = equal_rows([values], np.arange(len(values)), [values], np.zeros(len(values), np.int64))
+    if same.all():
+        return int(clocks[-1])
+    after = int(np.flatnonzero(~same)[0])
+    found = halved(
+        lambda clock: not _read(expression, clock).equals(values[0]),
+        int(clocks[after - 1]),
+        int(clocks[after]),
+    )
+    assert found is not None
+    return found
+
+
+def _ahead(expression: Expression, now: int) -> tuple[np.ndarray, pa.Array]:
+    """(now and the beginnings of the minutes after it, the readings)."""
+    minutes = (now // _MINUTE + 1 + np.arange(_MINUTES, dtype=np.int64)) * _MINUTE
+    clocks = np.concatenate([np.array([now], np.int64), minutes])
+    return clocks, evaluate(expression, _rows(clocks))
+
+
+def _read(expression: Expression, clock: int) -> pa.Scalar:
+    return evaluate(expression, _rows(np.array([clock], np.int64)))[0]
+
+
+def _rows(clocks: np.ndarray) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([int64_array(clocks).view(CLOCK.type)], names=[CLOCK.name])
+
+
+def _true(values: pa.Array) -> np.ndarray:
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

@@ -1,0 +1,120 @@
+"""Phases: values of rows that read the step clock, where it is known when they may change.
+
+    phases(I)ₜ[x, v] = I[x]  where v = f(x, clockₜ) and p(x, clockₜ)
+
+    phases^Δ(d)ₜ = π_now(d) + π_now(T) − π_before(T)          T = the rows of z⁻¹(I(d)) that change
+
+A row changes where a reading g of the clock comes to the other side of a value of the row: those between the
+two steps' readings lie side by side in a timeline (`temporal_filter.py`), whichever way the reading went. All
+rows may change where a reading that mostly stands still, as a date, has changed.
+State: none of its own.  Cost: O(|d| + |T|).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.inputs.thresholds import reached
+from dbsp.circuits.operators.linear import where_true
+from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of
+from dbsp.circuits.progress.limits import waterline_row
+from dbsp.circuits.progress.waterline import CLOCK, Waterlines
+from dbsp.circuits.traces.sorted_run import batches_of
+from dbsp.circuits.traces.timeline import due, passed
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """column: of the value. clock: g over the clock alone. at_once: a reading that equals it is beyond it.
+
+    turns: the reading may go back.
+    """
+
+    column: int
+    clock: Expression
+    at_once: bool
+    turns: bool
+
+
+@dataclass(frozen=True)
+class Phases(Operator):
+    """Inputs: rows, then of each crossing their timeline, then, if there are readings, the trace of all rows.
+
+    values, condition: over the rows, and the clock as a further column. Output: the rows' columns, then the
+    values, of rows for which the condition is true; none of those has a crossing of `ahead` behind it.
+    restless: a reading differs in every step, and so makes none happen.
+    """
+
+    crossings: tuple[Crossing, ...]
+    readings: tuple[Expression, ...]
+    values: tuple[Expression, ...]
+    condition: Expression | None
+    ahead: tuple[int, ...]
+    restless: bool
+    output: pa.Schema
+
+    @property
+    def cost(self) -> str:
+        crossed = "rows that the clock passes" if self.crossings else ""
+        shown = ", ".join(str(e).replace("#0", "now()") for e in self.readings)
+        everything = f"all rows when {shown} changes" if self.readings else ""
+        return "linear, and " + " and ".join(part for part in (crossed, everything) if part)
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return self.output
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        rows, *traces = inputs
+        earlier, now = context.waterlines, reached(context, ())
+        found = [self._at(delta_of(rows), now)]
+        if CLOCK.name in earlier and earlier[CLOCK.name] != now[CLOCK.name]:
+            for touched in self._touched(traces, earlier, now):
+                found += [-self._at(touched, earlier), self._at(touched, now)]
+        total = ZSet.sum(self.output, found)
+        return total.consolidate(context.seed) if len(found) > 1 else total
+
+    def _at(self, rows: ZSet, clock: Waterlines) -> ZSet:
+        """The rows' phase at that clock."""
+        if not len(rows):
+            return ZSet.empty(self.output)
+        there = pa.repeat(clock[CLOCK.name], len(rows))
+        names = [*rows.rows.schema.names, CLOCK.name]
+        wide = pa.RecordBatch.from_arrays([*rows.rows.columns, there], names=names)
+        columns = [*rows.rows.columns, *(evaluate(value, wide) for value in self.values)]
+        phase = ZSet(pa.RecordBatch.from_arrays(columns, schema=self.output), rows.weights)
+        return phase if self.condition is None else phase.take(where_true(self.condition, wide))
+
+    def _touched(self, traces: Sequence[Value], earlier: Waterlines, now: Waterlines) -> Iterator[ZSet]:
+        """T: a row that several timelines have is taken from the first of them."""
+        then, here = ([reading(c.clock, clock) for c in self.crossings] for clock in (earlier, now))
+        if any(reading(e, earlier) != reading(e, now) for e in self.readings):
+            everything = traces[-1]
+            assert isinstance(everything, Integral)
+            yield from (batch.zset for batch in batches_of(everything.before))
+            return
+        for i, crossing in enumerate(self.crossings):
+            timeline = traces[i]
+            assert isinstance(timeline, Integral)
+            ends = (then[i], here[i])
+            if crossing.turns and pc.less(here[i], then[i]).as_py():
+                ends = (here[i], then[i])
+            for rows in due(timeline.layout, timeline.before, ends[0], ends[1], crossing.at_once):
+                first = np.ones(len(rows), np.bool_)
+                for j, other in enumerate(self.crossings[:i]):
+                    at = rows.rows.column(other.column)
+                    first &= passed(at, then[j], other.at_once) == passed(at, here[j], other.at_once)
+                yield rows.take(np.flatnonzero(first))
+
+
+def reading(expression: Expression, clock: Waterlines) -> pa.Scalar:
+    """The expression's value at a clock. Raises EvaluationError."""
+    return evaluate(expression, waterline_row((CLOCK,), clock))[0]

@@ -1,0 +1,75 @@
+"""Emit: the changes of a view that leave, of the keys that fire.
+
+    emit^Δ(K) = Σ { −emitted(k) + v(k) : k ∈ K }        emitted = z⁻¹(I(emit^Δ))
+
+v(k): the view's rows of key k after the step. What hasn't changed cancels. So the sum of all emissions is,
+for each key, the view as of a step at which it fired.
+State: the emitted rows, by key.  Cost: O(|K| log |I(v)|).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.operators.emission.trigger import STATE
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.progress.limits import Limit
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Emit(Operator):
+    """Inputs: the keys that fire (and their result's state), the view's trace, placed by the key.
+
+    limits: emitted rows for which one holds will not be asked for again. once: the name of a stream, none of
+    whose rows is ever taken back; DataError where one would be, as after the end of its input.
+    """
+
+    key: tuple[int, ...]
+    flagged: bool = False
+    limits: tuple[Limit, ...] = ()
+    once: str = ""
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[1].append(pa.field(STATE, pa.string())) if self.flagged else inputs[1]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.key
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(self.schema(*inputs), self.key)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+    ) -> Integral:
+        fired, view = delta_of(inputs[0]).rows, inputs[1]
+        assert isinstance(view, Integral)
+        keys = fired.columns[: len(self.key)]
+        hashes = hash_rows(keys, fired.num_rows, context.seed)
+        emitted = Integral(layout, before, Batch.empty(layout))
+        after = Integral(view.layout, view.after, view.delta)
+        parts = []
+        for _, batch, there in emitted.find(keys, hashes, self.key, whole_key=False):
+            parts.append(-batch.zset.take(there))
+        for owner, batch, there in after.find(keys, hashes, self.key, whole_key=False):
+            rows = take(batch.rows, there)
+            if self.flagged:
+                state = fired.column(fired.num_columns - 1).take(pa.array(owner))
+                rows = rows.append_column(pa.field(STATE, pa.string()), state)
+            parts.append(ZSet(rows, np.asarray(batch.weights[there])))
+        delta = Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed)
+        if self.once and (delta.weights < 0).any():
+            raise DataError(
+                f"stream '{self.once}': a row that has left would change, as can be only after the end of "
+                "the input; go on from a state before that, or declare the view without STREAM"
+            )
+        return Integral(layout, before, delta)

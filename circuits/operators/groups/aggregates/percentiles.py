@@ -1,0 +1,126 @@
+"""Percentiles: a value of the group, or one between two neighbours, by its place in the group's order.
+
+    percentile p of n sorted values: at place (n − 1) p, between floor and ceiling by distance
+    percentile_disc, approx_percentile: the ⌈n p⌉-th value
+
+State: the values.  Cost: O(r log r) for the r rows of the touched groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.columns.arrow import fixed_values, int64_array
+from dbsp.circuits.columns.sorting import SortKey
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+
+
+class Places:
+    """Groups of values, each in order. sizes: int64[groups]."""
+
+    sizes: np.ndarray
+
+    def at(self, place: np.ndarray) -> pa.Array:
+        """The value at a place of each group; NULL where the group is empty."""
+        raise NotImplementedError(type(self).__name__)
+
+
+@dataclass(frozen=True)
+class Percentile(Finish):
+    """kind: 'continuous', 'discrete', or 'approximate': exact here, as Spark is while groups are small.
+
+    Columns: the value, and how often it counts if `frequencies`. many: the result is an array, as long as
+    `percentages`. accuracy: what 'approximate' was asked for.
+    """
+
+    kind: str
+    percentages: tuple[float, ...]
+    many: bool = False
+    descending: bool = False
+    frequencies: bool = False
+    accuracy: int = 10000
+
+    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+        listed = members.listed((SortKey(0, self.descending),))
+        weights = listed.weights
+        if self.frequencies:
+            weights = weights * copies(listed.columns[1])
+        return self.of(_InGroups(listed.columns[0], weights, listed.owner, listed.count), kind)
+
+    def of(self, places: Places, kind: pa.DataType) -> pa.Array:
+        """One result a group of `places`."""
+        out = kind.value_type if self.many else kind
+        results = [self._one(places, p, out) for p in self.percentages]
+        if not self.many:
+            return results[0]
+        width, count = len(results), len(places.sizes)
+        values = pa.concat_arrays(results).take(
+            int64_array(np.arange(width * count).reshape(width, -1).T.ravel().copy())
+        )
+        offsets = pa.array(np.arange(count + 1) * width, pa.int32())
+        return pa.ListArray.from_arrays(offsets, values, mask=pa.array(places.sizes == 0)).cast(kind)
+
+    def _one(self, places: Places, percentage: float, kind: pa.DataType) -> pa.Array:
+        sizes = places.sizes
+        if self.kind == "continuous":
+            return self._between(places, (sizes - 1) * percentage, kind)
+        rank = np.ceil(sizes * percentage).astype(np.int64) - 1
+        if self.kind == "approximate":
+            edge = 1.0 / self.accuracy
+            rank = np.zeros_like(rank) if percentage <= edge else rank
+            rank = sizes - 1 if percentage >= 1 - edge else rank
+        found = places.at(np.clip(rank, 0, np.maximum(sizes - 1, 0)))
+        return found if found.type == kind else _doubles_as(_as_doubles(found), found.is_null(), kind)
+
+    def _between(self, places: Places, position: np.ndarray, kind: pa.DataType) -> pa.Array:
+        position = np.maximum(position, 0.0)
+        lower, higher = np.floor(position), np.ceil(position)
+        below, above = places.at(lower.astype(np.int64)), places.at(higher.astype(np.int64))
+        a, b = _as_doubles(below), _as_doubles(above)
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is a result
+            between = a + (b - a) * (position - lower)
+        return _doubles_as(np.where((lower == higher) | (a == b), a, between), below.is_null(), kind)
+
+
+class _InGroups(Places):
+    """Values by group and order, each so often."""
+
+    def __init__(self, values: pa.Array, often: np.ndarray, owner: np.ndarray, count: int) -> None:
+        self._values, self._ends = values, np.cumsum(often)
+        self.sizes = np.zeros(count, dtype=np.int64)
+        np.add.at(self.sizes, owner, often)
+        self._starts = np.cumsum(self.sizes) - self.sizes
+
+    def at(self, place: np.ndarray) -> pa.Array:
+        row = np.searchsorted(self._ends, self._starts + place, "right")
+        return self._values.take(pa.array(row, mask=self.sizes == 0))
+
+
+def copies(frequencies: pa.Array) -> np.ndarray:
+    """int64[n]. Raises EvaluationError where one is negative."""
+    often = fixed_values(frequencies).astype(np.int64)
+    if (often < 0).any():
+        bad = int(often[often < 0][0])
+        raise EvaluationError(
+            "NEGATIVE_VALUES_IN_FREQUENCY_EXPRESSION", f"percentile: the negative frequency {bad}"
+        )
+    return often
+
+
+def _as_doubles(values: pa.Array) -> np.ndarray:
+    if pa.types.is_decimal(values.type):
+        # by its digits: Arrow's own conversion is off by an ulp
+        values = pc.cast(pc.cast(values, pa.string()), pa.float64())
+    return fixed_values(values).astype(np.float64)
+
+
+def _doubles_as(values: np.ndarray, nothing: pa.Array, kind: pa.DataType) -> pa.Array:
+    mask = np.asarray(nothing.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if pa.types.is_floating(kind):
+        return pa.array(values, kind, mask=mask)
+    return pa.array(np.where(mask, 0.0, values).astype(np.int64), mask=mask).cast(kind)

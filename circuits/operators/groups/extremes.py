@@ -1,0 +1,105 @@
+"""The least or greatest value of a group, from a trace ordered by value.
+
+    max(i)[g] = max { v : i[g, v] > 0 }
+
+The trace keeps (key, value) sorted by (hash of key, order code of value), so the candidates of a group
+are its outermost rows (`circuits/operators/joins/outermost.py`), fetched a few at a time: if a complete one
+has a positive weight the group is decided, else more is fetched.
+Cost: O(log n) a group and batch, as long as few of a group's outermost values have been retracted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
+from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
+from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
+from dbsp.circuits.traces.batch import HIGH, LOW, Batch
+from dbsp.circuits.traces.trace import Integral
+
+_FIRST_FETCH = 4
+_PAIR = ("ordering", "value")
+
+
+def extremes(integral: Integral, keys: list[pa.Array], highs: np.ndarray, greatest: bool) -> pa.Array:
+    """For each group its extreme value in `integral.before`, or NULL.
+
+    integral: rows (keys…, value), value not NULL, placed by the keys, ordered by the value; or rows (keys…,
+    ordering, value): the value beside the extreme ordering, of several the extreme one.
+    highs: uint64 per group, the hash of its keys.
+    """
+    fields = [field.type for field in integral.layout.schema][len(keys) :]
+    value_type = fields[0] if len(fields) == 1 else pa.struct(list(zip(_PAIR, fields, strict=True)))
+    found: list[pa.Array] = []
+    owners: list[np.ndarray] = []
+    groups, fetch = np.arange(len(highs)), _FIRST_FETCH
+    while len(groups):
+        columns = tuple(range(len(keys)))
+        fetched = outermost(
+            integral.before, keys, groups, highs[groups] & HIGH, highs[groups] | LOW, columns, greatest, fetch
+        )
+        winner_of, winners, undecided = _decide(fetched, len(keys), value_type)
+        owners.append(groups[winner_of])
+        found.append(winners)
+        groups, fetch = groups[undecided], fetch * 8
+    values = _scatter(found, owners, len(highs), value_type)
+    if len(fields) > 1:
+        return values.flatten()[1]
+    # 0.0 and -0.0 tie: as one value, or which of them was found first would show
+    return pc.add(values, pa.scalar(0, value_type)) if pa.types.is_floating(value_type) else values
+
+
+def _values(batch: Batch, column: int) -> pa.Array:
+    """The values from the column on: of more than one, pairs."""
+    columns = batch.rows.columns[column:]
+    return columns[0] if len(columns) == 1 else pa.StructArray.from_arrays(columns, names=list(_PAIR))
+
+
+def _decide(
+    fetched: Outermost, column: int, value_type: pa.DataType
+) -> tuple[np.ndarray, pa.Array, np.ndarray]:
+    """(groups decided with a value, their values, groups that need more rows). column: the value's."""
+    if not fetched.parts:
+        return np.zeros(0, np.int64), pa.array([], value_type), np.flatnonzero(~fetched.everything)
+    owner = np.concatenate([owner for owner, _ in fetched.parts])
+    value = pa.concat_arrays([_values(batch, column) for _, batch in fetched.parts])
+    weight = np.concatenate([batch.weights for _, batch in fetched.parts])
+    code = np.concatenate([codes_of(batch) for _, batch in fetched.parts])
+    if not len(owner):
+        return np.zeros(0, np.int64), value, np.flatnonzero(~fetched.everything)
+    pairs = [int64_array(np.ascontiguousarray(owner)), value]
+    order, starts = group_rows(pairs, hash_rows(pairs, len(owner)))
+    total = np.add.reduceat(weight[order], starts)
+    first = order[starts]
+    first = first[(total > 0) & fetched.is_complete(owner[first], code[first])]
+    rank = _rank(value.take(int64_array(np.ascontiguousarray(first))))
+    by = np.lexsort((rank if fetched.greatest else ~rank, owner[first]))
+    last = np.ones(len(by), dtype=np.bool_)
+    last[:-1] = owner[first][by[1:]] != owner[first][by[:-1]]
+    winner = first[by[last]]
+    undecided = ~fetched.everything
+    undecided[owner[winner]] = False
+    return owner[winner], value.take(int64_array(np.ascontiguousarray(winner))), np.flatnonzero(undecided)
+
+
+def _rank(values: pa.Array) -> np.ndarray:
+    """int64[n] that compare as the values do."""
+    if has_order_bits(values.type):
+        return order_bits(values)
+    # what ties is told apart, or which of them was found first would show
+    return dense_ranks([*sort_keys(values), *sort_keys(values, exact=True)], len(values))
+
+
+def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, kind: pa.DataType) -> pa.Array:
+    """The found values at their groups' positions, NULL elsewhere."""
+    position = np.full(count, -1, dtype=np.int64)
+    owner = np.concatenate(owners) if owners else np.zeros(0, np.int64)
+    position[owner] = np.arange(len(owner))
+    values = pa.concat_arrays(found) if found else pa.array([], kind)
+    return values.take(pa.array(position, mask=position < 0))

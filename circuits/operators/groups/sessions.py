@@ -1,0 +1,125 @@
+"""Sessions: the rows of a partition whose intervals overlap, or touch, belong together.
+
+Rows have intervals [start, end]. In order of start, a row opens a session iff it is the first of its
+partition or its start is greater than every end before it:
+
+    opens(i) = start(i) > max { end(j) : j < i }
+    session_start = start of the row that opens it          session_end = the greatest end in it
+
+    sessions^Δ(d) = −A + s(A + d)       A: rows put out whose session touches what the rows of d span
+
+Sessions are maximal: one that none of the new rows touches stays as it is, and so do all whose end is below
+every new row's start. That is why rows can be collected by their session's end.
+
+Source: Spark's session_window, whose windows are half-open, but merge where one ends when the next starts.
+State: the rows put out, by partition.  Cost: O(r log r) for the r rows of the touched partitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import concat, fixed_values, int64_array, take
+from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.operators.groups.touched import groups_of, held_rows
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Sessions(Operator):
+    """Input: placed by `partition`, with the columns `start` and `end`, which are never NULL.
+
+    Output: its rows, then start and end of their session.
+    """
+
+    partition: tuple[int, ...]
+    start: int
+    end: int
+    output: pa.Schema
+
+    @property
+    def cost(self) -> str:
+        return "touched partitions"
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return self.output
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.partition
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(self.output, self.partition)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+    ) -> Integral:
+        delta = delta_of(inputs[0])
+        if not len(delta):
+            return Integral(layout, before, Batch.empty(layout))
+        hashes = hash_rows([delta.rows.column(i) for i in self.partition], len(delta), context.seed)
+        groups = groups_of(Batch(hashes, delta.rows, delta.weights), self.partition, context.seed)
+        stored = Integral(layout, before, Batch.empty(layout))
+        owner, held = held_rows(stored, groups, hashes[groups.first], self.partition)
+        spans = [fixed_values(delta.rows.column(i)) for i in (self.start, self.end)]
+        order = np.argsort(groups.owner, kind="stable")
+        opens = np.flatnonzero(np.diff(groups.owner[order], prepend=-1))
+        least, greatest = (
+            f.reduceat(span[order], opens) for f, span in zip((np.minimum, np.maximum), spans, strict=True)
+        )
+        width = held.rows.num_columns
+        first, last = (fixed_values(held.rows.column(i)) for i in (width - 2, width - 1))
+        touched = np.flatnonzero((last >= least[owner]) & (first <= greatest[owner]))
+        owner, held = owner[touched], held.take(touched)
+        after = self._summed(delta, held, np.concatenate([groups.owner, owner]), context.seed)
+        change = ZSet.sum(layout.schema, [self._sessions(layout.schema, *after), -held])
+        return Integral(layout, before, Batch.build(layout, change, context.seed))
+
+    def _summed(self, delta: ZSet, held: ZSet, owner: np.ndarray, seed: int) -> tuple[ZSet, np.ndarray]:
+        """(the rows of both without sessions, each once, the group of each)"""
+        width = delta.rows.num_columns
+        rows = concat(delta.rows.schema, [delta.rows, held.rows.select(list(range(width)))])
+        same, starts = group_rows(rows.columns, hash_rows(rows.columns, rows.num_rows, seed))
+        totals = np.add.reduceat(np.concatenate([delta.weights, held.weights])[same], starts)
+        there = np.flatnonzero(totals)
+        kept = same[starts[there]]
+        return ZSet(take(rows, kept), totals[there]), owner[kept]
+
+    def _sessions(self, schema: pa.Schema, rows: ZSet, owner: np.ndarray) -> ZSet:
+        """The rows with their sessions; a row of negative weight, not there yet, has its own interval."""
+        there = rows.weights > 0
+        start, end = (fixed_values(rows.rows.column(i)) for i in (self.start, self.end))
+        order = np.lexsort((start, owner, ~there))[: np.count_nonzero(there)]
+        opener, closer = np.arange(len(rows)), np.arange(len(rows))
+        opener[order], closer[order] = _merged(owner[order], start[order], end[order], order)
+        sides = (
+            rows.rows.column(i).take(int64_array(at)) for i, at in ((self.start, opener), (self.end, closer))
+        )
+        return ZSet(pa.RecordBatch.from_arrays([*rows.rows.columns, *sides], schema=schema), rows.weights)
+
+
+def _merged(
+    group: np.ndarray, start: np.ndarray, end: np.ndarray, names: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Per row, by group and start, the names of the row that opens its session and of one with its end."""
+    count = len(start)
+    by_end = np.argsort(end, kind="stable")
+    rank = np.empty(count, dtype=np.int64)
+    rank[by_end] = np.arange(count)
+    fresh = np.diff(group, prepend=-1) != 0
+    # a group's ranks are above all of those before it, so that one running maximum serves all
+    above = (np.cumsum(fresh) - 1) * count
+    furthest = by_end[np.maximum.accumulate(above + rank) - above]
+    opens = fresh.copy()
+    opens[1:] |= start[1:] > end[furthest[:-1]]
+    first = np.flatnonzero(opens)
+    session = np.cumsum(opens) - 1
+    closes = np.append(first[1:], count) - 1
+    return names[first[session]], names[furthest[closes[session]]]

@@ -1,0 +1,180 @@
+"""Top-k: of each partition the rows whose rank in an order is at most k.
+
+    top^Δ(d) = −(z⁻¹(I)|T)≤ₖ + (I|T)≤ₖ        T = partitions of d,   a≤ₖ = { x ∈ a : rank(x) <= k }
+
+Where the input can retract, any of its rows may come up: they are all kept, ordered within the partition, and
+the outermost are fetched until k are complete (`circuits/operators/joins/outermost.py`). Where it can't, (a +
+b)≤ₖ = (a≤ₖ + b)≤ₖ: what was left out once stays out, and the rows put out are all there is to keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import concat, take
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.sorting import SortKey, sort_rows
+from dbsp.circuits.operators.groups.touched import (
+    Side,
+    Touched,
+    difference,
+    groups_of,
+    held_rows,
+    list_rows,
+)
+from dbsp.circuits.operators.groups.windows.calls import WindowFunction
+from dbsp.circuits.operators.groups.windows.functions import evaluate_window
+from dbsp.circuits.operators.groups.windows.partitions import Partitions
+from dbsp.circuits.operators.joins.outermost import codes_of, outermost
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+_FIRST_FETCH = 4
+
+
+@dataclass(frozen=True)
+class Top(Operator):
+    """Input: an Integrate node placed by exactly `partition`, ordered by the first column of `order`.
+
+    ranking: 'row_number', 'rank' or 'dense_rank'. Output: the input's rows, then the rank if `ranked`.
+    State: the trace that is read.  Cost: O((k + log |I|)) a partition and run, as long as few of its
+    outermost rows have been retracted.
+    """
+
+    partition: tuple[int, ...]
+    order: tuple[SortKey, ...]
+    ranking: str
+    size: int
+    ranked: bool = False
+
+    @property
+    def cost(self) -> str:
+        return f"the first {self.size} rows of touched partitions"
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0].append(pa.field("rank", pa.int32())) if self.ranked else inputs[0]
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        (integral,) = inputs
+        assert isinstance(integral, Integral)
+        schema = self.schema(integral.layout.schema)
+        if not len(integral.delta):
+            return ZSet.empty(schema)
+        groups = groups_of(integral.delta, self.partition, context.seed)
+        highs = integral.delta.keys[groups.first] & HIGH
+        left, fetch = np.arange(len(highs)), max(_FIRST_FETCH, 2 * self.size)
+        parts: list[ZSet] = []
+        while len(left):
+            fetched = outermost(
+                integral.before,
+                groups.keys,
+                left,
+                highs[left],
+                highs[left] | LOW,
+                self.partition,
+                self.order[0].descending,
+                fetch,
+            )
+            place = np.full(len(highs), -1, dtype=np.int64)
+            place[left] = np.arange(len(left))
+            owned = [(place[groups.owner], integral.delta), *fetched.parts]
+            complete = []
+            for owner, batch in owned:
+                kept = np.flatnonzero((owner >= 0) & fetched.is_complete(owner, codes_of(batch)))
+                complete.append((owner[kept], batch.take(kept)))
+            touched = list_rows(
+                integral.layout, [], len(left), complete[1:], complete[0], self.order, context.seed
+            )
+            sides = [self._side(touched, weights) for weights in (touched.before, touched.after)]
+            decided = fetched.everything | np.logical_and.reduce(
+                [self._is_full(touched, weights) for weights in (touched.before, touched.after)]
+            )
+            before, after = (_of_groups(side, decided[touched.group]) for side in sides)
+            parts.append(difference(schema, touched.rows, before, after))
+            left, fetch = left[~decided], fetch * 8
+        return ZSet.sum(schema, parts).consolidate(context.seed)
+
+    def _is_full(self, touched: Touched, weights: np.ndarray) -> np.ndarray:
+        """bool per group: whether the rows listed on this side are enough to rank k of them."""
+        if self.ranking != "dense_rank":
+            return touched.sizes(weights) >= self.size
+        there = np.flatnonzero(weights)
+        opens = np.diff(touched.peers[there], prepend=-1) != 0
+        return np.bincount(touched.group[there[opens]], minlength=touched.count) >= self.size
+
+    def _side(self, touched: Touched, weights: np.ndarray) -> Side:
+        """The copies of rows with a rank of at most k, and their ranks if they are put out."""
+        everywhere = np.arange(len(weights))
+        at, ranks = _ranked(everywhere, touched.group, touched.peers, weights, self.ranking)
+        kept = np.flatnonzero(ranks <= self.size)
+        return at[kept], [pa.array(ranks[kept].astype(np.int32))] if self.ranked else []
+
+
+@dataclass(frozen=True)
+class TopOfAppends(Operator):
+    """Top of an input that never retracts, placed by `partition`. Output: the rows.
+
+    State: the rows put out, by partition.  Cost: O(k + log |top|) a partition.
+    """
+
+    partition: tuple[int, ...]
+    order: tuple[SortKey, ...]
+    ranking: str
+    size: int
+
+    @property
+    def cost(self) -> str:
+        return f"the first {self.size} rows of touched partitions"
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.partition
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(inputs[0], self.partition)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+    ) -> Integral:
+        delta = delta_of(inputs[0])
+        columns = [delta.rows.column(i) for i in self.partition]
+        hashes = hash_rows(columns, len(delta), context.seed)
+        groups = groups_of(Batch(hashes, delta.rows, delta.weights), self.partition, context.seed)
+        reached = Integral(layout, before, Batch.empty(layout))
+        owner, kept = held_rows(reached, groups, hashes[groups.first], self.partition)
+        # new rows cancel none: equal ones need not be found, they are copies, side by side once sorted
+        listed = concat(layout.schema, [delta.rows, kept.rows])
+        group = np.concatenate([groups.owner, owner])
+        after = np.concatenate([delta.weights, kept.weights])
+        by, peers = sort_rows(listed, group, self.order)
+        at, ranks = _ranked(by, group[by], peers, after[by], self.ranking)
+        change = np.bincount(at[ranks <= self.size], minlength=len(after))
+        change[len(delta) :] -= kept.weights
+        changed = np.flatnonzero(change)
+        zset = ZSet(take(listed, changed), change[changed])
+        return Integral(layout, before, Batch.build(layout, zset, context.seed))
+
+
+def _ranked(
+    at: np.ndarray, group: np.ndarray, peers: np.ndarray, weights: np.ndarray, ranking: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """(row int64[n], rank int64[n]) of every copy of sorted rows. at: where each of them is."""
+    at, group, peers = (np.repeat(one, weights) for one in (at, group, peers))
+    rows = Partitions(_NO_COLUMNS, at, group, peers, ())
+    ranks = evaluate_window(WindowFunction(ranking, pa.int64()), rows)
+    return at, np.asarray(ranks.to_numpy(zero_copy_only=False))
+
+
+# ranks look at places alone
+_NO_COLUMNS = pa.RecordBatch.from_arrays([], names=[])
+
+
+def _of_groups(side: Side, wanted: np.ndarray) -> Side:
+    at, columns = side
+    kept = np.flatnonzero(wanted[at])
+    return at[kept], [column.take(pa.array(kept)) for column in columns]

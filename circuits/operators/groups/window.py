@@ -1,0 +1,110 @@
+"""Window functions: every row of a partition, with columns computed from the partition.
+
+    window^Δ(d) = −w(z⁻¹(I)|T) + w(I|T)        T = partitions of d
+
+State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, and
+the lengths of their frames for functions that list a frame's values (`windows/values.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.sorting import SortKey, sort_rows
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
+from dbsp.circuits.operators.groups.windows.calls import WindowFunction
+from dbsp.circuits.operators.groups.windows.functions import evaluate_window
+from dbsp.circuits.operators.groups.windows.partitions import Partitions
+from dbsp.circuits.operators.groups.windows.values import is_gathered
+from dbsp.circuits.operators.operator import Context, Operator, Value
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Window(Operator):
+    """Input: an Integrate node, placed by `partition` or some of it. Output: its rows, then the functions.
+
+    Where an order leaves rows tied, they follow each other by their values, so that the result is a function
+    of what the partition holds.
+    """
+
+    partition: tuple[int, ...]
+    functions: tuple[WindowFunction, ...]
+
+    @property
+    def cost(self) -> str:
+        listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
+        return "; ".join(["touched partitions", *(f"every row's frame for {text}" for text in listed)])
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
+        return pa.schema([*inputs[0], *computed])
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        (integral,) = inputs
+        assert isinstance(integral, Integral)
+        schema = self.schema(integral.layout.schema)
+        if not len(integral.delta):
+            return ZSet.empty(schema)
+        orders = list(dict.fromkeys(function.order for function in self.functions))
+        touched = touched_groups(integral, self.partition, orders[0], context.seed)
+        sorted_ = {orders[0]: (np.arange(len(touched.group)), touched.peers)}
+        for order in orders[1:]:
+            sorted_[order] = sort_rows(touched.rows, touched.group, order)
+        before, after = (
+            (np.repeat(np.arange(len(w)), w), self._values(touched, w, sorted_))
+            for w in (touched.before, touched.after)
+        )
+        return difference(schema, touched.rows, before, after).consolidate(context.seed)
+
+    def _values(
+        self,
+        touched: Touched,
+        weights: np.ndarray,
+        sorted_: dict[tuple[SortKey, ...], tuple[np.ndarray, np.ndarray]],
+    ) -> list[pa.Array]:
+        """The functions' values, one for each copy of each row of `touched`, in its order."""
+        values: list[pa.Array] = [None] * len(self.functions)
+        for order, (positions, peers) in sorted_.items():
+            copies = weights[positions]
+            rows = Partitions(
+                touched.rows,
+                np.repeat(positions, copies),
+                np.repeat(touched.group[positions], copies),
+                np.repeat(peers, copies),
+                order,
+            )
+            back = _inverse(positions, weights, copies)
+            for i, function in enumerate(self.functions):
+                if function.order == order:
+                    value = self._value(function, rows)
+                    values[i] = value if back is None else value.take(int64_array(back))
+        return values
+
+    def _value(self, function: WindowFunction, rows: Partitions) -> pa.Array:
+        """Raises EvaluationError after the function and what it reads of an example row."""
+        try:
+            return evaluate_window(function, rows)
+        except EvaluationError as error:
+            where = ""
+            if error.row is not None:
+                read = {*self.partition, *(by.column for by in function.order), *function.arguments}
+                where = f" where {described(rows.distinct, int(rows.at[error.row]), sorted(read))}"
+            raise error.within(f"{function.text or function.function}{where}") from None
+
+
+def _inverse(positions: np.ndarray, weights: np.ndarray, copies: np.ndarray) -> np.ndarray | None:
+    """Where each copy of each row, in the order of rows, is in the order of `positions`; None: in place."""
+    if (positions == np.arange(len(positions))).all():
+        return None
+    starts = np.empty(len(positions), dtype=np.int64)
+    starts[positions] = np.cumsum(copies) - copies
+    own = np.cumsum(weights) - weights
+    return np.repeat(starts - own, weights) + np.arange(int(weights.sum()))

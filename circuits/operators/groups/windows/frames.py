@@ -1,0 +1,63 @@
+"""Frames: for each row the stretch of its partition that a function sees.
+
+    ROWS BETWEEN a AND b     the rows from a places on to b places on
+    RANGE BETWEEN a AND b    the rows whose order value lies between the current one's plus a and plus b
+
+NULL plus anything is NULL: a NULL's range are its peers. An edge of the current row in RANGE is its peers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.groups.windows.calls import Frame
+from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
+
+
+def bounds(frame: Frame, rows: Partitions) -> Runs:
+    """(start, stop) int64[n] of each row's frame, start <= stop."""
+    first, last = rows.whole
+    if frame.rows:
+        start, stop = _by_rows(frame, rows)
+    else:
+        start = _range_edge(frame.lower, rows, first, rows.peers[0], "left")
+        stop = _range_edge(frame.upper, rows, last, rows.peers[1], "right")
+    start = np.clip(start, first, last)
+    return start, np.maximum(start, np.clip(stop, first, last))
+
+
+def _by_rows(frame: Frame, rows: Partitions) -> Runs:
+    first, last = rows.whole
+    assert not isinstance(frame.lower, Expression) and not isinstance(frame.upper, Expression)
+    start = first if frame.lower is None else rows.position + frame.lower
+    stop = last if frame.upper is None else rows.position + (frame.upper + 1)
+    return start, stop
+
+
+def _range_edge(
+    edge: int | Expression | None, rows: Partitions, unbounded: np.ndarray, peers: np.ndarray, side: str
+) -> np.ndarray:
+    if edge is None:
+        return unbounded
+    if isinstance(edge, int):
+        assert edge == 0, f"a RANGE frame's edge at {edge} has no value"
+        return peers
+    return _search(edge, rows, side)
+
+
+def _search(edge: Expression, rows: Partitions, side: str) -> np.ndarray:
+    """Where in its partition each row's bound would be inserted: one sort of values and bounds together."""
+    (by,) = rows.order
+    value = rows.distinct.column(by.column)
+    bound = evaluate(edge, rows.distinct)
+    if value.type != bound.type:  # a decimal and a step more of it: as wide, or wider
+        value = value.cast(bound.type)
+    both = pa.concat_arrays([value, bound])
+    ranks = dense_ranks(sort_keys(both, by.descending, by.nulls_last), len(both))
+    ranks, wanted = ranks[: len(value)][rows.at], ranks[len(value) :][rows.at]
+    shift = rows.partition * (len(both) + 1)
+    return np.asarray(np.searchsorted(shift + ranks, shift + wanted, "left" if side == "left" else "right"))

@@ -1,0 +1,68 @@
+"""Partitions: the rows of all partitions, sorted, a row for every copy, with the runs they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.sorting import SortKey
+
+Runs = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """distinct: rows that may occur several times. at: int64[n], which of them each row is, in order: by
+    partition, then by `order`. partition, peer: int64[n], ascending: equal for rows of one partition; for
+    rows of it that the order doesn't tell apart.
+    """
+
+    distinct: pa.RecordBatch
+    at: np.ndarray
+    partition: np.ndarray
+    peer: np.ndarray
+    order: Sequence[SortKey]
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def column(self, index: int) -> pa.Array:
+        """The column's value for each row."""
+        return self.expanded(self.distinct.column(index))
+
+    def expanded(self, values: pa.Array) -> pa.Array:
+        """What there is a value of for each distinct row, for each row."""
+        if len(self.at) == len(values) and self.is_plain:
+            return values
+        return values.take(int64_array(self.at))
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether each distinct row is there once, in place."""
+        return bool(len(self.at) == self.distinct.num_rows and (self.at == np.arange(len(self.at))).all())
+
+    @cached_property
+    def position(self) -> np.ndarray:
+        return np.arange(len(self.at))
+
+    @cached_property
+    def whole(self) -> Runs:
+        """(start, stop) of each row's partition."""
+        return _runs(self.partition)
+
+    @cached_property
+    def peers(self) -> Runs:
+        """(start, stop) of each row's peers."""
+        return _runs(self.peer)
+
+
+def _runs(ascending: np.ndarray) -> Runs:
+    """(start int64[n], stop int64[n]) of the run of equal numbers that each place lies in."""
+    starts = np.flatnonzero(np.diff(ascending, prepend=-1))
+    lengths = np.diff(starts, append=len(ascending))
+    return np.repeat(starts, lengths), np.repeat(starts + lengths, lengths)

@@ -1,0 +1,49 @@
+"""Defaults: what a row has in a column where it was given no value, such as the moment of its arrival.
+
+    defaults(d) = map_f(d), f(x).c = x.c, or where that is NULL and the row is inserted, e(clock)
+
+Linear; a step's clock is the same for all its rows.  State: none.  Cost: O(|d|).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.inputs.thresholds import reached
+from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of
+from dbsp.circuits.progress.limits import waterline_row
+from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Default:
+    """column: its position. value: over the step clock as the only column, never NULL."""
+
+    column: int
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Defaults(Operator):
+    """A retraction says all of its row, or by a key none; so it is left as it is."""
+
+    defaults: tuple[Default, ...]
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        delta = delta_of(inputs[0])
+        columns = delta.rows.columns
+        now = waterline_row((CLOCK,), reached(context, ()))
+        for default in self.defaults:
+            given = columns[default.column]
+            if given.null_count:
+                absent = np.asarray(given.is_null()) & (delta.weights > 0)
+                value = evaluate(default.value, now)[0]
+                columns[default.column] = pc.if_else(pa.array(absent), value, given)
+        return ZSet(pa.RecordBatch.from_arrays(columns, schema=delta.schema), delta.weights)

@@ -1,0 +1,144 @@
+"""What stands between a table's incoming changes and the circuit.
+
+A bag's delta must not retract rows that aren't there; a keyed table's changes say only what a key's row
+is to be, and the retraction of the old row is filled in from the table's own trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import fixed_values, take
+from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.errors import AbsentRow, DataError
+from dbsp.circuits.operators.distinct import weights_before
+from dbsp.circuits.operators.inputs.late import frozen_keys
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.progress.waterline import Lateness
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class NonNegative(Operator):
+    """The identity on a bag whose weights stay at zero or above; DataError where one would not.
+
+    Input: an Integrate node over whole rows.  State: that trace.  Cost: O(|d| log |I(d)|).
+    """
+
+    table: str
+
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        (integral,) = inputs
+        assert isinstance(integral, Integral)
+        delta = integral.delta
+        if (delta.weights < 0).any():
+            after = weights_before(integral) + delta.weights
+            missing = np.flatnonzero(after < 0)
+            if len(missing):
+                raise _absent(self.table, delta, missing, after)
+        return delta.zset
+
+
+@dataclass(frozen=True)
+class AppendOnly(Operator):
+    """The identity on a table declared append-only; DataError at the first retraction."""
+
+    table: str
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        delta = delta_of(inputs[0])
+        retracted = np.flatnonzero(delta.weights < 0)
+        if len(retracted):
+            row = described(delta.rows, int(retracted[0]))
+            raise DataError(
+                f"table '{self.table}' is append-only and can't retract the row ({row}); "
+                "declare it without append_only to allow retractions"
+            )
+        return delta
+
+
+@dataclass(frozen=True)
+class Upsert(Operator):
+    """A keyed table: upserts (weight +1) and deletes by key (weight −1) become a delta of rows.
+
+        upsert^Δ(c)[·] = Σₖ −old(k) + new(k)     old(k): the row of key k in z⁻¹(I), new(k): its last change
+
+    Input: the table's columns and a last column `__sequence` (int64) that orders changes, placed by the
+    key. The last change of a key in a step wins; deleting a key that isn't there changes nothing.
+    lateness: a change of a key whose stored row is below a waterline is refused (`Frozen` records it).
+    State: the table, by key.  Cost: O(|c| log |I|).
+    """
+
+    key: tuple[int, ...]
+    lateness: tuple[Lateness, ...] = ()
+
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return pa.schema([inputs[0].field(i) for i in range(len(inputs[0]) - 1)])
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.key
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(self.schema(*inputs), self.key)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+    ) -> Integral:
+        given = delta_of(inputs[0])
+        table = Integral(layout, before, Batch.empty(layout))
+        frozen = frozen_keys(self.key, self.lateness, given.rows, table, context)
+        changes = self._last(given.take(np.flatnonzero(~frozen)) if frozen.any() else given, context.seed)
+        new = changes.take(np.flatnonzero(changes.weights > 0))
+        parts = [ZSet(new.rows, np.ones(len(new), dtype=np.int64))]
+        columns = [changes.rows.column(i) for i in self.key]
+        keys = hash_rows(columns, len(changes), context.seed)
+        for _, batch, there in table.find(columns, keys, self.key, whole_key=False):
+            parts.append(ZSet(take(batch.rows, there), -batch.weights[there]))
+        return Integral(layout, before, Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed))
+
+    def _last(self, changes: ZSet, seed: int) -> ZSet:
+        """Each key's last change, without the sequence column."""
+        width = changes.rows.num_columns - 1
+        rows = changes.rows.select(list(range(width)))
+        if not len(changes):
+            return ZSet(rows, changes.weights)
+        columns = [rows.column(i) for i in self.key]
+        order, starts = group_rows(columns, hash_rows(columns, len(changes), seed))
+        sequence = fixed_values(changes.rows.column(width))[order]
+        group = np.zeros(len(order), dtype=np.int64)
+        group[starts[1:]] = 1
+        by = np.lexsort((sequence, np.cumsum(group)))
+        last = order[by[np.append(starts[1:], len(order)) - 1]]
+        return ZSet(take(rows, last), changes.weights[last])
+
+
+def _absent(table: str, delta: Batch, missing: np.ndarray, after: np.ndarray) -> AbsentRow:
+    # the same row is named whatever the partitions and hashes: the first by its values
+    first, i = min((described(delta.rows, int(i)), int(i)) for i in missing[:100])
+    retracted = -int(delta.weights[i])
+    there = int(after[i]) + retracted
+    if not there:
+        problem = f"can't retract the row ({first}): it isn't there"
+    else:
+        problem = f"can't retract the row ({first}) {_times(retracted)}: it is there {_times(there)}"
+    return AbsentRow(table, first, f"table '{table}': {problem}; nothing of this step was kept")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

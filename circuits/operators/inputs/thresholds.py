@@ -1,0 +1,82 @@
+"""Progress: how far the clock, a waterline or the largest event time has come, known within the step.
+
+    Wₜ = max(Wₜ₋₁, max over all partitions of what the rows of step t prove)
+
+`Proved` says what a task's rows prove, a `Broadcast` tells all tasks of the next level, and whoever has a
+`Threshold` to watch reads it.  State: the waterlines, one value each, which the driver keeps.  Cost: O(|d|).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.inputs.late import candidates, rejected
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.progress.limits import least_bound, waterline_row
+from dbsp.circuits.progress.waterline import CLOCK, Lateness, Waterlines, later
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class Proved(Operator):
+    """What a delta proves of waterlines: a row of candidates, NULL where it proves nothing; or no row."""
+
+    lateness: tuple[Lateness, ...]
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return pa.schema([pa.field(one.name, one.type) for one in self.lateness])
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return None
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        delta = delta_of(inputs[0])
+        schema = self.schema()
+        if not len(delta):
+            return ZSet.empty(schema)
+        _, jumping = rejected(self.lateness, delta.rows, context)
+        found = {}
+        for one, candidate in candidates(self.lateness, delta.rows, jumping):
+            context.report(one.name, candidate)
+            found[one.name] = candidate
+        if not found:
+            return ZSet.empty(schema)
+        row = waterline_row(self.lateness, found)
+        return ZSet(pa.RecordBatch.from_arrays(row.columns, schema=schema), np.ones(1, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The least of `bounds`, over the waterlines `lateness`: what it passes comes due.
+
+    at_once: what is equal to it has been passed too.
+    """
+
+    lateness: tuple[Lateness, ...]
+    bounds: tuple[Expression, ...]
+    at_once: bool = False
+
+    def value(self, waterlines: Waterlines) -> pa.Scalar | None:
+        """None while one of the waterlines is unset."""
+        return least_bound(self.bounds, waterline_row(self.lateness, waterlines))
+
+
+def reached(context: Context, proved: Sequence[Value]) -> Waterlines:
+    """The waterlines as of the end of this step. proved: what came from `Proved`, of all partitions."""
+    now = dict(context.waterlines)
+    if context.clock is not None:
+        now[CLOCK.name] = pa.scalar(context.clock, CLOCK.type)
+    for value in proved:
+        rows = delta_of(value).rows
+        for name, column in zip(rows.schema.names, rows.columns, strict=True):
+            for at in range(len(column)):  # one row a partition
+                if column[at].is_valid:
+                    risen = later(now.get(name), column[at])
+                    assert risen is not None
+                    now[name] = risen
+    return now

@@ -1,0 +1,114 @@
+"""As-of join: each left row beside the right row of its key that is nearest in time.
+
+    (a ⋈ b)[x, y] = a[x]  where y = nearest(b)[key(x), time(x)]
+
+    (a ⋈ b)^Δ = da ⋈ I(b) + z⁻¹(I(a))|T ⋈ I(b) − z⁻¹(I(a))|T ⋈ z⁻¹(I(b))
+
+It is linear in a. A right row that comes or goes changes the nearest row only of the left rows T between its
+time and the next one beyond it that was there before the step, or is there after it.
+State: the traces of both inputs, in the order of time.
+Cost: O(log |I|) a row of da, of db and of T, as long as the rows next to a time decide (`nearest.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.columns.order_codes import order_code
+from dbsp.circuits.operators.joins.nearest import BEYOND, Asked, Found, nearest, wants_greatest
+from dbsp.circuits.operators.operator import Context, Operator, Placement, Value
+from dbsp.circuits.traces.batch import HIGH, LOW, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True)
+class AsOf(Operator):
+    """Inputs: two Integrate nodes, placed by the keys, in the order of the times. Output: all their columns.
+
+    comparison: 'greater_than_or_equal', 'greater_than', 'less_than_or_equal' or 'less_than', of the left time
+    and the right. outer: left rows without a nearest one stay, beside NULLs. right_grows: no right row is
+    ever taken back.
+    """
+
+    left_key: tuple[int, ...]
+    right_key: tuple[int, ...]
+    left_time: int
+    right_time: int
+    comparison: str
+    outer: bool
+    right_grows: bool = False
+
+    @property
+    def cost(self) -> str:
+        return "lookup of the nearest row, and of the rows until the next"
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        fields = [field for schema in inputs for field in schema]
+        return pa.schema([field.with_name(f"c{at}") for at, field in enumerate(fields)])
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return self.left_key
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        left, right = inputs
+        assert isinstance(left, Integral) and isinstance(right, Integral)
+        schema = self.schema(left.layout.schema, right.layout.schema)
+        after = right.after
+        parts = []
+        if len(left.delta):
+            new = left.delta.zset
+            found = self._nearest(left.delta.keys, new.rows, right.layout, after)
+            parts.append(_beside(new, found, np.flatnonzero(found.there | self.outer), schema))
+        keys, touched = self._touched(left, right, after)
+        if len(touched):
+            was, is_ = (
+                self._nearest(keys, touched.rows, right.layout, runs) for runs in (right.before, after)
+            )
+            everywhere = np.arange(len(touched))
+            same = equal_rows(was.rows.columns, everywhere, is_.rows.columns, everywhere)
+            changed = ~(same & (was.there == is_.there))
+            for found, rows in ((was, -touched), (is_, touched)):
+                parts.append(
+                    _beside(rows, found, np.flatnonzero(changed & (found.there | self.outer)), schema)
+                )
+        return ZSet.sum(schema, parts)
+
+    def _nearest(
+        self, keys: np.ndarray, rows: pa.RecordBatch, layout: Layout, runs: tuple[Stretch, ...]
+    ) -> Found:
+        """For each left row, of these runs of the right trace. keys: the left rows' sort keys."""
+        asked = Asked([rows.column(i) for i in self.left_key], keys, rows.column(self.left_time))
+        return nearest(layout, runs, self.right_key, asked, self.comparison)
+
+    def _touched(
+        self, left: Integral, right: Integral, after: tuple[Stretch, ...]
+    ) -> tuple[np.ndarray, ZSet]:
+        """(sort keys, rows) of T, and of a few rows more: codes are approximate."""
+        delta = right.delta
+        if not len(delta) or not left.before:
+            return delta.keys[:0], ZSet.empty(left.layout.schema)
+        times = delta.rows.column(self.right_time)
+        asked = Asked([delta.rows.column(i) for i in self.right_key], delta.keys, times)
+        upwards = wants_greatest(self.comparison)
+        further = np.maximum if upwards else np.minimum
+        end = order_code(times).astype(np.uint64)
+        for runs in (right.before, after):
+            beyond = nearest(right.layout, runs, self.right_key, asked, BEYOND[self.comparison])
+            code = order_code(beyond.rows.column(self.right_time)).astype(np.uint64)
+            end = further(end, np.where(beyond.there, code, LOW if upwards else np.uint64(0)))
+        own, ends = delta.keys, (delta.keys & HIGH) | end
+        return left.within(*((own, ends) if upwards else (ends, own)))
+
+
+def _beside(rows: ZSet, found: Found, kept: np.ndarray, schema: pa.Schema) -> ZSet:
+    """The kept ones of some rows, each beside what was found for it."""
+    indices = int64_array(kept)
+    columns = [column.take(indices) for side in (rows.rows, found.rows) for column in side.columns]
+    return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), rows.weights[kept])

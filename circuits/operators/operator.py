@@ -1,0 +1,105 @@
+"""What an operator of a circuit is.
+
+An operator is a frozen value: its parameters, from which its equation follows. It keeps nothing between
+steps; all state of a circuit is in the traces of its `Integrate` and `Upsert` nodes (and in the
+one-step memories `Delay` and `Differentiate`, which are traces of their own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pyarrow as pa
+
+from dbsp.circuits.progress.percentile import Recent
+from dbsp.circuits.progress.waterline import Waterlines, later
+from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import ZSet
+
+# Columns of an output by whose hash its rows lie in partitions; None: anywhere.
+Placement = tuple[int, ...] | None
+Value = ZSet | Integral
+
+
+@dataclass
+class Context:
+    """What a step knows beside its inputs, and what operators tell it beside their outputs.
+
+    owns_empty_key: whether this task's partition holds the row that no column places (global aggregates,
+    constants). waterlines: as of the step before. candidates: what this step's rows prove of the next ones.
+    late: rows left out, per relation. recent, risen: per percentile waterline, the last event times as of the
+    step before, and as of this one. ending: no input will follow.
+    """
+
+    seed: int
+    step: int
+    clock: datetime | None
+    owns_empty_key: bool
+    waterlines: Waterlines = field(default_factory=dict)
+    candidates: dict[str, pa.Scalar] = field(default_factory=dict)
+    late: dict[str, int] = field(default_factory=dict)
+    recent: Mapping[str, Recent] = field(default_factory=dict)
+    risen: dict[str, Recent] = field(default_factory=dict)
+    ending: bool = False
+
+    @property
+    def first(self) -> bool:
+        """Nothing was ever stepped, so that constant relations enter now."""
+        return self.step == 1
+
+    def report(self, waterline: str, candidate: pa.Scalar) -> None:
+        """Rows of this step prove that the waterline may rise to `candidate`."""
+        greatest = later(self.candidates.get(waterline), candidate)
+        assert greatest is not None
+        self.candidates[waterline] = greatest
+
+    def count_late(self, relation: str, rows: int) -> None:
+        self.late[relation] = self.late.get(relation, 0) + rows
+
+
+class Operator:
+    """Stateless operators define `step`; stateful ones define `layout` and `integrate`.
+
+    cost: what a delta of d rows costs, for people. 'linear': O(d); 'lookup': O(d log n) in a trace of n rows,
+    plus the rows put out; 'touched groups': what is kept of each group in the delta, a row of accumulators
+    or all its values; 'touched partitions': all rows of each partition in the delta, or its first few;
+    'every row's frame for f': for each of those rows all rows that f is computed of.
+    """
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        """The schema of the output."""
+        return inputs[0]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        """Where the output's rows lie, given where the inputs' do."""
+        return inputs[0] if inputs else None
+
+    def layout(self, *inputs: pa.Schema) -> Layout | None:
+        """How the operator's trace is stored; None: it has none."""
+        return None
+
+    def step(self, context: Context, *inputs: Value) -> Value:
+        """The output's delta from the inputs' deltas and traces."""
+        raise NotImplementedError(type(self).__name__)
+
+    def integrate(
+        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+    ) -> Value:
+        """Like `step`, for an operator with a trace: `before` is the trace up to the last step.
+
+        What is to be added to the trace is the `delta` of the returned Integral.
+        """
+        raise NotImplementedError(type(self).__name__)
+
+
+def delta_of(value: Value) -> ZSet:
+    """This step's change, of a stream or of a trace."""
+    return value.zset if isinstance(value, Integral) else value

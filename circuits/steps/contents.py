@@ -1,0 +1,49 @@
+"""Reading what is stored: batches of traces and logs, and so the contents and changes of views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.operators.emission.trigger import Trigger
+from dbsp.circuits.steps.state import State
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.zset import ZSet
+
+
+def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> ZSet:
+    """The view's rows now, consolidated. O(size of the view)."""
+    kept = circuit.output(view).kept
+    chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
+    return _sum(circuit.stored(kept), chunks, segments)
+
+
+def changes(circuit: Circuit, view: str, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
+    """A step's delta of a view, consolidated, from what its tasks recorded."""
+    return _sum(circuit.stored(circuit.output(view).changes), chunks, segments)
+
+
+def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
+    """Whether the end of all input would emit anything. O(keys that wait)."""
+    for i, node in enumerate(circuit.nodes):
+        if isinstance(node.operator, Trigger):
+            flagged = node.operator.schedule is not None and node.operator.schedule.flagged
+            # a result that is to be called final is waited for, whether it changes or not
+            waiting = [i, *node.inputs[2 : 2 + node.operator.agendas]] if flagged else [i]
+            for trace in waiting:
+                chunks = [chunk for run in state.spines[trace].runs for chunk in run.chunks]
+                batches = [open_chunk(circuit.stored(trace), chunk, segments) for chunk in chunks]
+                if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():
+                    return True
+    return False
+
+
+def open_chunk(layout: Layout, chunk: Chunk, segments: Segments) -> Batch:
+    """A stored batch of a trace or log, mapped."""
+    return Batch.from_stored(segments.open(chunk, layout.stored_schema), layout)
+
+
+def _sum(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
+    parts = [open_chunk(layout, chunk, segments).zset for chunk in chunks]
+    return ZSet.sum(layout.schema, parts).consolidate()

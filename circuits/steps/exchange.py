@@ -1,0 +1,98 @@
+"""What travels between the tasks of one level and those of the next: Arrow messages, each for one node.
+
+Rows that an exchange moves go to the partition of their hash, or to all of them; what later levels read of a
+node that isn't exchanged goes to the same partition again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.columns.arrow import concat
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.operators.operator import Value, delta_of
+from dbsp.circuits.operators.streams import Broadcast, Exchange, Remembered
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
+
+Sent = tuple[int, int, bytes]  # node, partition, message
+
+
+def received_nodes(circuit: Circuit, level: int) -> list[int]:
+    """The nodes whose values the tasks of `level` get from the level before."""
+    if level == 0:
+        return []
+    return [
+        i
+        for i, node in enumerate(circuit.nodes)
+        if (node.level < level or (node.level == level and isinstance(node.operator, Exchange)))
+        and any(reader >= level for reader in circuit.consumers[i])
+    ]
+
+
+def receive(circuit: Circuit, i: int, messages: list[bytes], before: tuple[Stretch, ...]) -> Value:
+    """Node i's value from its messages: a delta, or a trace with the delta that was sent."""
+    layout = circuit.layouts.get(i)
+    schema = layout.stored_schema if layout is not None else _wire_schema(circuit, i)
+    batches = [pa.ipc.read_record_batch(pa.py_buffer(message), schema) for message in messages]
+    rows = concat(schema, batches)
+    if layout is None:
+        return ZSet.from_batch(rows)
+    return Integral(layout, before, Batch.from_stored(rows, layout))
+
+
+def send(
+    circuit: Circuit, values: dict[int, Value], level: int, partition: int, partitions: int
+) -> Iterator[Sent]:
+    """The messages for the tasks of `level`, from the values of a task of the level before."""
+    for i, node in enumerate(circuit.nodes):
+        if isinstance(node.operator, Exchange) and node.level == level and i not in values:
+            delta = delta_of(values[node.inputs[0]])
+            yield from ((i, *part) for part in _scattered(delta, node.operator, circuit.seed, partitions))
+        elif i in values and _is_read_in_place(circuit, i, level):
+            message = _message(i, values[i])
+            if message is not None:
+                yield i, partition, message
+
+
+def _is_read_in_place(circuit: Circuit, i: int, level: int) -> bool:
+    """Whether, from `level` on, anything but the exchanges into it reads node i."""
+    return any(
+        i in node.inputs and node.level >= level
+        for node in circuit.nodes
+        if not (isinstance(node.operator, Exchange) and node.level == level)
+    )
+
+
+def _message(i: int, value: Value) -> bytes | None:
+    assert not isinstance(value, Remembered), f"node {i}: a delay can't be read across levels"
+    batch = value.delta.to_stored(value.layout) if isinstance(value, Integral) else value.to_batch()
+    return batch.serialize().to_pybytes() if batch.num_rows else None
+
+
+def _scattered(delta: ZSet, exchange: Exchange, seed: int, partitions: int) -> Iterator[tuple[int, bytes]]:
+    """(partition, message) of the rows that belong to each partition."""
+    if not len(delta):
+        return
+    if isinstance(exchange, Broadcast):
+        message = delta.to_batch().serialize().to_pybytes()
+        yield from ((p, message) for p in range(partitions))
+        return
+    hashes = hash_rows([delta.rows.column(c) for c in exchange.columns], len(delta), seed)
+    # a 32-bit half times the partitions, without overflow; 16 bits sort in linear time
+    to = ((hashes >> np.uint64(32)) * np.uint64(partitions) >> np.uint64(32)).astype(np.uint16)
+    order = np.argsort(to, kind="stable")
+    ends = np.searchsorted(to[order], np.arange(partitions + 1))
+    for p in range(partitions):
+        if ends[p] < ends[p + 1]:
+            yield p, delta.take(order[ends[p] : ends[p + 1]]).to_batch().serialize().to_pybytes()
+
+
+def _wire_schema(circuit: Circuit, i: int) -> pa.Schema:
+    return circuit.nodes[i].schema.append(pa.field(WEIGHT, pa.int64(), nullable=False))

@@ -1,0 +1,138 @@
+"""State: everything a circuit remembers between steps, as one immutable value.
+
+A spine per trace and per log. The driver holds it and a commit writes it; tasks get it, read what it
+refers to and return what they wrote; `apply` gives the next state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.progress import percentile, waterline
+from dbsp.circuits.progress.percentile import Recent
+from dbsp.circuits.progress.waterline import later
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.spine import SMALL, Piece, Spine
+
+
+@dataclass
+class TaskResult:
+    """What one task did; picklable.
+
+    written: per node with a trace or log, the new chunk (None: no rows). absorbed: the nodes whose small
+    runs are in that chunk. merged: per piece handed in, its chunk. sent: blobs for the next level,
+    (node, partition, blob). changes: per view, the chunk with its delta. candidates: of waterlines.
+    recent: the last event times of percentile waterlines. late: rows left out, per relation. collected: rows
+    dropped from traces by their retention. unreachable: per node, the ids of runs that go unread. The others
+    are counters.
+    """
+
+    written: dict[int, Chunk | None] = field(default_factory=dict)
+    absorbed: set[int] = field(default_factory=set)
+    merged: list[tuple[Piece, Chunk | None]] = field(default_factory=list)
+    sent: list[tuple[int, int, bytes]] = field(default_factory=list)
+    changes: dict[str, Chunk] = field(default_factory=dict)
+    rows_in: dict[str, int] = field(default_factory=dict)
+    inserted: dict[int, int] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
+    candidates: dict[str, pa.Scalar] = field(default_factory=dict)
+    recent: dict[str, Recent] = field(default_factory=dict)
+    late: dict[str, int] = field(default_factory=dict)
+    collected: dict[int, int] = field(default_factory=dict)
+    unreachable: dict[int, set[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class State:
+    """spines: node → spine. pieces: the merge work the next step has to do.
+
+    small: runs of fewer rows are merged at once (a test sets 0: never, or a huge number: always).
+    """
+
+    spines: Mapping[int, Spine]
+    logs: frozenset[int]
+    pieces: tuple[Piece, ...] = ()
+    small: int = SMALL
+    waterlines: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    recent: Mapping[str, Recent] = field(default_factory=dict)
+
+    @staticmethod
+    def empty(circuit: Circuit, small: int = SMALL) -> State:
+        nodes = [*circuit.layouts, *circuit.logs]
+        return State({node: Spine() for node in nodes}, frozenset(circuit.logs), (), small)
+
+    def segments(self) -> set[str]:
+        """The names of the segments it refers to."""
+        return {chunk.segment for spine in self.spines.values() for chunk in spine.chunks()}
+
+    def rows(self) -> dict[int, int]:
+        """Rows stored, per node."""
+        return {node: spine.rows for node, spine in self.spines.items()}
+
+    def bytes(self) -> dict[int, int]:
+        """Bytes stored, per node."""
+        return {node: sum(c.length for c in spine.chunks()) for node, spine in self.spines.items()}
+
+    def apply(self, results: Iterable[TaskResult]) -> State:
+        """The state after a step all of whose tasks returned."""
+        results = list(results)
+        spines = dict(self.spines)
+        done: dict[tuple[int, int], list[tuple[int, Chunk | None]]] = {}
+        for result in results:
+            for piece, chunk in result.merged:
+                done.setdefault((piece.node, piece.merge), []).append((piece.low, chunk))
+        for (node, merge), pieces in sorted(done.items(), reverse=True):
+            ordered = [chunk for _, chunk in sorted(pieces, key=lambda piece: piece[0])]
+            spines[node] = spines[node].finish(merge, ordered)
+        due: list[Piece] = []
+        for node, spine in self.spines.items():
+            chunks = [chunk for r in results if (chunk := r.written.get(node)) is not None]
+            took = any(node in result.absorbed for result in results)
+            absorbed = spine.absorbable(self.small) if took else ()
+            unread = {run for result in results for run in result.unreachable.get(node, ())}
+            grown = spines[node].without(unread).insert(chunks, absorbed)
+            inserted = sum(result.inserted.get(node, 0) for result in results)
+            grown = grown.schedule(inserted, self.small, node in self.logs)
+            spines[node], earned = grown.due(node) if grown.merges else (grown, [])
+            due += earned
+        recent = dict(self.recent)
+        for result in results:
+            recent |= result.recent
+        return State(spines, self.logs, tuple(due), self.small, self._risen(results), recent)
+
+    def _risen(self, results: list[TaskResult]) -> Mapping[str, pa.Scalar]:
+        waterlines = dict(self.waterlines)
+        for result in results:
+            for name, candidate in result.candidates.items():
+                risen = later(waterlines.get(name), candidate)
+                assert risen is not None
+                waterlines[name] = risen
+        return waterlines
+
+    def ahead(self) -> list[Piece]:
+        """Merge work of later steps that can be done now: it reads what is committed."""
+        return [piece for node, spine in self.spines.items() for piece in spine.ahead(node, self.pieces)]
+
+    def to_json(self) -> dict[str, object]:
+        pieces = [[p.node, p.merge, [c.to_json() for c in p.chunks], p.low, p.high] for p in self.pieces]
+        spines = {str(node): spine.to_json() for node, spine in self.spines.items()}
+        recent = {name: one.to_json() for name, one in self.recent.items()}
+        waterlines = waterline.to_json(self.waterlines)
+        return {"spines": spines, "pieces": pieces, "waterlines": waterlines, "recent": recent}
+
+    @staticmethod
+    def from_json(circuit: Circuit, value: Mapping[str, dict], small: int = SMALL) -> State:  # type: ignore[type-arg]
+        spines = {int(node): Spine.from_json(spine) for node, spine in value["spines"].items()}
+        pieces = tuple(
+            Piece(node, merge, tuple(map(Chunk.from_json, chunks)), low, high)
+            for node, merge, chunks, low, high in value["pieces"]
+        )
+        types = {one.name: one.type for one in circuit.lateness}
+        waterlines = waterline.from_json(value["waterlines"], types)
+        spines = {**State.empty(circuit).spines, **spines}
+        recent = percentile.from_json(value["recent"], types)
+        return State(spines, frozenset(circuit.logs), pieces, small, waterlines, recent)

@@ -1,0 +1,198 @@
+"""One task of a step: all operators of some levels, for one partition of the hash space.
+
+The same function runs in a Spark task and in process. It reads the state it was given through mmap,
+writes what it adds into segment files of its own, and returns references; nothing is true until the
+driver has applied the results of *all* tasks. So a task can fail, be retried or run twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit, Node
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.circuits.operators.operator import Context, Value, delta_of
+from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.steps.exchange import receive, received_nodes, send
+from dbsp.circuits.steps.recursion import run_loop
+from dbsp.circuits.steps.state import State, TaskResult
+from dbsp.circuits.steps.task import Input, Task
+from dbsp.circuits.steps.writing import Writing, as_log
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
+
+
+def run_task(circuit: Circuit, task: Task, segments: Segments) -> TaskResult:
+    """Run the task; see `TaskResult` for what it returns. Raises dbsp.circuits.errors.Error."""
+    return _Run(circuit, task, segments).run()
+
+
+def run_step(
+    circuit: Circuit,
+    state: State,
+    inputs: Mapping[str, Sequence[Input]],
+    segments: Segments,
+    step: int,
+    segment: str,
+    partitions: int = 1,
+    clock: datetime | None = None,
+    durable: bool = False,
+    ending: bool = False,
+) -> list[TaskResult]:
+    """A whole step in process: one task, or one a level and partition."""
+    if partitions == 1:
+        levels = range(circuit.levels)
+        task = Task(step, clock, levels, 0, 1, state, segment, inputs, (), state.pieces, durable, ending)
+        return [run_task(circuit, task, segments)]
+    results: list[TaskResult] = []
+    received: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
+    for level in range(circuit.levels):
+        sent: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
+        for p in range(partitions):
+            share = {table: parts[p::partitions] for table, parts in inputs.items()} if level == 0 else {}
+            pieces = state.pieces[p::partitions] if level == 0 else ()
+            name = f"{segment}-{level}-{p}"
+            task = Task(
+                step,
+                clock,
+                range(level, level + 1),
+                p,
+                partitions,
+                state,
+                name,
+                share,
+                received[p],
+                pieces,
+                durable,
+                ending,
+            )
+            result = run_task(circuit, task, segments)
+            for node, to, blob in result.sent:
+                sent[to].append((node, blob))
+            results.append(result)
+        received = sent
+    return results
+
+
+class _Run:
+    """The evaluation of one task."""
+
+    def __init__(self, circuit: Circuit, task: Task, segments: Segments) -> None:
+        self.circuit, self.task, self.segments = circuit, task, segments
+        owns_empty_key = task.partition == 0
+        state = task.state
+        self.context = context = Context(
+            circuit.seed,
+            task.step,
+            task.clock,
+            owns_empty_key,
+            state.waterlines,
+            recent=state.recent,
+            ending=task.ending,
+        )
+        if circuit.is_timed and task.clock is not None:
+            context.report(CLOCK.name, pa.scalar(task.clock, CLOCK.type))
+        self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
+        self.writing = Writing(circuit, task, segments, self.result)
+        self.values: dict[int, Value] = {}
+
+    def run(self) -> TaskResult:
+        self._receive()
+        for level in self.task.levels:
+            began = time.perf_counter()
+            for i, node in enumerate(self.circuit.nodes):
+                if node.level == level and i not in self.values:
+                    self.values |= self._located(i, node)
+            self._write(level)
+            self.result.seconds[level] = time.perf_counter() - began
+        level = self.task.levels.stop
+        if 0 < level < self.circuit.levels:
+            self.result.sent += send(
+                self.circuit, self.values, level, self.task.partition, self.task.partitions
+            )
+        for piece in self.task.pieces:
+            self.writing.merge(piece)
+        if self.task.partition == 0 and 0 in self.task.levels:  # one task of the step decides for all
+            self.writing.drop_unreachable()
+        self.writing.close()
+        return self.result
+
+    def _receive(self) -> None:
+        messages: dict[int, list[bytes]] = {}
+        for i, message in self.task.received:
+            messages.setdefault(i, []).append(message)
+        for i in received_nodes(self.circuit, self.task.levels.start):
+            before = self._before(i) if i in self.circuit.layouts else ()
+            self.values[i] = receive(self.circuit, i, messages.get(i, []), before)
+
+    def _located(self, i: int, node: Node) -> dict[int, Value]:
+        """The values that are there with this node; an expression that fails says in which views."""
+        loop = self.circuit.loop_of.get(i)
+        try:
+            if loop is None:
+                return {i: self._evaluate(i, node)}
+            if i != loop.body[-1]:
+                return {}  # not before all that the loop reads is there
+            return run_loop(self.circuit, loop, self.context, self.values, self._before)
+        except EvaluationError as error:
+            views = self.circuit.views_of(i if loop is None else loop.body[0])
+            if not views:
+                raise
+            place = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+            raise error.within(place) from None
+
+    def _evaluate(self, i: int, node: Node) -> Value:
+        operator = node.operator
+        if isinstance(operator, Source):
+            return self._source(operator)
+        inputs = [self.values[j] for j in node.inputs]
+        layout = self.circuit.layouts.get(i)
+        if layout is None:
+            return operator.step(self.context, *inputs)
+        return operator.integrate(self.context, layout, self._before(i), *inputs)
+
+    def _source(self, source: Source) -> ZSet:
+        numbered = source.columns.names[-1] == SEQUENCE
+        stored = pa.schema([*source.columns][: len(source.columns) - numbered]).append(
+            pa.field(WEIGHT, pa.int64(), nullable=False)
+        )
+        parts = []
+        for part in self.task.inputs.get(source.table, ()):
+            batch = part.batch
+            opened = self.segments.open(batch, stored) if isinstance(batch, Chunk) else batch
+            zset = ZSet.from_batch(opened)
+            columns = zset.rows.columns
+            if numbered:
+                columns.append(pa.array(part.ordinal + np.arange(len(zset), dtype=np.int64)))
+            rows = pa.RecordBatch.from_arrays(columns, schema=source.columns)
+            parts.append(ZSet(rows, zset.weights))
+        delta = ZSet.sum(source.columns, parts)
+        self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)
+        return delta
+
+    def _before(self, i: int) -> tuple[Stretch, ...]:
+        """The live runs of node i's trace."""
+        runs = self.task.state.spines[i].runs
+        return tuple(stretch for run in runs for stretch in self.writing.open(i, run))
+
+    def _write(self, level: int) -> None:
+        """Add this level's deltas to traces, logs and the changes of views."""
+        batches: dict[int, Batch] = {}
+        for i in (*self.circuit.layouts, *self.circuit.logs):
+            if self.circuit.nodes[i].level == level:
+                value = self.values[i]
+                is_trace = isinstance(value, Integral) and i in self.circuit.layouts
+                batches[i] = value.delta if is_trace else as_log(delta_of(value))  # type: ignore[union-attr]
+                self.writing.insert(i, batches[i])
+        for output in self.circuit.outputs:
+            if output.changes in batches:
+                self.writing.changes(output, batches[output.changes])

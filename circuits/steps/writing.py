@@ -1,0 +1,150 @@
+"""What a task adds to the state: batches of traces and logs, changes of views, pieces of merges.
+
+All of it goes into segments of the task's own. Small runs are merged into what is written; rows that no
+future input can reach are left out.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit, Output
+from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.progress.limits import out_of_reach, tops, unreachable, waterline_row
+from dbsp.circuits.steps.contents import open_chunk
+from dbsp.circuits.steps.state import TaskResult
+from dbsp.circuits.steps.task import Task
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.segments import Chunk, Segments, SegmentWriter
+from dbsp.circuits.traces.sorted_run import Stretch, batches_of, stretches
+from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
+from dbsp.circuits.traces.zset import ZSet
+
+
+class Writing:
+    """Writes for one task, and notes in its result what it wrote."""
+
+    def __init__(self, circuit: Circuit, task: Task, segments: Segments, result: TaskResult) -> None:
+        self.circuit, self.task, self.segments, self.result = circuit, task, segments, result
+        # logs live as long as their view, trace batches until the next merge: different files, except for
+        # the few rows of a small step, which are soon merged into others wherever they lie
+        self._traces = SegmentWriter(segments.root, f"{task.segment}.trace", task.durable)
+        self._views = SegmentWriter(segments.root, f"{task.segment}.view", task.durable)
+
+    def close(self) -> None:
+        """Make the segments visible."""
+        self._traces.close()
+        self._views.close()
+
+    def insert(self, i: int, delta: Batch) -> None:
+        """Add a step's batch to the trace or log of node i, together with its small runs."""
+        self.result.inserted[i] = len(delta)
+        absorbed = self.task.state.spines[i].absorbable(self.task.state.small)
+        # tasks of one step agree: several of them always absorb, one alone only if it has something to add
+        if len(delta) or (absorbed and self.task.partitions > 1):
+            batches = [batch for run in absorbed for batch in batches_of(self.open(i, run))]
+            self.result.absorbed.add(i)
+            self.result.written[i] = self._store(i, self._merged(i, [*batches, delta]))
+
+    def changes(self, output: Output, delta: Batch) -> None:
+        """Record the delta of a view; where it was just written as it is, by reference."""
+        if not len(delta):
+            return
+        i = output.changes
+        written = self.result.written.get(i)
+        if written is None or written.rows != len(delta) or self._absorbs(i) or i in self.result.collected:
+            written = self._write(i, delta, lasting=True)
+        self.result.changes[output.view] = written
+
+    def merge(self, piece: Piece) -> None:
+        """Do one piece of a merge."""
+        layout = self.circuit.stored(piece.node)
+        batches = [open_chunk(layout, chunk, self.segments) for chunk in piece.chunks]
+        if piece.node not in self.circuit.logs:
+            batches = [batch.between(piece.low, piece.high) for batch in batches]
+        self.result.merged.append((piece, self._store(piece.node, self._merged(piece.node, batches))))
+
+    def drop_unreachable(self) -> None:
+        """Find the runs that go unread, since no future input can reach any of their rows."""
+        for i, retention in self.circuit.retentions.items():
+            spine = self.task.state.spines[i]
+            absorbed = {run.id for run in spine.absorbable(self.task.state.small)}
+            runs = {
+                run.id: run.rows
+                for run in spine.runs
+                if run.id not in absorbed and unreachable(retention, self._bounds[i], run)
+            }
+            if runs:
+                self.result.unreachable[i] = set(runs)
+                self._count_collected(i, sum(runs.values()))
+
+    def open(self, i: int, run: Run) -> tuple[Stretch, ...]:
+        """A run's batches, cut to the task's partition; kept from one step to the next."""
+        low, high = self._bounds_of(i)
+        return self.segments.kept(run.chunks, (low, high), lambda: self._stretches(i, run, low, high))
+
+    def _stretches(self, i: int, run: Run, low: int, high: int) -> tuple[Stretch, ...]:
+        layout = self.circuit.stored(i)
+        # a slot of a timeline is finer than a partition, so a sort key alone doesn't say whose a row is
+        slack = (1 << 56) - 1 if layout.timeline else 0
+        batches = []
+        for chunk in run.chunks:
+            if chunk.low < high + slack and chunk.high >= low - slack:
+                batch = open_chunk(layout, chunk, self.segments)
+                inside = low <= chunk.low and chunk.high < high and not slack
+                batches += [batch] if inside else batch.of_partition(layout, low, high, self.circuit.seed)
+        return tuple(stretches(batches))
+
+    def _bounds_of(self, i: int) -> tuple[int, int]:
+        """The sort keys of a trace that are the task's: low <= key < high."""
+        if i in self.circuit.gathered:
+            return (0, END) if self.task.partition == 0 else (0, 0)
+        return self.task.bounds
+
+    def _absorbs(self, i: int) -> bool:
+        return bool(self.task.state.spines[i].absorbable(self.task.state.small))
+
+    def _merged(self, i: int, batches: list[Batch]) -> Batch:
+        layout = self.circuit.stored(i)
+        if i in self.circuit.logs:
+            return as_log(ZSet.sum(layout.schema, [batch.zset for batch in batches]))
+        return self._collect(i, Batch.merge(layout, batches))
+
+    def _store(self, i: int, batch: Batch) -> Chunk | None:
+        return self._write(i, batch, i in self.circuit.logs) if len(batch) else None
+
+    def _write(self, i: int, batch: Batch, lasting: bool) -> Chunk:
+        writer = self._views if lasting and len(batch) >= SMALL else self._traces
+        layout: Layout = self.circuit.stored(i)
+        retention = self.circuit.retentions.get(i)
+        greatest = tops(retention, batch.rows) if retention is not None else ()
+        return writer.write(batch.to_stored(layout), int(batch.keys[0]), int(batch.keys[-1]), greatest)
+
+    @cached_property
+    def _bounds(self) -> dict[int, list[pa.Scalar | None]]:
+        """Per collected trace, the bound of each limit: by the waterlines as of the step before."""
+        row = waterline_row(self.circuit.lateness, self.task.state.waterlines)
+        return {i: [limit.bound(row) for limit in r.limits] for i, r in self.circuit.retentions.items()}
+
+    def _collect(self, i: int, batch: Batch) -> Batch:
+        """The batch without the rows that no future input can reach."""
+        retention = self.circuit.retentions.get(i)
+        if retention is None or not len(batch) or all(bound is None for bound in self._bounds[i]):
+            return batch
+        gone = out_of_reach(retention, self._bounds[i], batch.rows)
+        if not gone.any():
+            return batch
+        kept = np.flatnonzero(~gone)
+        self._count_collected(i, len(batch) - len(kept))
+        return Batch(batch.keys[kept], take(batch.rows, kept), batch.weights[kept])
+
+    def _count_collected(self, i: int, rows: int) -> None:
+        self.result.collected[i] = self.result.collected.get(i, 0) + rows
+
+
+def as_log(delta: ZSet) -> Batch:
+    """Rows in arrival order: a log has no sort key."""
+    return Batch(np.zeros(len(delta), np.uint64), delta.rows, delta.weights)

@@ -1,0 +1,233 @@
+"""Batches: immutable sorted runs of a trace.
+
+Rows are sorted by one 64-bit *sort key*:
+
+    high half: hash of the layout's placement columns    decides the partition, finds all rows of a key
+    low half:  hash of the identity columns, or an order-preserving code of one column
+
+A *timeline* has its rows in the order of one column first, whatever their key, so that those that come due
+are found without a look at any other. Its sort key is
+
+    8 bits: the *slot*, of the placement columns' hash      56 bits: an order-preserving code of the column
+
+Rows with the same identity are one row: their weights add up, and so do their accumulators (an
+accumulated trace is a Z-set with weights in ℤ × ℤᵐ instead of ℤ: still an abelian group, which is all
+that integration needs). Minima and maxima are accumulators too where nothing is ever retracted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import concat, empty, fixed_values, is_fixed, take, validity
+from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.order_codes import order_code, order_steps
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
+
+KEY = "__key"
+HIGH = np.uint64(0xFFFFFFFF00000000)
+LOW = np.uint64(0x00000000FFFFFFFF)
+SLOT = np.uint64(0xFF << 56)
+SLOTS = 256
+_HALF = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a trace stores its rows.
+
+    placement: columns hashed into the high half. order: the column coded into the low half, or None for
+    the identity's hash; a NULL's code is the least, or the greatest if `nulls_greatest`. sums, minima,
+    maxima: int64 accumulator columns; all others are the identity. timeline: ordered by the column `order`
+    (no NULLs) before all else.
+    """
+
+    schema: pa.Schema
+    placement: tuple[int, ...]
+    order: int | None = None
+    sums: tuple[int, ...] = ()
+    minima: tuple[int, ...] = ()
+    maxima: tuple[int, ...] = ()
+    nulls_greatest: bool = False
+    timeline: bool = False
+
+    @cached_property
+    def identity(self) -> tuple[int, ...]:
+        accumulators = {*self.sums, *self.minima, *self.maxima}
+        return tuple(i for i in range(len(self.schema)) if i not in accumulators)
+
+    @cached_property
+    def stored_schema(self) -> pa.Schema:
+        """The schema of a stored batch: sort key, rows, weight."""
+        key = pa.field(KEY, pa.uint64(), nullable=False)
+        return pa.schema([key, *self.schema, pa.field(WEIGHT, pa.int64(), nullable=False)])
+
+    def sort_keys(self, rows: pa.RecordBatch, seed: int) -> np.ndarray:
+        """uint64[n]. Cost: one hash of the placement and one of the identity columns."""
+        high = hash_rows([rows.column(i) for i in self.placement], rows.num_rows, seed)
+        if self.timeline:
+            assert self.order is not None
+            return np.asarray((high & SLOT) | order_steps(rows.column(self.order)))
+        if self.order is not None:
+            ordered = rows.column(self.order)
+            code = order_code(ordered)
+            if ordered.null_count:
+                code = np.where(validity(ordered), code, np.uint32(LOW if self.nulls_greatest else 0))
+            return (high & HIGH) | code.astype(np.uint64)
+        if self.placement == self.identity:
+            return high
+        low = hash_rows([rows.column(i) for i in self.identity], rows.num_rows, seed)
+        return (high & HIGH) | (low >> _HALF)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """keys: uint64[n], ascending; rows: n rows; weights: int64[n]."""
+
+    keys: np.ndarray
+    rows: pa.RecordBatch
+    weights: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def zset(self) -> ZSet:
+        return ZSet(self.rows, self.weights)
+
+    @cached_property
+    def first(self) -> int:
+        """The least sort key."""
+        return int(self.keys[0])
+
+    @cached_property
+    def last(self) -> int:
+        """The greatest sort key."""
+        return int(self.keys[-1])
+
+    @cached_property
+    def plain(self) -> list[np.ndarray | None]:
+        """Per column its values, where they have a fixed width, fill whole bytes, and none is NULL."""
+        return [
+            fixed_values(column)
+            if is_fixed(column.type) and not pa.types.is_boolean(column.type) and not column.null_count
+            else None
+            for column in self.rows.columns
+        ]
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Its rows at start <= position < stop, as views."""
+        return Batch(self.keys[start:stop], self.rows.slice(start, stop - start), self.weights[start:stop])
+
+    @staticmethod
+    def empty(layout: Layout) -> Batch:
+        return Batch(np.zeros(0, np.uint64), empty(layout.schema), np.zeros(0, np.int64))
+
+    @staticmethod
+    def build(layout: Layout, delta: ZSet, seed: int) -> Batch:
+        """The delta, sorted and consolidated. O(n log n)."""
+        if not len(delta):
+            return Batch.empty(layout)
+        keys = layout.sort_keys(delta.rows, seed)
+        return _consolidate(layout, keys, delta.rows, delta.weights, presorted=False)
+
+    @staticmethod
+    def merge(layout: Layout, batches: list[Batch]) -> Batch:
+        """The sum of sorted batches. O(n) comparisons for a fixed number of batches."""
+        batches = [batch for batch in batches if len(batch)]
+        if not batches:
+            return Batch.empty(layout)
+        if len(batches) == 1:
+            return batches[0]
+        keys = np.concatenate([batch.keys for batch in batches])
+        rows = concat(layout.schema, [batch.rows for batch in batches])
+        weights = np.concatenate([batch.weights for batch in batches])
+        return _consolidate(layout, keys, rows, weights, presorted=True)
+
+    def take(self, positions: np.ndarray) -> Batch:
+        """The rows at ascending positions."""
+        return Batch(self.keys[positions], take(self.rows, positions), self.weights[positions])
+
+    def between(self, low: int, high: int) -> Batch:
+        """The rows with low <= key < high, as views."""
+        start = int(np.searchsorted(self.keys, np.uint64(low), "left")) if low > 0 else 0
+        stop = int(np.searchsorted(self.keys, np.uint64(high), "left")) if high < 1 << 64 else len(self.keys)
+        if start == 0 and stop == len(self.keys):
+            return self
+        return self.slice(start, stop)
+
+    def of_partition(self, layout: Layout, low: int, high: int, seed: int) -> list[Batch]:
+        """The rows whose placement hashes to low <= hash < high.
+
+        In a timeline the partition's first and last slot may hold others' rows: they alone are hashed.
+        """
+        if not layout.timeline or (low <= 0 and high >= 1 << 64):
+            return [self.between(low, high)]
+        first, last = -(-low >> 56) << 56, high >> 56 << 56
+        edges = [(low >> 56 << 56, first), (last, -(-high >> 56) << 56)]
+        if first > last:  # the partition lies within one slot
+            edges = [(last, first)]
+        parts = [self.between(first, last)] if first < last else []
+        for start, stop in edges:
+            edge = self.between(start, stop) if start < stop else None
+            if edge is not None and len(edge):
+                hashes = hash_rows([edge.rows.column(i) for i in layout.placement], len(edge), seed)
+                inside = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high - 1)))
+                parts.append(Batch(edge.keys[inside], take(edge.rows, inside), edge.weights[inside]))
+        return parts
+
+    def to_stored(self, layout: Layout) -> pa.RecordBatch:
+        """One Arrow record batch of `layout.stored_schema`."""
+        columns = [pa.array(self.keys), *self.rows.columns, pa.array(self.weights)]
+        return pa.RecordBatch.from_arrays(columns, schema=layout.stored_schema)
+
+    @staticmethod
+    def from_stored(stored: pa.RecordBatch, layout: Layout) -> Batch:
+        """The inverse of `to_stored`, sharing its memory."""
+        columns = stored.columns
+        rows = pa.RecordBatch.from_arrays(columns[1:-1], schema=layout.schema)
+        return Batch(fixed_values(columns[0]), rows, fixed_values(columns[-1]))
+
+
+def _consolidate(
+    layout: Layout, keys: np.ndarray, rows: pa.RecordBatch, weights: np.ndarray, presorted: bool
+) -> Batch:
+    identity = [rows.column(i) for i in layout.identity]
+    order, starts = group_rows(identity, keys, presorted)
+    ordered = weights[order]
+    if len(starts) == len(order):
+        totals, first = ordered, order
+        accumulators = {i: fixed_values(rows.column(i))[order] for i in _accumulators(layout)}
+    else:
+        totals, first = np.add.reduceat(ordered, starts), order[starts]
+        accumulators = {
+            i: f.reduceat(fixed_values(rows.column(i))[order], starts)
+            for i, f in _accumulators(layout).items()
+        }
+    nonzero = totals != 0
+    for i in layout.sums:
+        nonzero |= accumulators[i] != 0
+    if not nonzero.all():
+        totals, first = totals[nonzero], first[nonzero]
+        accumulators = {i: values[nonzero] for i, values in accumulators.items()}
+    if not accumulators:
+        return Batch(keys[first], take(rows, first), totals)
+    kept = take(rows.select(list(layout.identity)), first) if layout.identity else None
+    columns = iter(kept.columns if kept is not None else [])
+    merged = [
+        pa.array(accumulators[i]) if i in accumulators else next(columns) for i in range(len(layout.schema))
+    ]
+    return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=layout.schema), totals)
+
+
+def _accumulators(layout: Layout) -> dict[int, np.ufunc]:
+    return {
+        **dict.fromkeys(layout.sums, np.add),
+        **dict.fromkeys(layout.minima, np.minimum),
+        **dict.fromkeys(layout.maxima, np.maximum),
+    }

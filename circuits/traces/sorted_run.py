@@ -1,0 +1,142 @@
+"""Stretches: batches that are sorted end to end, searched and read as if they were one.
+
+A merge is written piece by piece and a step of several tasks partition by partition, so that a run of a
+spine is many batches, of ascending and disjoint ranges of the sort key. Asking each of them for every key
+would make a lookup as dear as there are pieces. Here a batch is asked once, for the keys in its range.
+
+Cost of finding d keys among n rows in p batches: O(d log n + p), of which only a NumPy call is per batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import from_fixed_values, int64_array, take
+from dbsp.circuits.traces.batch import Batch
+
+
+def batches_of(runs: Iterable[Stretch]) -> list[Batch]:
+    """All batches of some runs."""
+    return [batch for run in runs for batch in run.batches]
+
+
+class Stretch:
+    """batches: not empty, the greatest sort key of each below the least of the next."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        self.batches = batches
+        self._bases = np.cumsum([0, *map(len, batches)])
+        self._ends: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return int(self._bases[-1])
+
+    def ranges(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Per i, the half-open range of positions with least[i] <= sort key <= greatest[i]."""
+        start = self._search(least, "left")
+        stop = start.copy()
+        # most runs hold few of the keys, and most keys one row: only the others' ends are searched for
+        there = np.flatnonzero(start < len(self))
+        there = there[self.keys(start[there]) <= greatest[there]]
+        stop[there] += 1
+        more = there[stop[there] < len(self)]
+        more = more[self.keys(stop[more]) <= greatest[more]]
+        stop[more] = self._search(greatest[more], "right")
+        return start, stop
+
+    def keys(self, positions: np.ndarray) -> np.ndarray:
+        """The sort keys at these positions."""
+        if len(self.batches) == 1:
+            return np.asarray(self.batches[0].keys[positions])
+        if not _ascending(positions):
+            order = np.argsort(positions)
+            keys = np.empty(len(positions), dtype=np.uint64)
+            keys[order] = self.keys(positions[order])
+            return keys
+        return np.concatenate([_NO_KEYS, *(batch.keys[at] for batch, at in self._shares(positions))])
+
+    def take(self, positions: np.ndarray) -> Batch:
+        """The rows at these positions, side by side."""
+        if len(self.batches) > 1 and not _ascending(positions):
+            order = np.argsort(positions)
+            back = np.empty(len(positions), dtype=np.int64)
+            back[order] = np.arange(len(positions))
+            taken = self.take(positions[order])
+            return Batch(taken.keys[back], take(taken.rows, back), taken.weights[back])
+        shares = self._shares(positions) or [(self.batches[0], positions)]
+        rows = self.batches[0].rows
+        columns = [_gather(shares, i) for i in range(rows.num_columns)]
+        return Batch(
+            np.concatenate([batch.keys[at] for batch, at in shares]),
+            pa.RecordBatch.from_arrays(columns, schema=rows.schema),
+            np.concatenate([batch.weights[at] for batch, at in shares]),
+        )
+
+    def _search(self, keys: np.ndarray, side: str) -> np.ndarray:
+        """Where keys belong."""
+        if len(self.batches) == 1:
+            return self.batches[0].keys.searchsorted(keys, side)  # type: ignore[call-overload, no-any-return]
+        if not _ascending(keys):
+            order = np.argsort(keys)
+            found = np.empty(len(keys), dtype=np.int64)
+            found[order] = self._search(keys[order], side)
+            return found
+        if self._ends is None:
+            self._ends = np.array([batch.last for batch in self.batches], dtype=np.uint64)
+        owner = self._ends.searchsorted(keys, side)  # type: ignore[call-overload]
+        found = np.full(len(keys), len(self), dtype=np.int64)
+        for batch, begin, end in _groups(owner):
+            if batch < len(self.batches):
+                within = self.batches[batch].keys.searchsorted(keys[begin:end], side)  # type: ignore[call-overload]
+                found[begin:end] = within + self._bases[batch]
+        return found
+
+    def _shares(self, positions: np.ndarray) -> list[tuple[Batch, np.ndarray]]:
+        """Ascending positions batch by batch."""
+        if len(self.batches) == 1:
+            return [(self.batches[0], positions)]
+        owner = self._bases.searchsorted(positions, "right") - 1
+        return [(self.batches[b], positions[i:j] - self._bases[b]) for b, i, j in _groups(owner)]
+
+
+_NO_KEYS = np.zeros(0, dtype=np.uint64)
+
+
+def stretches(batches: Iterable[Batch]) -> Iterator[Stretch]:
+    """The batches in their order, as few stretches as that allows."""
+    group: list[Batch] = []
+    for batch in batches:
+        if not len(batch):
+            continue
+        if group and group[-1].last >= batch.first:
+            yield Stretch(group)
+            group = []
+        group.append(batch)
+    if group:
+        yield Stretch(group)
+
+
+def _ascending(values: np.ndarray) -> bool:
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def _groups(owner: np.ndarray) -> Iterator[tuple[int, int, int]]:
+    """(value, begin, end) of every run of one value."""
+    if len(owner):
+        cuts = (np.flatnonzero(owner[1:] != owner[:-1]) + 1).tolist()
+        starts = [0, *cuts]
+        yield from zip(owner[starts].tolist(), starts, [*cuts, len(owner)], strict=True)
+
+
+def _gather(shares: list[tuple[Batch, np.ndarray]], i: int) -> pa.Array:
+    """Column i of the rows."""
+    values = [batch.plain[i] for batch, _ in shares]
+    if all(value is not None for value in values):
+        gathered = [value[at] for value, (_, at) in zip(values, shares, strict=True) if value is not None]
+        return from_fixed_values(np.concatenate(gathered), shares[0][0].rows.schema.field(i).type)
+    return pa.concat_arrays(
+        [batch.rows.column(i).take(int64_array(np.ascontiguousarray(at))) for batch, at in shares]
+    )

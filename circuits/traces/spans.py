@@ -1,0 +1,102 @@
+"""Spans: which intervals of a trace meet a given one, as BETWEEN two columns asks.
+
+    start <= f AND end >= g        for a trace of rows with a start and an end, and f, g of a row that asks
+
+A row's *level* is the least l with end − start <= 4^l, and its bucket start / 4^l, rounded down. What meets
+g … f therefore begins in the buckets from g / 4^l − 1 to f / 4^l: of each level there is one range to look
+up, with all rows that meet, and about as many that don't.
+
+The order code of a row is its level (5 bits) and its bucket (27 bits, modulo). So the rows of a key lie
+level by level, and a lookup goes from each level that there is to the next.
+Cost: O(l log n) a lookup, l the levels there are of the key, and the rows met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
+from dbsp.circuits.functions.logic.spans import BUCKETS, LAST_LEVEL, LEVEL_BITS
+from dbsp.circuits.traces.batch import HIGH, LOW, Batch
+from dbsp.circuits.traces.sorted_run import Stretch
+
+_LEVEL = np.uint64(LEVEL_BITS)
+_LEAST = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Span:
+    """column: of the trace's span codes, by which it is ordered. least, most: what an end must not be below,
+    and a start above, for a row of the other side, over that side's columns; with a NULL it meets nothing.
+    """
+
+    column: int
+    least: tuple[Expression, ...]
+    most: tuple[Expression, ...]
+
+    @property
+    def is_closed(self) -> bool:
+        return True
+
+
+def span_ranges(batch: Batch, span: Span, stretch: Stretch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rows of the batch, start, stop): the ranges of positions of the stretch that each row may meet."""
+    least, known = _bound(span.least, batch.rows, np.maximum)
+    most, too = _bound(span.most, batch.rows, np.minimum)
+    asking = np.flatnonzero(known & too)
+    lows, highs = batch.keys[asking] & HIGH, batch.keys[asking] | LOW
+    owners: list[np.ndarray] = [np.zeros(0, np.int64)]
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    while len(asking):
+        start, stop = stretch.ranges(lows, highs)
+        some = start < stop
+        asking, lows, highs, start = asking[some], lows[some], highs[some], start[some]
+        level = (stretch.keys(start) & LOW) >> _LEVEL
+        owner, low, high = _of_level(least[asking], most[asking], level.astype(np.int64))
+        base = (highs & HIGH)[owner] | (level[owner] << _LEVEL)
+        owners.append(asking[owner])
+        found.append(stretch.ranges(base | low, base | high))
+        further = level < LAST_LEVEL
+        asking, highs = asking[further], highs[further]
+        lows = (highs & HIGH) | ((level[further] + np.uint64(1)) << _LEVEL)
+    starts, stops = (np.concatenate([np.zeros(0, np.int64), *(f[i] for f in found)]) for i in range(2))
+    return np.concatenate(owners), starts, stops
+
+
+def _of_level(least: Numbers, most: Numbers, level: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(i, low, high): ranges of buckets that g[i] … f[i] meets on its level, modulo their number."""
+    first, last = np.maximum(least >> (2 * level), _LEAST + 1) - 1, most >> (2 * level)
+    many = last.astype(np.float64) - first.astype(np.float64) >= BUCKETS
+    whole = many | (level == LAST_LEVEL)
+    first, last = np.where(whole, 0, first), np.where(whole, BUCKETS, last)
+    some = np.flatnonzero(first <= last)
+    low, high = first[some] & BUCKETS, last[some] & BUCKETS
+    around = np.flatnonzero(low > high)  # the ends of a range that goes over the last bucket to the first
+    owner = np.concatenate([some, some[around]])
+    lows = np.concatenate([low, np.zeros(len(around), np.int64)])
+    highs = np.concatenate([np.where(low > high, BUCKETS, high), high[around]])
+    return owner, lows.astype(np.uint64), highs.astype(np.uint64)
+
+
+def _bound(
+    bounds: tuple[Expression, ...], rows: pa.RecordBatch, nearer: np.ufunc
+) -> tuple[Numbers, np.ndarray]:
+    """(the nearest bound int64[n], whether none is NULL bool[n])."""
+    info = np.iinfo(np.int64)
+    nearest = np.full(rows.num_rows, info.min if nearer is np.maximum else info.max, np.int64)
+    known = np.ones(rows.num_rows, np.bool_)
+    for bound in bounds:
+        try:
+            values = vector(evaluate(bound, rows))
+        except EvaluationError:
+            continue  # the condition itself is computed of pairs only: there may be none
+        nearest = nearer(nearest, values.values.astype(np.int64))
+        if values.valid is not None:
+            known &= values.valid
+    return nearest, known

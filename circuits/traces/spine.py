@@ -1,0 +1,189 @@
+"""Spines: which batches of a trace are live, and which of them are to be merged.
+
+A spine is a value: a set of *runs*. A run is one sorted batch, stored as chunks that cover ascending,
+disjoint ranges of the sort key (several tasks, or several pieces of a merge, wrote them).
+
+    invariant: fewer than FAN_IN runs of one size class that aren't being merged; class(r) = ⌊log₄(r / SMALL)⌋
+
+Runs of fewer than SMALL rows are absorbed: the next batch is merged with them before it is written.
+FAN_IN runs of a class become one *merge*, done in pieces (ranges of the sort key) so that a step merges
+about CREDIT rows for each row it inserted, and never more than 1/PIECES of a large merge at once. A
+merge of S rows lasts S/CREDIT inserted rows, and the next one of its class is not due before S.
+So a row is merged O(log n) times, a trace of n rows has O(log n) runs, and a merge never blocks a step.
+The order of merging can't change any result: addition of Z-sets is associative and commutative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dbsp.circuits.traces.segments import Chunk
+
+SMALL = 2048
+FAN_IN = 4
+CREDIT = 12
+PIECE = 1 << 17
+PIECES = 16
+# logs are only concatenated, in one piece, so beyond this size a merge buys nothing
+LOG_LIMIT = 1 << 18
+
+END = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """id: unique within the spine."""
+
+    id: int
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(chunk.rows for chunk in self.chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """inputs: run ids. pieces: how many there are; done: chunks of those that are done, in order."""
+
+    inputs: tuple[int, ...]
+    pieces: int
+    done: tuple[Chunk | None, ...] = ()
+    credit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One unit of merge work: the rows of `chunks` with low <= key < high, as one batch."""
+
+    node: int
+    merge: int
+    chunks: tuple[Chunk, ...]
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spine:
+    runs: tuple[Run, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    next_id: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Rows stored, of which some may cancel when they are merged."""
+        return sum(run.rows for run in self.runs)
+
+    def chunks(self) -> list[Chunk]:
+        """Every chunk the spine needs, those of unfinished merges included."""
+        live = [chunk for run in self.runs for chunk in run.chunks]
+        return live + [chunk for merge in self.merges for chunk in merge.done if chunk]
+
+    def absorbable(self, small: int) -> tuple[Run, ...]:
+        """The runs to merge into the next batch."""
+        merging = self._merging()
+        return tuple(run for run in self.runs if run.id not in merging and run.rows < small)
+
+    def insert(self, chunks: list[Chunk], absorbed: tuple[Run, ...]) -> Spine:
+        """The spine with a new run in place of the absorbed ones."""
+        gone = {run.id for run in absorbed}
+        runs = tuple(run for run in self.runs if run.id not in gone)
+        if not any(chunk.rows for chunk in chunks):
+            return replace(self, runs=runs) if gone else self
+        ordered = tuple(sorted((chunk for chunk in chunks if chunk.rows), key=lambda chunk: chunk.low))
+        return replace(self, runs=(*runs, Run(self.next_id, ordered)), next_id=self.next_id + 1)
+
+    def without(self, gone: set[int]) -> Spine:
+        """The spine less the runs with these ids; a run that is being merged stays until it has been."""
+        merging = self._merging()
+        if not gone - merging:
+            return self
+        return replace(self, runs=tuple(r for r in self.runs if r.id not in gone or r.id in merging))
+
+    def finish(self, merge_at: int, pieces: list[Chunk | None]) -> Spine:
+        """The spine after the next pieces of a merge; with the last one the inputs are replaced."""
+        merge = self.merges[merge_at]
+        done = (*merge.done, *pieces)
+        others = self.merges[:merge_at] + self.merges[merge_at + 1 :]
+        if len(done) < merge.pieces:
+            return replace(
+                self,
+                merges=(*self.merges[:merge_at], replace(merge, done=done), *self.merges[merge_at + 1 :]),
+            )
+        left = tuple(run for run in self.runs if run.id not in merge.inputs)
+        merged = Spine(left, others, self.next_id)
+        return merged.insert([chunk for chunk in done if chunk], ())
+
+    def schedule(self, inserted: int, small: int, is_log: bool) -> Spine:
+        """Start the merges that are due, and credit the running ones with the rows inserted."""
+        merging = self._merging()
+        classes: dict[int, list[Run]] = {}
+        for run in self.runs:
+            if run.id not in merging and not (is_log and run.rows >= LOG_LIMIT):
+                classes.setdefault(_size_class(run.rows, small), []).append(run)
+        merges = list(self.merges)
+        for runs in classes.values():
+            if len(runs) >= FAN_IN:
+                rows = sum(run.rows for run in runs)
+                pieces = 1 if is_log else min(PIECES, max(1, rows // PIECE))
+                merges.append(Merge(tuple(run.id for run in runs), pieces))
+        credited = tuple(replace(m, credit=m.credit + CREDIT * inserted + SMALL) for m in merges)
+        return replace(self, merges=credited)
+
+    def due(self, node: int) -> tuple[Spine, list[Piece]]:
+        """The pieces whose credit has been earned, and the spine with that credit spent."""
+        pieces: list[Piece] = []
+        merges = list(self.merges)
+        for at, merge in enumerate(self.merges):
+            cost = max(1, sum(run.rows for run in self._inputs(merge)) // merge.pieces)
+            count = min(merge.credit // cost, merge.pieces - len(merge.done))
+            merges[at] = replace(merge, credit=merge.credit - count * cost)
+            pieces += [self._piece(node, at, i) for i in range(len(merge.done), len(merge.done) + count)]
+        return replace(self, merges=tuple(merges)), pieces
+
+    def ahead(self, node: int, due: Sequence[Piece]) -> list[Piece]:
+        """The piece of each merge that comes after those due: what can be done before it is."""
+        pieces = []
+        for at, merge in enumerate(self.merges):
+            next_ = len(merge.done) + sum(piece.node == node and piece.merge == at for piece in due)
+            if next_ < merge.pieces:
+                pieces.append(self._piece(node, at, next_))
+        return pieces
+
+    def _piece(self, node: int, at: int, i: int) -> Piece:
+        """Piece i of merge `at`."""
+        merge = self.merges[at]
+        low, high = END * i // merge.pieces, END * (i + 1) // merge.pieces
+        chunks = [c for run in self._inputs(merge) for c in run.chunks if c.low < high and c.high >= low]
+        return Piece(node, at, tuple(chunks), low, high)
+
+    def _inputs(self, merge: Merge) -> list[Run]:
+        return [run for run in self.runs if run.id in merge.inputs]
+
+    def _merging(self) -> set[int]:
+        return {run for merge in self.merges for run in merge.inputs}
+
+    def to_json(self) -> dict[str, object]:
+        runs = [[run.id, [chunk.to_json() for chunk in run.chunks]] for run in self.runs]
+        merges = [
+            [list(m.inputs), m.pieces, [chunk and chunk.to_json() for chunk in m.done], m.credit]
+            for m in self.merges
+        ]
+        return {"runs": runs, "merges": merges, "next": self.next_id}
+
+    @staticmethod
+    def from_json(value: dict[str, list]) -> Spine:  # type: ignore[type-arg]
+        runs = tuple(Run(i, tuple(Chunk.from_json(c) for c in chunks)) for i, chunks in value["runs"])
+        merges = tuple(
+            Merge(tuple(inputs), pieces, tuple(c and Chunk.from_json(c) for c in done), credit)
+            for inputs, pieces, done, credit in value["merges"]
+        )
+        return Spine(runs, merges, value["next"])  # type: ignore[arg-type]
+
+
+def _size_class(rows: int, small: int) -> int:
+    size, edge = 0, max(small, 1) * FAN_IN
+    while rows >= edge:
+        size, edge = size + 1, edge * FAN_IN
+    return size

@@ -1,0 +1,70 @@
+"""Timelines: which rows of a trace in the order of time come due as a threshold rises.
+
+    due(before, W, W') = { x ∈ before : x.at passed by W' and not by W }        W <= W'
+
+A row is *passed* where its instant is below the threshold, or equal to it if `at_once`. So a row comes due in
+exactly one step, however far the threshold jumps.  Cost: a search a slot and run, then the rows that come due
+(and those that share the code of an order with one, see `order_steps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.columns.order_codes import order_steps
+from dbsp.circuits.traces.batch import SLOTS, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.trace import expand_ranges
+from dbsp.circuits.traces.zset import ZSet
+
+_SLOTS = np.arange(SLOTS, dtype=np.uint64) << np.uint64(56)
+
+
+def passed(at: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
+    """bool[n]; nothing is while the threshold is unset, and a NULL never is."""
+    if threshold is None:
+        return np.zeros(len(at), dtype=np.bool_)
+    compare = pc.less_equal if at_once else pc.less
+    return np.asarray(pc.fill_null(compare(at, threshold), False).to_numpy(zero_copy_only=False))
+
+
+def due(
+    layout: Layout,
+    before: Iterable[Stretch],
+    earlier: pa.Scalar | None,
+    now: pa.Scalar | None,
+    at_once: bool,
+) -> Iterator[ZSet]:
+    """The rows that `now` passes and `earlier` did not."""
+    if now is None:
+        return
+    assert layout.timeline and layout.order is not None
+    to = _SLOTS | order_steps(pa.array([now], now.type))
+    since = _SLOTS if earlier is None else _SLOTS | order_steps(pa.array([earlier], earlier.type))
+    for stretch in before:
+        _, there = expand_ranges(*stretch.ranges(since, to))
+        if len(there):
+            found = stretch.take(there)
+            at = found.rows.column(layout.order)
+            yield found.zset.take(np.flatnonzero(passed(at, now, at_once) & ~passed(at, earlier, at_once)))
+
+
+def earliest(
+    layout: Layout, trace: Iterable[Stretch], now: pa.Scalar | None, at_once: bool
+) -> pa.Scalar | None:
+    """The least instant that `now` doesn't pass; None: there is no such row."""
+    assert layout.timeline and layout.order is not None
+    code = np.zeros(1, np.uint64) if now is None else order_steps(pa.array([now], now.type))
+    found = []
+    for stretch in trace:
+        # all rows of that code, and in each slot the first beyond it
+        start, stop = stretch.ranges(_SLOTS | code, _SLOTS | code)
+        there = np.unique(np.concatenate([expand_ranges(start, stop)[1], stop[stop < len(stretch)]]))
+        at = stretch.take(there).rows.column(layout.order)
+        found.append(at.filter(pa.array(~passed(at, now, at_once))))
+    least = pc.min(pa.chunked_array(found)) if found else None
+    return least if least is not None and least.is_valid else None

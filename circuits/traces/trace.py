@@ -1,0 +1,143 @@
+"""Traces: the integral of a stream, as an operator reads it within one step.
+
+    I(d)ₜ = z⁻¹(I(d))ₜ + dₜ            `before` is z⁻¹(I(d)), `delta` is d
+
+`before` is the sum of the live batches of a spine, mapped, not read: finding the rows of d keys costs
+O(d log n) a batch. One trace serves all its readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.zset import ZSet
+
+
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """before: runs whose sum is the integral up to the last step; delta: this step's batch."""
+
+    layout: Layout
+    before: tuple[Stretch, ...]
+    delta: Batch
+
+    @property
+    def zset(self) -> ZSet:
+        """This step's delta, consolidated."""
+        return self.delta.zset
+
+    @property
+    def after(self) -> tuple[Stretch, ...]:
+        """Runs whose sum is the integral of this step."""
+        return (*self.before, *as_runs(self.delta))
+
+    def find(
+        self, columns: list[pa.Array], keys: np.ndarray, identity: tuple[int, ...], whole_key: bool
+    ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
+        """`find_in` all of `before`."""
+        return find_in(self.before, columns, keys, identity, whole_key)
+
+    def near(self, least: np.ndarray, greatest: np.ndarray) -> Iterator[Batch]:
+        """The batches of `before`, with all their rows of least[i] <= sort key <= greatest[i], for every i.
+
+        Of a run that is stored in several batches only those rows, as one batch.
+        """
+        least, greatest = disjoint(least, greatest)
+        if not len(least):
+            return
+        for stretch in self.before:
+            if len(stretch.batches) == 1 or len(least) >= len(stretch):
+                yield from stretch.batches
+                continue
+            _, there = expand_ranges(*stretch.ranges(least, greatest))
+            if len(there):
+                yield stretch.take(there)
+
+    def within(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, ZSet]:
+        """(sort keys, rows) of `before` with least[i] <= sort key <= greatest[i] for some i, run by run."""
+        least, greatest = disjoint(least, greatest)
+        found = []
+        for stretch in self.before:
+            _, there = expand_ranges(*stretch.ranges(least, greatest))
+            if len(there):
+                found.append(stretch.take(there))
+        keys = np.concatenate([np.zeros(0, dtype=np.uint64), *(batch.keys for batch in found)])
+        return keys, ZSet.sum(self.layout.schema, [batch.zset for batch in found])
+
+
+def find_in(
+    runs: Sequence[Stretch],
+    columns: list[pa.Array],
+    keys: np.ndarray,
+    identity: tuple[int, ...],
+    whole_key: bool,
+) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
+    """The rows whose `identity` columns equal row i of `columns`, run by run.
+
+    keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
+    Yields (positions into columns, batch, positions into the batch).
+    """
+    greatest = keys if whole_key else keys | LOW
+    least = keys if whole_key else keys & HIGH
+    for stretch in runs:
+        start, stop = stretch.ranges(least, greatest)
+        if (start == stop).all():
+            continue
+        wanted, there = expand_ranges(start, stop)
+        batch = stretch.batches[0]
+        if len(stretch.batches) > 1:
+            batch, there = stretch.take(there), np.arange(len(there))
+        same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
+        if not same.all():
+            wanted, there = wanted[same], there[same]
+        yield wanted, batch, there
+
+
+def as_runs(*batches: Batch) -> tuple[Stretch, ...]:
+    """Each batch as a run of its own."""
+    return tuple(Stretch([batch]) for batch in batches if len(batch))
+
+
+def disjoint(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same keys in closed ranges that ascend and don't overlap; those that are empty are left out."""
+    some = least <= greatest
+    least, greatest = least[some], greatest[some]
+    order = np.argsort(least)
+    least, greatest = least[order], np.maximum.accumulate(greatest[order])
+    opens = np.ones(len(least), dtype=np.bool_)
+    opens[1:] = least[1:] > greatest[:-1]
+    starts = np.flatnonzero(opens)
+    return least[starts], greatest[np.append(starts[1:], len(least))[: len(starts)] - 1]
+
+
+def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
+    counts = stop - start
+    total = int(counts.sum())
+    owner = np.repeat(np.arange(len(counts)), counts)
+    if total == len(counts) and (counts == 1).all():
+        return owner, start
+    ends = np.cumsum(counts)
+    return owner, np.arange(total) + np.repeat(start - (ends - counts), counts)
+
+
+def expand_in_blocks(
+    start: np.ndarray, stop: np.ndarray, most: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """`expand_ranges` of a few ranges at a time, at most about `most` pairs unless one range has more."""
+    ends = np.cumsum(stop - start)
+    if not len(ends) or not ends[-1]:
+        return
+    first, done = 0, 0
+    while done < ends[-1]:
+        last = max(first + 1, int(np.searchsorted(ends, done + most, "right")))
+        owner, there = expand_ranges(start[first:last], stop[first:last])
+        yield owner + first, there
+        first, done = last, int(ends[last - 1])

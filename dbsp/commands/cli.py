@@ -1,0 +1,264 @@
+"""The `dbsp` command. Exit status: 0 ok, 1 program, data or state is wrong, 2 usage, 3 `--expect` differs.
+
+Every import of weight is within its command, so that a replay of a compiled program starts at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbsp.circuits.errors import Error
+
+Command = Callable[..., Any]
+DIFFERS = 3
+
+
+class Group(click.Group):
+    """Prints an Error as one line on stderr and exits with 1."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except Error as error:
+            click.echo(str(error).split("\n", 1)[0], err=True)
+            context.exit(1)
+
+
+def _defines(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"'{value}' is not NAME=VALUE")
+        pairs[name] = text
+    return pairs
+
+
+def _check_changelog(output: str | None, changelog: str) -> None:
+    if output in ("table", "live-table") and changelog != "retract":
+        raise click.UsageError(f"--changelog is of json, csv and text; --output {output} shows the views")
+
+
+def program_options(command: Command) -> Command:
+    """PROGRAM and what every command that compiles one takes."""
+    define = click.option(
+        "--define",
+        "-D",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_defines,
+        help="A value for ${NAME} in the program; the environment has the others.",
+    )
+    return click.argument("program")(define(command))
+
+
+changelog_option = click.option(
+    "--changelog",
+    type=click.Choice(["retract", "upsert", "append"]),
+    default="retract",
+    show_default=True,
+    help="Of changed rows: their weights, each key's new row or its deletion, or rows that are only added.",
+)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="dbsp", message="dbsp %(version)s")
+def main() -> None:
+    """Keep the views of a SQL program exact while its tables change.
+
+    \b
+    Example:
+      dbsp init demo && cd demo && dbsp step program.sql deltas.sql
+    """
+
+
+@main.command()
+@program_options
+@click.argument("deltas", metavar="DELTAS")
+@click.option("--expect", metavar="FILE", help="Compare with FILE; on a difference print it and exit with 3.")
+@click.option("--accept", metavar="FILE", help="Write the output to FILE, to be expected from now on.")
+@click.option("--runner", type=click.Choice(["inline", "spark"]), default="inline", show_default=True)
+@click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
+@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR.")
+@click.option(
+    "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
+)
+@changelog_option
+def step(
+    program: str,
+    deltas: str,
+    define: dict[str, str],
+    expect: str | None,
+    accept: str | None,
+    runner: str,
+    partitions: int | None,
+    state: str | None,
+    output: str,
+    changelog: str,
+) -> None:
+    """Apply the deltas of a replay file, step by step, and print what changes in each view.
+
+    DELTAS is a file of JSON lines, one of SQL if its name ends in .sql, or - for JSON lines from stdin. The
+    program's sinks, the tables it inserts into, get the changes of each step, as from any other.
+
+    \b
+    Example:
+      dbsp step program.sql deltas.jsonl
+      dbsp step program.sql deltas.sql --expect expected.jsonl
+      dbsp step program.sql deltas.sql --output csv --changelog upsert
+      echo '{"table": "votes", "row": {"user_id": 1, "story_id": 1}}' | dbsp step program.sql - --output text
+    """
+    if expect and accept:
+        raise click.UsageError("--expect and --accept exclude each other")
+    _check_changelog(output, changelog)
+    from dbsp.commands.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
+
+    lines = replay(program, deltas, define, runner, partitions, state, output, changelog)
+    if expect is not None:
+        difference = compare(lines, expect)
+        click.echo(difference, nl=False)
+        sys.exit(DIFFERS if difference else 0)
+    if accept is not None:
+        write_lines(lines, accept)
+    else:
+        print_lines(lines)
+
+
+@main.command()
+@program_options
+@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR.")
+@click.option("--once", is_flag=True, help="Take what the sources have now, then end.")
+@click.option("--every", metavar="TIME", help="Start a step at most this often, such as 1s or 500ms.")
+@click.option(
+    "--output",
+    type=click.Choice(["live-table", "table", "csv", "json"]),
+    help="How changes are shown; live-table on a terminal, else json.",
+)
+@changelog_option
+@click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
+@click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
+def run(
+    program: str,
+    define: dict[str, str],
+    state: str | None,
+    once: bool,
+    every: str | None,
+    output: str | None,
+    changelog: str,
+    partitions: int | None,
+    ui: bool,
+) -> None:
+    """Run the program on Spark: rows from the sources of its tables, changes to its sinks.
+
+    \b
+    Example:
+      dbsp run program.sql --once
+      dbsp run program.sql --state state/ --every 1s --output json
+    """
+    if once and every:
+        raise click.UsageError("--once and --every exclude each other")
+    _check_changelog(output, changelog)
+    from dbsp.commands.shown.run import run_program  # noqa: PLC0415
+
+    run_program(
+        program,
+        define=define,
+        state=state,
+        once=once,
+        every=every,
+        output=output,
+        changelog=changelog,
+        partitions=partitions,
+        ui=ui,
+    )
+
+
+@main.command()
+@program_options
+@click.option("--strict", is_flag=True, help="Unbounded state is an error.")
+def check(program: str, define: dict[str, str], strict: bool) -> None:
+    """Compile the program; say of each operator that keeps state what bounds it, and what each sink promises.
+
+    \b
+    Example:
+      dbsp check program.sql
+    """
+    from dbsp.commands.check import bounds, notes  # noqa: PLC0415
+    from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
+
+    loaded = load_program(Path(program), define=define)
+    unbounded = 0
+    for bound in bounds(loaded):
+        click.echo(str(bound))
+        unbounded += not bound.is_bounded
+    for note in notes(loaded):
+        click.echo(note)
+    if strict and unbounded:
+        raise Error(f"{program}: the state of {unbounded} operators is unbounded; see above")
+
+
+@main.command()
+@program_options
+@click.argument("view", required=False)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "mermaid", "dot", "svg"]),
+    default="text",
+    show_default=True,
+)
+def explain(program: str, view: str | None, define: dict[str, str], form: str) -> None:
+    """Show the circuit of the program, or of one view: operators, levels, what is kept.
+
+    \b
+    Example:
+      dbsp explain program.sql
+      dbsp explain program.sql turnover --format svg > turnover.svg
+    """
+    from dbsp.commands.explain import explain_program  # noqa: PLC0415
+    from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
+
+    click.echo(explain_program(load_program(Path(program), define=define), view, form), nl=False)
+
+
+@main.command()
+@click.argument("state")
+@click.argument("select", metavar='"SELECT ..."')
+@click.option("--as-of", type=int, metavar="STEP", help="The views as they were after that step.")
+@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def query(state: str, select: str, as_of: int | None, output: str) -> None:
+    """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
+
+    \b
+    Example:
+      dbsp query state/ "SELECT * FROM turnover ORDER BY total DESC LIMIT 10"
+      dbsp query state/ "SELECT count(*) FROM turnover" --as-of 3
+    """
+    from dbsp.commands.query import query_state  # noqa: PLC0415
+
+    for line in query_state(state, select, as_of, output):
+        click.echo(line)
+
+
+@main.command()
+@click.argument("directory", metavar="DIR")
+def init(directory: str) -> None:
+    """Write a small working project into DIR, to start from.
+
+    \b
+    Example:
+      dbsp init demo
+    """
+    from dbsp.commands.starter import write_project  # noqa: PLC0415
+
+    for line in write_project(Path(directory)):
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()

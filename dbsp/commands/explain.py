@@ -1,0 +1,312 @@
+"""`dbsp explain`: every view's plan, and the circuit that keeps it.
+
+The circuit has one line per operator, inputs before what reads them; a level begins where rows move to the
+partition of their key. In brackets: what a delta costs where that isn't linear (`Operator.cost`). What an
+operator keeps between steps is said after it. Then comes each waterline's path, which the drawn forms show in
+the boxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit, Node
+from dbsp.circuits.columns.sorting import SortKey
+from dbsp.circuits.expressions.nodes import Call, Column, Literal
+from dbsp.circuits.operators.clock.temporal_filter import Ahead
+from dbsp.circuits.operators.clock.timed_projection import Phases
+from dbsp.circuits.operators.emission.timers import Agenda
+from dbsp.circuits.operators.emission.trigger import Trigger
+from dbsp.circuits.operators.groups.aggregate import Aggregate
+from dbsp.circuits.operators.groups.combine import Combine
+from dbsp.circuits.operators.groups.sessions import Sessions
+from dbsp.circuits.operators.groups.top import Top, TopOfAppends
+from dbsp.circuits.operators.groups.window import Window
+from dbsp.circuits.operators.inputs.defaults import Defaults
+from dbsp.circuits.operators.joins.as_of import AsOf
+from dbsp.circuits.operators.joins.join import Join
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Source
+from dbsp.circuits.operators.operator import Operator
+from dbsp.circuits.operators.recursion import Recurrence
+from dbsp.circuits.progress.waterline import Lateness
+from dbsp.commands.paths import paths, proofs
+from dbsp.commands.shown.drawing import svg
+from dbsp.rows.incoming import arrow_schema
+from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.shown.explain import explain_view
+from dbsp.sql.plans.shown.spelling import INFIX
+from dbsp.sql.plans.types import ddl
+from dbsp.views.outputs import output_view
+
+# parameters that are columns of the input, and the word before them
+_COLUMNS = {
+    "columns": "by",
+    "placed_by": "by",
+    "key": "key",
+    "sums": "adding",
+    "minima": "least",
+    "maxima": "greatest",
+}
+
+
+@dataclass(frozen=True)
+class Box:
+    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a delta.
+
+    proved: by waterlines.
+    """
+
+    number: int
+    title: str
+    detail: str
+    keeps: str
+    cost: str
+    level: int
+    inputs: tuple[int, ...]
+    views: tuple[str, ...]
+    proved: tuple[str, ...] = ()
+
+
+def explain_program(program: Program, view: str | None, form: str) -> str:
+    """view: only what it needs; None: everything. form: 'text', 'mermaid', 'dot' or 'svg'."""
+    name = output_view(program, view) if view is not None else None
+    shown = list(boxes(program, name))
+    if form != "text":
+        return _FORMS[form](program, shown)
+    views = [explain_view(program, view) for view in program.views if name in (None, view)]
+    return "\n".join(
+        [*views, f"circuit: {len(shown)} operators\n{_text(program, shown)}", *_paths(program, shown)]
+    )
+
+
+def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
+    """The operators in topological order."""
+    circuit = program.circuit
+    shown = _needed(circuit, view)
+    proved: dict[int, list[str]] = {}
+    for proof in proofs(circuit):
+        proved.setdefault(proof.node, []).append(str(proof))
+    for i in sorted(shown):
+        node = circuit.nodes[i]
+        views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
+        title = type(node.operator).__name__ + (f" {node.name}" if node.name else "")
+        inputs = node.inputs
+        if isinstance(node.operator, Recurrence):
+            inputs = tuple(source for loop in circuit.loops for source, at in loop.feedback if at == i)
+        yield Box(
+            i,
+            title,
+            detail(program, node),
+            keeps(circuit, i),
+            node.operator.cost,
+            node.level,
+            inputs,
+            views,
+            tuple(proved.get(i, ())),
+        )
+
+
+def _needed(circuit: Circuit, view: str | None) -> set[int]:
+    wanted = [o for o in circuit.outputs if view in (None, o.view)]
+    found = {i for o in wanted for i in (o.node, o.trace, o.emission) if i is not None}
+    if view is None:
+        found = set(range(len(circuit.nodes)))
+    todo = list(found)
+    while todo:
+        for i in circuit.nodes[todo.pop()].inputs:
+            if i not in found:
+                found.add(i)
+                todo.append(i)
+    return found
+
+
+def keeps(circuit: Circuit, i: int) -> str:
+    """What the node stores between steps."""
+    names = circuit.nodes[i].schema.names
+    if i in circuit.layouts:
+        layout = circuit.layouts[i]
+        stored = layout.schema.names
+        by = ", ".join(stored[c] for c in layout.placement)
+        return f"keeps {', '.join(stored)}" + (f" by ({by})" if by else "")
+    return f"keeps every row: {', '.join(names)}" if i in circuit.logs else ""
+
+
+def detail(program: Program, node: Node) -> str:
+    """The operator's parameters, with columns by name."""
+    operator = node.operator
+    inputs = [program.circuit.nodes[i].schema.names for i in node.inputs]
+    if isinstance(operator, Source):
+        return _columns(arrow_schema(program.tables[operator.table]))
+    if isinstance(operator, Join | AsOf | SemiJoin):
+        return _matching(operator, node, inputs)
+    if isinstance(operator, Combine):
+        parts = (f"{a.kind}({inputs[0][a.column]})" for a in operator.accumulators)
+        return f"by ({', '.join(inputs[0][: operator.keys])}) {' '.join(parts)}".rstrip()
+    if isinstance(operator, Aggregate):
+        results = ", ".join(result.text or result.function for result in operator.results)
+        return f"by ({', '.join(inputs[0][: operator.keys])}) {results}".rstrip()
+    if isinstance(operator, Window):
+        calls = ", ".join(function.text or function.function for function in operator.functions)
+        return f"by ({', '.join(inputs[0][i] for i in operator.partition)}) {calls}"
+    if isinstance(operator, Sessions):
+        by = ", ".join(inputs[0][i] for i in operator.partition)
+        return f"by ({by}) from {inputs[0][operator.start]} to {inputs[0][operator.end]}"
+    if isinstance(operator, Top | TopOfAppends):
+        by = f"by ({', '.join(inputs[0][i] for i in operator.partition)})"
+        return f"{operator.size} {by} {operator.ranking} ordered by {_ordered(operator.order, inputs[0])}"
+    if isinstance(operator, Recurrence):
+        return f"as of the iteration before, for at most {operator.limit}"
+    if isinstance(operator, Agenda):
+        watched = ", ".join(one.name for one in operator.threshold.lateness)
+        return f"by ({', '.join(inputs[0][: len(operator.placed_by)])}) watching {watched}"
+    if isinstance(operator, Defaults | Ahead):
+        return _clocked(operator, inputs[0])
+    if isinstance(operator, Phases):
+        condition = [] if operator.condition is None else [operator.condition]
+        return " ".join(_shown(e, [*inputs[0], "now()"]) for e in (*operator.values, *condition))
+    if isinstance(operator, Trigger):
+        return f"by ({', '.join(inputs[0][: len(operator.key)])})"
+    assert is_dataclass(operator), operator
+    return " ".join(_parameters(operator, inputs[0] if inputs else []))
+
+
+def _matching(operator: Join | AsOf | SemiJoin, node: Node, inputs: list[list[str]]) -> str:
+    """What matches."""
+    if isinstance(operator, Join):
+        sides = (inputs[0], operator.left_key), (inputs[1], operator.right_key)
+        on = "on " + " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+        if not operator.left_key:
+            banded = operator.left_band is not None or operator.right_band is not None
+            on = "pairs within a range" if banded else "every pair"
+        residual = operator.residual
+        return on + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
+    if isinstance(operator, AsOf):
+        left, right = inputs
+        keys = zip(operator.left_key, operator.right_key, strict=True)
+        equal = ", ".join(f"{left[a]} = {right[b]}" for a, b in keys)
+        kind, sign = "outer " if operator.outer else "", INFIX[operator.comparison]
+        nearest = f"nearest of {left[operator.left_time]} {sign} {right[operator.right_time]}"
+        return f"{kind}{nearest}{equal and f' on {equal}'}"
+    sides = (inputs[0], operator.left_on), (inputs[1], operator.right_on)
+    on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
+    return f"{'without' if operator.anti else 'with'} an equal on {on}"
+
+
+def _clocked(operator: Defaults | Ahead, names: list[str]) -> str:
+    if isinstance(operator, Defaults):
+        return ", ".join(f"{names[one.column]} = {_shown(one.value, ['now()'])}" for one in operator.defaults)
+    value, by = _shown(operator.value, names), f"by ({', '.join(names[c] for c in operator.placed_by)})"
+    if operator.clock is None:
+        return f"{by} {value}, all of them"
+    return f"{by} {value} ahead of {_shown(operator.clock, ['now()'])}"
+
+
+def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
+    for parameter in fields(operator):  # type: ignore[arg-type]
+        value = getattr(operator, parameter.name)
+        if value is None or value is False or value == () or isinstance(value, pa.Schema | pa.RecordBatch):
+            continue
+        if value is True:
+            yield parameter.name
+        elif parameter.name == "order" and isinstance(value, int):
+            yield f"ordered by {names[value]}"
+        elif parameter.name in _COLUMNS:
+            yield f"{_COLUMNS[parameter.name]} ({', '.join(names[c] for c in value)})"
+        else:
+            yield _shown(value, names)
+
+
+def _ordered(order: tuple[SortKey, ...], names: list[str]) -> str:
+    return ", ".join(names[by.column] + (" DESC" if by.descending else "") for by in order)
+
+
+def _shown(value: object, names: list[str]) -> str:
+    if isinstance(value, Column | Literal | Call):
+        return re.sub(r"#(\d+)", lambda match: names[int(match[1])], str(value))
+    if isinstance(value, tuple):
+        return f"({', '.join(_shown(item, names) for item in value)})"
+    if isinstance(value, Lateness):
+        return value.name
+    text = getattr(value, "text", "")
+    return text if isinstance(text, str) and text else str(value)
+
+
+def _columns(schema: pa.Schema) -> str:
+    columns = [f"{f.name} {ddl(f.type).upper()}{'' if f.nullable else ' NOT NULL'}" for f in schema]
+    return f"({', '.join(columns)})"
+
+
+def _text(program: Program, shown: list[Box]) -> str:
+    lines = []
+    for box in shown:
+        inputs = f"  <- {', '.join(map(str, box.inputs))}" if box.inputs else ""
+        cost = "" if box.cost == "linear" else f"  [{box.cost}]"
+        lines.append(
+            f"{box.number:4d}  level {box.level}  {f'{box.title}  {box.detail}'.rstrip()}{inputs}{cost}"
+        )
+        if box.keeps:
+            lines.append(f"{'':15}{box.keeps}")
+        for view in box.views:
+            lines.append(f"{'':15}= view {view} {_columns(arrow_schema(program.views[view]))}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _paths(program: Program, shown: list[Box]) -> Iterator[str]:
+    titles = {box.number: f"{box.number} {box.title}" for box in shown}
+    for waterline, path in paths(program.circuit, list(titles)):
+        passed: dict[str, list[str]] = {}
+        for proof in path:
+            passed.setdefault(str(proof), []).append(titles[proof.node])
+        lines = (f"  {said}: {', '.join(nodes)}\n" for said, nodes in passed.items())
+        yield f"waterline {waterline}\n" + "".join(lines)
+
+
+def _mermaid(program: Program, shown: list[Box]) -> str:
+    lines = ["flowchart TD"]
+    for box in shown:
+        label = "<br/>".join(_escaped(line) for line in lines_of(box))
+        lines.append(f'  n{box.number}["{label}"]')
+        lines += [f"  n{i} --> n{box.number}" for i in box.inputs]
+        for view in box.views:
+            lines += [f'  v{box.number}_{len(lines)}(["{_escaped(view)}"])']
+            lines += [f"  n{box.number} --> {lines[-1].split('(')[0].strip()}"]
+    return "".join(line + "\n" for line in lines)
+
+
+def _dot(program: Program, shown: list[Box]) -> str:
+    lines = ["digraph program {", "  node [shape=box, fontname=monospace];"]
+    for box in shown:
+        label = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines_of(box))
+        lines.append(f'  n{box.number} [label="{label}"];')
+        lines += [f"  n{i} -> n{box.number};" for i in box.inputs]
+        for view in box.views:
+            name = view.replace("\\", "\\\\").replace('"', '\\"')
+            lines.append(f'  "view {name}" [shape=ellipse, label="{name}"];')
+            lines.append(f'  n{box.number} -> "view {name}";')
+    return "".join(line + "\n" for line in [*lines, "}"])
+
+
+def _svg(program: Program, shown: list[Box]) -> str:
+    return svg([(box.number, box.level, box.inputs, lines_of(box), box.views) for box in shown])
+
+
+def lines_of(box: Box) -> list[str]:
+    """A box's text: title, parameters, state, what waterlines prove; each short enough for a drawing."""
+    lines = [box.title, box.detail, box.keeps, *box.proved]
+    return [line if len(line) <= 60 else line[:57] + "..." for line in lines if line]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+_FORMS: dict[str, Callable[[Program, list[Box]], str]] = {
+    "mermaid": _mermaid,
+    "dot": _dot,
+    "svg": _svg,
+}

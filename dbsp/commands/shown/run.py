@@ -1,0 +1,82 @@
+"""`dbsp run`: a program from its sources to its sinks, and what a person sees of it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+
+import click
+
+from dbsp.circuits.errors import Error
+from dbsp.commands.shown.display import Display, display
+from dbsp.pipeline.pipeline import Pipeline
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def run_program(
+    program: str,
+    *,
+    define: Mapping[str, str] | None = None,
+    state: str | None = None,
+    once: bool = False,
+    every: str | None = None,
+    output: str | None = None,
+    changelog: str = "retract",
+    partitions: int | None = None,
+    ui: bool = False,
+) -> None:
+    """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
+
+    every: such as '1s'. output: live-table, table, csv or json; None: live-table on a terminal, else json.
+    """
+    seconds = None if every is None else parse_seconds(every)
+    from dbsp.pipeline.spark.streaming import expected_steps, run  # noqa: PLC0415
+    from dbsp.running.spark.session import session  # noqa: PLC0415  after the options are known to be right
+
+    spark = session(ui=ui)
+    if ui:
+        click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
+    with Pipeline(program, define=define, state=state, spark=spark, partitions=partitions) as pipeline:
+        steps = expected_steps(pipeline) if once else None
+        shown_as = output or default_output()
+        with display(shown_as, pipeline, steps, changelog) as shown, stopping(shown) as stop:
+            run(pipeline, once=once, every=seconds, on_step=shown.step, stop=stop)
+
+
+def default_output() -> str:
+    return "live-table" if sys.stdout.isatty() else "json"
+
+
+def parse_seconds(text: str) -> float:
+    """0.5 for '500ms'. Raises click.BadParameter."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", text.lower())
+    if match is None or match[2] not in _UNITS:
+        raise click.BadParameter(f"'{text}' is no time; write it as 1s, 500ms or 2m", param_hint="--every")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+@contextmanager
+def stopping(shown: Display) -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets, and SIGTERM; the next Ctrl-C interrupts."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        shown.note("stopping after this step; Ctrl-C again to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    except KeyboardInterrupt:
+        raise Error("interrupted; the state is as the last committed step left it") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

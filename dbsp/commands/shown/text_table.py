@@ -1,0 +1,46 @@
+"""Rows as a table of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.commands.shown.changelog import fields_of
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.sorting import sort_rows
+from dbsp.views.changes import Changes
+from dbsp.views.view import Contents
+
+TABLE_ROWS = 20
+
+
+def text_table(rows: pa.RecordBatch) -> Iterator[str]:
+    """Lines without line ends: the names, a rule, the rows; numbers to the right."""
+    columns = [[name, *fields_of(rows.column(i))] for i, name in enumerate(rows.schema.names)]
+    widths = [max(map(len, column)) for column in columns]
+    right = [pt.is_integer(f.type) or pt.is_floating(f.type) or pt.is_decimal(f.type) for f in rows.schema]
+    for number, row in enumerate(zip(*columns, strict=True)):
+        cells = zip(row, widths, right, strict=True)
+        yield "  ".join(c.rjust(width) if r else c.ljust(width) for c, width, r in cells).rstrip()
+        if number == 0:
+            yield "  ".join("-" * width for width in widths)
+
+
+def view_tables(pipeline: Pipeline, changes: Changes) -> Iterator[str]:
+    """Of each view that a step changed, its name and its first rows."""
+    for view in sorted(changes):
+        if len(changes[view]):
+            contents = pipeline[view]
+            size = len(contents)
+            of = f", {TABLE_ROWS} of {size:,} rows" if size > TABLE_ROWS else ""
+            yield f"step {changes.step}: {view}{of}"
+            yield from text_table(_first_rows(contents))
+
+
+def _first_rows(contents: Contents) -> pa.RecordBatch:
+    """The first of the sorted rows, each as often as it is there."""
+    rows = sort_rows(contents.zset)
+    return rows.take(np.repeat(np.arange(len(rows)), rows.weights)[:TABLE_ROWS]).rows

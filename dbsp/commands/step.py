@@ -1,0 +1,95 @@
+"""`dbsp step`: a replay file through a pipeline, as lines of its changelog."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from dbsp.circuits.errors import AbsentRow, DataError
+from dbsp.commands.replay import place_of, queue, read_file
+from dbsp.commands.shown.listing import listing
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.clock import EPOCH
+
+
+def replay(
+    program: str,
+    deltas: str,
+    define: Mapping[str, str],
+    runner: str,
+    partitions: int | None,
+    state: str | None,
+    output: str,
+    changelog: str,
+) -> Iterator[str]:
+    """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
+    text = read_deltas(deltas)
+    name = deltas if deltas != "-" else "stdin"
+    with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
+        show = listing(pipeline, output, changelog)
+        for step in read_file(text, name, pipeline.program):
+            queue(pipeline, step)
+            clock = step.clock
+            if clock is None and pipeline.program.circuit.is_timed:
+                clock = pipeline.clock or EPOCH  # not the machine's: a replay gives the same every time
+            try:
+                changes = pipeline.step(clock=clock)
+            except AbsentRow as absent:
+                raise absent.within(place_of(absent, step, pipeline)) from None
+            except DataError as error:
+                raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
+            yield from show(changes)
+        # a stream's rows leave once, so not while the state may go on
+        goes_on = state is not None and pipeline.program.emits_once
+        held_back = None if goes_on else pipeline.finish()
+        if held_back is not None:
+            yield from show(held_back)
+
+
+def read_deltas(path: str) -> str:
+    """Raises DataError."""
+    try:
+        if path == "-":
+            return sys.stdin.read().removeprefix("\ufeff")
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: can't read the deltas: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: can't read the deltas: they are no UTF-8 text") from None
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """To stdout, as they come."""
+    for line in lines:
+        sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def compare(lines: Iterable[str], path: str) -> str:
+    """A unified diff from what a file expects to what there is; empty if they are the same."""
+    try:
+        expected = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(
+            f"{path}: can't read what is expected: {error.strerror}; make it with --accept"
+        ) from None
+    actual = "".join(line + "\n" for line in lines)
+    if actual == expected:
+        return ""
+    found = difflib.unified_diff(
+        expected.splitlines(keepends=True), actual.splitlines(keepends=True), path, "output"
+    )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
+    )
+
+
+def write_lines(lines: Iterable[str], path: str) -> None:
+    """All lines, or the file as it was."""
+    text = "".join(line + "\n" for line in lines)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: can't be written: {error.strerror}") from None

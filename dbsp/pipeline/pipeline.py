@@ -1,0 +1,363 @@
+"""The pipeline: a program, its state directory, and the deltas queued for the next step."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.errors import DataError, Error, StateError
+from dbsp.circuits.steps.contents import is_pending
+from dbsp.circuits.steps.next_wakeup import next_due
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.pipeline.errors import DeliveryError
+from dbsp.pipeline.micro_batch import MicroBatch, is_committed
+from dbsp.pipeline.position import Position
+from dbsp.pipeline.subscriptions import Callback, Subscriptions
+from dbsp.pipeline.udf import Function
+from dbsp.rows.incoming import key_rows, whole_rows
+from dbsp.running.queue import Rows, weighted
+from dbsp.running.runner import Runner, runner_of
+from dbsp.sql.compiler.load import load_program
+from dbsp.sql.plans.program import Program, Table
+from dbsp.state.lock import Overtaken
+from dbsp.state.store import RETAIN, Identity, Store, Unsettled
+from dbsp.views.changes import Changes, ViewChanges
+from dbsp.views.outputs import changes_of, contents_of, output_view, state_of
+from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbsp.pipeline.spark.sinks import Sinks
+
+log = logging.getLogger("dbsp")
+
+
+class Pipeline:
+    """Deltas in, changes of all views out, step by step.
+
+    program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
+    and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
+    partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
+    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call.
+    """
+
+    def __init__(
+        self,
+        program: str | Path | Program | None = None,
+        *,
+        sql: str | None = None,
+        state: str | Path | None = None,
+        spark: SparkSession | None = None,
+        partitions: int | None = None,
+        runner: str = "spark",
+        define: Mapping[str, str] | None = None,
+        retain: int = RETAIN,
+        functions: Sequence[Function] = (),
+    ) -> None:
+        if (program is None) == (sql is None):
+            raise Error(
+                'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
+            )
+        _check_names(program, sql)
+        if runner not in ("spark", "inline"):
+            raise Error(f"unknown runner '{runner}'; runners: spark, inline")
+        if partitions is not None and partitions < 1:
+            raise Error(f"partitions={partitions}: needs at least 1")
+        # first, so that a program that isn't in the cache is compiled in the session that will run it
+        self.runner: Runner = runner_of(runner, spark)
+        declared = [function.declared for function in functions]
+        if isinstance(program, Program):
+            self.program = program
+        elif program is not None:
+            self.program = load_program(Path(program), define=define, session=spark, functions=declared)
+        else:
+            assert sql is not None
+            self.program = load_program(sql + "\n", define=define, session=spark, functions=declared)
+        self.spark = spark
+        self.partitions = partitions
+        program = self.program
+        identity = Identity(
+            program.name, program.fingerprint, program.text, program.timezone, program.functions
+        )
+        self.store = (
+            Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)
+        )
+        self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
+        self._sinks: Sinks | None = None
+        self._closed = False
+        self._lock = threading.RLock()
+        try:
+            self._position = Position(program, self.store)
+            if self.store.last is not None:
+                self._resume()
+        except BaseException:
+            self.store.close()
+            raise
+
+    # -- deltas -------------------------------------------------------------------------------------
+
+    def insert(self, table: str, rows: object) -> None:
+        """Queue rows for the next step. In a keyed table a row of a present key replaces it."""
+        self._take(self.program.input(table), rows, 1)
+
+    def delete(self, table: str, rows: object) -> None:
+        """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them."""
+        target = self.program.input(table)
+        if target.append_only:
+            raise DataError(
+                f"table '{target.name}' is append-only; declare it without append_only to delete from it"
+            )
+        self._take(target, rows, -1)
+
+    def upsert(self, table: str, rows: object) -> None:
+        """Queue rows of a keyed table, replacing those with the same keys."""
+        target = self.program.input(table)
+        if not target.primary_key:
+            raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
+        self._take(target, rows, 1)
+
+    def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
+        """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
+
+        Without weights: a batch, or a chunk in the state's segments, whose last column is `__weight`. In a
+        keyed table weight 1 is an upsert, −1 a delete by key, and rows apply in order.
+        """
+        if weights is not None:
+            assert isinstance(rows, pa.RecordBatch)
+            rows = weighted(rows, weights)
+        self._enqueue(self.program.input(table), [rows])
+
+    def discard(self) -> None:
+        """Forget what is queued, as after a step that can't succeed."""
+        with self._lock:
+            if not self._closed:
+                self._position.discard()
+
+    @property
+    def queued(self) -> dict[str, int]:
+        """Rows waiting for the next step, per table."""
+        return self._position.queue.rows
+
+    def _take(self, table: Table, rows: object, weight: int) -> None:
+        self._open()
+        if type(rows).__module__.startswith("pyspark."):
+            from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
+
+            self._enqueue(table, stage(self, table, rows, weight))
+            return
+        if weight < 0 and table.primary_key:
+            batch = key_rows(table, rows, self.program.timezone)
+        else:
+            batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
+        if batch.num_rows:
+            self._enqueue(table, [weighted(batch, np.full(batch.num_rows, weight, np.int64))])
+
+    def _enqueue(self, table: Table, parts: Sequence[Rows]) -> None:
+        with self._lock:
+            self._open()
+            self._position.settle()
+            self._position.queue.add(table.name, parts)
+
+    # -- steps --------------------------------------------------------------------------------------
+
+    @property
+    def last_step(self) -> int:
+        """The number of the last step, 0 before the first."""
+        return self.store.last.step if self.store.last else 0
+
+    @property
+    def clock(self) -> datetime | None:
+        """The clock of the last step."""
+        return self.store.last.clock if self.store.last else None
+
+    def step(
+        self,
+        clock: datetime | None = None,
+        *,
+        stream: str = "",
+        batch: int | None = None,
+        offsets: object = None,
+        ending: bool = False,
+    ) -> Changes:
+        """Apply what is queued to every view, commit, and deliver the changes to sinks and callbacks.
+
+        clock: the step's time, never before the last one's, see `dbsp.running.clock`. ending: see `finish`.
+        stream, batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
+        `committed`. When it raises, nothing has changed and what was queued still is: the step can be tried
+        again, or its delta given up with `discard`. But for three errors, after which the step is made:
+
+        DeliveryError with `changes`: a sink has failed. CallbackError: a callback has. KeyboardInterrupt: see
+        `last_step`, since it may come at any moment. A pipeline that another writer has overtaken, or that
+        can't know whether the step was committed, says so and is closed.
+        """
+        with self._lock:
+            self._open()
+            try:
+                self._position.settle()
+                self.store.check()  # a sink must not be written by two
+                self.deliver()
+                partitions = self.partitions or self.runner.partitions
+                changes = self._position.step(
+                    self.runner, partitions, clock, MicroBatch(stream, batch, offsets), ending
+                )
+            except (Overtaken, Unsettled):
+                self.close()
+                raise
+            failed = None
+            try:
+                self.deliver()
+            except DeliveryError as error:
+                error.changes, failed = changes, error
+        self._subscriptions.notify(changes)
+        if failed is not None:
+            raise failed
+        return changes
+
+    def deliver(self) -> None:
+        """Write to the sinks what they haven't got of the steps so far. Raises DeliveryError.
+
+        Steps do it themselves; one whose changes never reached a sink, by a crash or the sink's failure, is
+        delivered when the directory is next opened, or before the next step.
+        """
+        if not self.program.inserts:
+            return
+        with self._lock:
+            self._open()
+            if self._sinks is None:
+                from dbsp.pipeline.spark.sinks import Sinks  # noqa: PLC0415  who has no sinks doesn't pay for Spark
+
+                self._sinks = Sinks(self)
+            self._sinks.catch_up()
+
+    def _resume(self) -> None:
+        try:
+            self.deliver()
+        except Error as error:  # the views can be read all the same
+            log.warning("%s; tried again before the next step", error)
+
+    @property
+    def due(self) -> datetime | None:
+        """When the clock alone would change something; None: nothing waits, or it is the caller's clock."""
+        with self._lock:
+            self._open()
+            self._position.settle()
+            last = self.store.last
+            if last is None or not last.machine_clock:
+                return None
+            return next_due(self.program.circuit, self._position.state, self.store.segments)
+
+    def finish(self, clock: datetime | None = None) -> Changes | None:
+        """The end of all input: a step after which no view has changes that haven't been emitted.
+
+        None, and no step, where nothing is queued and no TRIGGER or EMIT holds anything back.
+        """
+        with self._lock:
+            self._open()
+            position = self._position
+            position.settle()
+            if not position.queue.rows and not is_pending(
+                self.program.circuit, position.state, self.store.segments
+            ):
+                self.deliver()
+                return None
+        return self.step(clock, ending=True)  # whose callbacks may wait for a thread that wants the lock
+
+    def committed(self, stream: str, batch: int) -> bool:
+        """Whether that micro-batch is in the state already, so that it must not be applied again.
+
+        Raises StateError where the batch can't follow what the state holds.
+        """
+        return is_committed(self.store.root, self.store.last, stream, batch)
+
+    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None:
+        """Call `callback(step, changes)` with the view's changes of every step to come, in this thread.
+
+        since: the last step that it has had already, 0 for none: the kept steps after it are caught up with
+        now. A callback may rely on this: it is called with every step, in order, after the step was
+        committed, and at least once: if it raises, or is interrupted, it is called with the same step again
+        after the next one is made; after a restart, from where `since` says. Others are called all the same.
+        What it raises is a CallbackError of the step that was just made; here too, and then it isn't
+        subscribed. Raises StateError where the steps after `since` aren't kept any more (see `retain`).
+        """
+        self._open()
+        self._subscriptions.add(self._view(view), callback, since)
+
+    def run(
+        self,
+        *,
+        once: bool = False,
+        every: float | None = None,
+        on_step: Callable[[Changes], None] | None = None,
+    ) -> int:
+        """Step through what the sources of the tables have, into the sinks; returns how many steps that took.
+
+        once: until the sources are exhausted, else until interrupted. every: seconds between steps, at
+        least. What a step raises ends the run; see `step` for what is true then.
+        """
+        from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
+
+        return run(self, once=once, every=every, on_step=on_step)
+
+    # -- views --------------------------------------------------------------------------------------
+
+    def __getitem__(self, view: str) -> Contents:
+        """The view as of the last step."""
+        return self.view(view)
+
+    def view(self, view: str, as_of: int | None = None) -> Contents:
+        """The view as of a step; of the last one unless `as_of` names another that is kept."""
+        with self._lock:
+            self._open()
+            self._position.settle()
+            state = self._position.state
+            name = self._view(view)
+            if as_of is not None and as_of != self.last_step:
+                state = state_of(self.program, self.store.commit_of(as_of))
+            return contents_of(self.program, state, name, self.store, self.spark)
+
+    def changes_of(self, view: str, step: int) -> ViewChanges:
+        """What a kept step changed in a view."""
+        return changes_of(self.program, self.store.commit_of(step), self._view(view), self.store)
+
+    def _view(self, name: str) -> str:
+        return output_view(self.program, name)
+
+    # -- the end ------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Release the state directory, after a step of another thread. What is queued is given up."""
+        with self._lock:
+            self._closed = True
+            try:
+                self.runner.close()
+            finally:
+                self.store.close()
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        if self._closed:
+            raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
+
+
+def _check_names(program: object, sql: str | None) -> None:
+    """A file's name and a program's text are easily mistaken for each other."""
+    if isinstance(program, str) and ("\n" in program.strip() or program.rstrip().endswith(";")):
+        raise Error('program is the name of a file; give the text itself as Pipeline(sql="...")')
+    if sql is not None and len(sql.split()) == 1 and ";" not in sql:
+        raise Error(f'sql is a program\'s text; give the name of a file as Pipeline("{sql.strip()}")')

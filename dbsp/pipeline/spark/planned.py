@@ -1,0 +1,140 @@
+"""The files that a micro-batch was planned to read: that they are there, are whole, and which has a bad row.
+
+Spark lists the planned files again before it reads them, and leaves out without a word what is gone by then;
+it never comes back to it. So a batch whose files aren't all there fails. A file of lines that was cut within
+its last one, as by a writer that is still at it, is read as far as it goes: 11 for 110. Nothing in it says so
+but that the line has no end; some writers never end it, hence a warning.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+from dbsp.circuits.errors import Error
+from dbsp.pipeline.spark.sources import reader_of
+from dbsp.rows.incoming import BadRow
+from dbsp.running.spark.intervals import quoted
+from dbsp.sql.plans.program import Table
+
+log = logging.getLogger("dbsp")
+
+_LINES = {"csv": "multiline", "json": "multiline", "text": "wholetext"}
+_COMPRESSED = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst", ".zstd", ".xz")
+_BLOCK = 1 << 20
+_CORRUPT = "__record"
+_GLOB = re.compile(r"([][{}*?\\])")
+
+
+def planned_files(checkpoint: Path, relation: int, batch: int) -> list[str]:
+    """The URIs of the files that a batch takes of the source at that place of the query.
+
+    Spark numbers what a source found apart from the batches: a batch takes what lies between two offsets.
+    """
+    first = _offset(checkpoint, relation, batch - 1) + 1 if batch else 0
+    files: list[str] = []
+    for number in range(first, _offset(checkpoint, relation, batch) + 1):
+        name = checkpoint / "sources" / str(relation) / str(number)
+        if not name.exists():  # every tenth repeats all before it
+            name = name.with_name(f"{number}.compact")
+        entries = map(json.loads, name.read_text().splitlines()[1:])
+        files += [entry["path"] for entry in entries if entry["batchId"] == number]
+    return files
+
+
+def _offset(checkpoint: Path, relation: int, batch: int) -> int:
+    version, _, *offsets = (checkpoint / "offsets" / str(batch)).read_text().splitlines()
+    assert version == "v1", f"offsets of version {version}"
+    return -1 if offsets[relation] == "-" else int(json.loads(offsets[relation])["logOffset"])
+
+
+def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
+    """Raises Error at a file that is gone; warns of one whose last line has no end."""
+    ignored = _option(table, "ignoreMissingFiles") or spark.conf.get("spark.sql.files.ignoreMissingFiles")
+    for file in files:
+        local = _local(file)
+        there = os.path.exists(local) if local is not None else _exists(spark, file)
+        if not there:
+            message = f"'{local or file}' is gone since the step was planned that reads it"
+            if (ignored or "false").lower() != "true":
+                cure = "put it back, or an empty file in its place, and run again"
+                raise Error(f"{table.location}: table '{table.name}': {message}; {cure}")
+            log.warning("table '%s': %s; going on without it", table.name, message)
+        elif local is not None and _is_cut(table, local):
+            number, line = _last_line(local, _end(table))
+            what = "has no end; it was read as it is. Was the file still being written?"
+            log.warning("table '%s': %s:%d: the last line %s %r", table.name, local, number, what, line)
+
+
+def _end(table: Table) -> bytes:
+    return (_option(table, "lineSep") or "\n").encode()
+
+
+def _is_cut(table: Table, path: str) -> bool:
+    form = (table.format or "").lower()
+    if form not in _LINES or (_option(table, _LINES[form]) or "").lower() == "true":
+        return False
+    if path.endswith(_COMPRESSED) or not os.path.getsize(path):
+        return False
+    ends = (b"\n", b"\r") if _end(table) == b"\n" else (_end(table)[-1:],)
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() not in ends
+
+
+def _last_line(path: str, end: bytes) -> tuple[int, str]:
+    """Its number, and its text or the last of it."""
+    with open(path, "rb") as file:
+        blocks = iter(lambda: file.read(_BLOCK), b"")
+        lines = 1 + sum(block.count(end[-1:]) for block in blocks)
+        file.seek(max(0, os.path.getsize(path) - 80))
+        return lines, file.read().rsplit(end, 1)[-1].decode(errors="replace")
+
+
+def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) -> BadRow:
+    """The error with the first file that has a row without a value in the column, and that row as it is.
+
+    The files are read once more, as a batch: to carry along with each row where it comes from would cost
+    every step.
+    """
+    if error.column is None:
+        return error
+    form = (table.format or "").lower()
+    corrupt = f", {_CORRUPT} string" if form in ("csv", "json") else ""
+    reader = reader_of(spark.read, table, corrupt).option("columnNameOfCorruptRecord", _CORRUPT)
+    for file in files:
+        path = _local(file) or unquote(file)
+        frame = reader.load(_GLOB.sub(r"\\\1", path))
+        text = frame.select(*(col(quoted(name)).cast("string") for name in frame.columns))
+        bad = text.where(col(quoted(error.column)).isNull()).limit(1).collect()
+        if bad:
+            row = bad[0].asDict()
+            record = row.pop(_CORRUPT, None)
+            shown = ", ".join(f"{name}={value}" for name, value in row.items()) if record is None else record
+            problem = f"{error.problem}; '{path}' has none in the row: {shown[:200]}"
+            return BadRow(table.name, problem, None)
+    return error
+
+
+def _option(table: Table, wanted: str) -> str | None:
+    return next((value for name, value in table.options.items() if name.lower() == wanted.lower()), None)
+
+
+def _local(file: str) -> str | None:
+    """The path of a URI of this machine's own files."""
+    parts = urlsplit(file)
+    return unquote(parts.path) if parts.scheme == "file" else None
+
+
+def _exists(spark: SparkSession, file: str) -> bool:
+    jvm = spark._jvm
+    assert jvm is not None
+    path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file))
+    return bool(path.getFileSystem(spark._jsc.hadoopConfiguration()).exists(path))

@@ -1,0 +1,127 @@
+"""Tables USING a format: streams of Spark Structured Streaming.
+
+A path is relative to the working directory, as in Spark.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamReader
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.running.spark.intervals import quoted
+from dbsp.running.spark.messages import SparkFailure, first_line
+from dbsp.sql.compiler.targets.format_columns import given_columns
+from dbsp.sql.plans.program import FILE_FORMATS, Program, Table
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.types import ddl
+
+Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
+_FOR_EVER = "36500d"
+
+
+def source_tables(program: Program) -> list[Table]:
+    """The tables that are read: those with a format which nothing is inserted into."""
+    return [table for table in program.inputs.values() if table.format is not None]
+
+
+def check_paths(tables: list[Table]) -> None:
+    """ProgramError at the first table whose files aren't there."""
+    for table in tables:
+        if is_file(table):
+            path = path_of(table)
+            if "://" not in path and not glob.glob(path):
+                raise ProgramError(
+                    f"{table.location}: table '{table.name}': there is no '{path}'; "
+                    "create the directory or correct OPTIONS (path ...)"
+                )
+
+
+def is_file(table: Table) -> bool:
+    """Whether the table's format is one of files under a path."""
+    return table.format is not None and table.format.lower() in FILE_FORMATS
+
+
+def path_of(table: Table) -> str:
+    """The option, absolute: the JVM has a working directory of its own. Raises ProgramError for none."""
+    for name, value in table.options.items():
+        if name.lower() == "path":
+            return value if "://" in value else os.path.abspath(value)
+    raise ProgramError(
+        f"{table.location}: table '{table.name}' USING {table.format} needs OPTIONS (path 'directory')"
+    )
+
+
+def file_count(table: Table) -> int:
+    """The files a stream would read, as far as names tell: those hidden from Spark aren't counted."""
+    found = glob.glob(path_of(table))
+    return sum(len(_visible(path)) if os.path.isdir(path) else 1 for path in found)
+
+
+def _visible(directory: str) -> list[str]:
+    return [entry.name for entry in os.scandir(directory) if not entry.name.startswith(("_", "."))]
+
+
+def files_per_step(table: Table) -> int:
+    """The option maxFilesPerTrigger, which without it is beyond any count."""
+    for name, value in table.options.items():
+        if name.lower() == "maxfilespertrigger":
+            return max(1, int(value))
+    return 1 << 62
+
+
+def open_source(spark: SparkSession, table: Table) -> DataFrame:
+    """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
+    assert table.format is not None
+    if is_file(table):
+        path = path_of(table)
+        if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
+            path = f"{path[:-1]}[{path[-1]}]"
+        reader = reader_of(spark.readStream, table).option("path", path)
+        if "maxfileage" not in map(str.lower, table.options):
+            # Spark skips a file a week older than the newest it has seen, as one copied with its time
+            reader = reader.option("maxFileAge", _FOR_EVER)
+    else:
+        reader = spark.readStream.format(table.format).options(**table.options)
+    try:
+        return _named(table, reader.load())
+    except SparkFailure as error:
+        raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
+
+
+def reader_of(reader: Reader, table: Table, more: str = "") -> Reader:
+    """`spark.read` or `spark.readStream` for files of the table's kind. more: DDL after the columns'."""
+    assert table.format is not None
+    options = {name: value for name, value in table.options.items() if name.lower() != "path"}
+    if table.format.lower() == "csv" and "enforceschema" not in map(str.lower, options):
+        # Spark takes the columns of a CSV file by position, whatever its head calls them
+        options["enforceSchema"] = "false"
+    given = given_columns(table.format, table.options)
+    columns = table.schema if given is None else [Field(*column) for column in given.items()]
+    return reader.format(table.format).options(**options).schema(columns_ddl(columns) + more)
+
+
+def _named(table: Table, frame: DataFrame) -> DataFrame:
+    """The frame under the table's column names: by name if it has all without a DEFAULT, else by position."""
+    names = [field.name for field in table.schema]
+    there = {column.lower() for column in frame.columns}
+    filled = {names[default.column] for default in table.defaults}
+    if all(name.lower() in there or name in filled for name in names):
+        return frame.select(*(quoted(name) for name in names if name.lower() in there))
+    if len(names) == len(frame.columns):
+        return frame.toDF(*names)
+    found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)
+    raise ProgramError(
+        f"{table.location}: table '{table.name}': the columns of format {table.format} are: {found}; "
+        f"declare these (all, or some by name) instead of: {', '.join(names)}"
+    )
+
+
+def columns_ddl(columns: Iterable[Field]) -> str:
+    """The columns as Spark's schema strings."""
+    return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)

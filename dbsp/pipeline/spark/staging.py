@@ -1,0 +1,139 @@
+"""Rows of a DataFrame become segments in the executors; only references to them reach the driver.
+
+The files lie in the state directory under names of their own. They aren't synced and no commit refers to
+them: after a crash the rows are read again, and what is left is swept when the directory is next opened.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import col, lit
+
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.steps.reads import read_columns
+from dbsp.circuits.traces.segments import Chunk, SegmentWriter
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.rows.incoming import BadRow, key_rows, whole_rows
+from dbsp.running.spark.intervals import quoted, with_integers
+from dbsp.running.spark.session import share_packages
+from dbsp.sql.plans.program import Table
+from dbsp.sql.plans.types import UnsupportedType, arrow_type
+
+if TYPE_CHECKING:
+    from dbsp.pipeline.pipeline import Pipeline
+
+# What `Staging` gives per task: the table's position, and a pickled list of chunks or a DataError.
+STAGED = "relation int, staged binary"
+
+
+@dataclass(frozen=True)
+class Staging:
+    """The function for `mapInArrow`: rows in, one row of STAGED out. root: the directory of the segments."""
+
+    root: str
+    relation: int
+    table: Table
+    weight: int
+    timezone: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        staged: list[Chunk] | DataError
+        try:
+            staged = self._write(batches)
+        except DataError as error:
+            for _ in batches:  # a worker whose input was left unread is not used again
+                pass
+            staged = error
+        if staged:
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "relation": pa.array([self.relation], pa.int32()),
+                    "staged": pa.array([pickle.dumps(staged)], pa.binary()),
+                }
+            )
+
+    def read(self, rows: object) -> pa.RecordBatch:
+        """The rows as the table has them.
+
+        Raises DataError naming table and column, but no row: a position in a task's batch means nothing.
+        """
+        try:
+            if self.weight < 0 and self.table.primary_key:
+                return key_rows(self.table, rows, self.timezone)
+            return whole_rows(self.table, rows, self.timezone, retracted=self.weight < 0)
+        except BadRow as error:
+            placeless = BadRow(error.table, error.problem, None)
+            placeless.column = error.column
+            raise placeless from None
+
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> list[Chunk]:
+        writer = SegmentWriter(self.root, f"staged-{secrets.token_hex(8)}.input", durable=False)
+        chunks = []
+        for batch in batches:
+            rows = self.read(batch)
+            if rows.num_rows:
+                weights = np.full(rows.num_rows, self.weight, np.int64)
+                chunks.append(writer.write(ZSet(rows, weights).to_batch()))
+        writer.close()
+        return chunks
+
+
+def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:
+    """The DataFrame's rows with that weight, as chunks in the state's segments, in its partitions' order.
+
+    Raises DataError for columns that don't fit, before anything runs, and for values that don't.
+    """
+    staging = Staging(pipeline.store.segments.root, 0, table, weight, pipeline.program.timezone)
+    frame = with_integers(frame)
+    check(staging, frame)
+    share_packages(frame.sparkSession.sparkContext)
+    if weight > 0:
+        frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
+    return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
+
+
+def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:
+    """The frame with NULL in columns that no operator reads, so that Spark need not read them either.
+
+    A column that must not be NULL stays: its values are still to be checked.
+    """
+    unread = {field.name.lower() for i, field in enumerate(table.schema) if i not in read and field.nullable}
+    return frame.select(
+        *(
+            lit(None).cast(column.dataType).alias(column.name)
+            if column.name.lower() in unread
+            else col(quoted(column.name))
+            for column in frame.schema
+        )
+    )
+
+
+def check(staging: Staging, frame: DataFrame) -> None:
+    """DataError unless the frame's columns fit the table."""
+    fields = json.loads(frame.schema.json())["fields"]
+    try:
+        types = [pa.null() if f["type"] == "void" else arrow_type(f["type"]) for f in fields]
+    except UnsupportedType as error:
+        raise DataError(f"table '{staging.table.name}': type {error} is not supported yet; cast it") from None
+    schema = pa.schema([pa.field(f["name"], type_) for f, type_ in zip(fields, types, strict=True)])
+    staging.read(schema.empty_table())
+
+
+def collect(pipeline: Pipeline, staged: DataFrame) -> list[tuple[int, Chunk]]:
+    """(relation, chunk) of all tasks, in order. Raises the first task's DataError, and then keeps no file."""
+    values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
+    found = [(relation, chunk) for relation, value in values if isinstance(value, list) for chunk in value]
+    for _, value in values:
+        if isinstance(value, DataError):
+            pipeline.store.discard({chunk.segment for _, chunk in found})
+            raise value
+    return found

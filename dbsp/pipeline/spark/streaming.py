@@ -1,0 +1,238 @@
+"""Micro-batches: the sources of a program are one streaming query, and each of its batches is one step.
+
+One query has one set of offsets, so that a step holds a consistent cut of all sources. Exactly once:
+
+    offsets planned (checkpoint, synced) → step committed (state) → sinks written → batch done (checkpoint)
+
+A batch that died after its commit comes again with the same number, and is skipped. Between two batches a
+step without data happens when the clock makes something due; its commit repeats the last batch's number.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.steps.reads import read_columns
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.planned import check_files, located, planned_files
+from dbsp.pipeline.spark.sources import (
+    check_paths,
+    file_count,
+    files_per_step,
+    is_file,
+    open_source,
+    source_tables,
+)
+from dbsp.pipeline.spark.staging import STAGED, Staging, check, collect, without_unread
+from dbsp.rows.incoming import BadRow
+from dbsp.running.spark.intervals import with_integers
+from dbsp.running.spark.messages import SparkFailure, first_line
+from dbsp.running.spark.runner import spark_of
+from dbsp.running.spark.session import share_packages
+from dbsp.sql.plans.program import Table
+from dbsp.views.changes import Changes
+
+if TYPE_CHECKING:
+    from dbsp.pipeline.pipeline import Pipeline
+
+POLL_SECONDS = 0.2
+
+
+def run(
+    pipeline: Pipeline,
+    *,
+    once: bool = False,
+    every: float | None = None,
+    on_step: Callable[[Changes], None] | None = None,
+    stop: threading.Event | None = None,
+) -> int:
+    """Step until the sources are exhausted (once), `stop` is set, or for ever; the number of steps made.
+
+    every: seconds from the start of a step to the start of the next one, at least. Raises what a step
+    raises, with the state as the step before left it.
+    """
+    return _Run(pipeline, on_step, stop or threading.Event()).run(once, every)
+
+
+def expected_steps(pipeline: Pipeline) -> int | None:
+    """How many steps a run over what is there now makes; None where a source isn't of files.
+
+    Each step takes `maxFilesPerTrigger` files of every table.
+    """
+    tables = source_tables(pipeline.program)
+    if not tables or not all(map(is_file, tables)):
+        return None
+    check_paths(tables)
+    done = pipeline.store.last.batch if pipeline.store.last else None
+    total = max(-(-file_count(table) // files_per_step(table)) for table in tables)
+    return max(0, total - (done + 1 if done is not None else 0))
+
+
+class _Run:
+    def __init__(
+        self, pipeline: Pipeline, on_step: Callable[[Changes], None] | None, stop: threading.Event
+    ) -> None:
+        self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
+        self.tables = source_tables(pipeline.program)
+        self.checkpoint = Checkpoint(pipeline.store.root / "checkpoint")
+        self.syncing = ThreadPoolExecutor(1, "checkpoint")
+        self.steps = 0
+        self.failure: Exception | None = None
+        self.stepping = threading.Lock()
+        self.began = -math.inf
+        # after which step, and when, the clock has something to do
+        self.due: tuple[int, datetime | None] | None = None
+        if not self.tables:
+            raise ProgramError(
+                f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
+                "or feed the tables with `dbsp step` or Pipeline.insert"
+            )
+        check_paths(self.tables)
+        self.spark = spark_of(pipeline)
+
+    def run(self, once: bool, every: float | None) -> int:
+        self.pipeline.deliver()
+        writer = self._writer()
+        if once:
+            writer = writer.trigger(availableNow=True)
+        elif every is not None:
+            writer = writer.trigger(processingTime=f"{round(every * 1000)} milliseconds")
+        query = writer.foreachBatch(self._batch).start()
+        try:
+            while not self.stop.is_set() and not query.awaitTermination(POLL_SECONDS):
+                if not once:
+                    self._tick(every or 0.0)
+        except StreamingQueryException as error:
+            if self.failure is None and self.stop.is_set():
+                return self.steps  # the batch that came next was turned away, as it should be
+            raise self.failure or Error(f"{self.pipeline.program.name}: {first_line(error)}") from error
+        finally:
+            interrupted = self.stop.is_set()
+            self._end(query)
+        if self.failure is not None:
+            raise self.failure
+        if once and not interrupted:
+            self._finish()
+        return self.steps
+
+    def _tick(self, every: float) -> None:
+        """A step without data where the clock makes something due; it belongs to no micro-batch."""
+        if not self.stepping.acquire(blocking=False):
+            return  # the step that runs has a later clock than any that is due
+        try:
+            if self.failure is None and time.monotonic() - self.began >= every and self._is_due():
+                self.began = time.monotonic()
+                self._made(self.pipeline.step())
+        finally:
+            self.stepping.release()
+
+    def _is_due(self) -> bool:
+        if self.due is None or self.due[0] != self.pipeline.last_step:
+            self.due = (self.pipeline.last_step, self.pipeline.due)
+        moment = self.due[1]
+        return moment is not None and moment <= datetime.now(UTC)
+
+    def _finish(self) -> None:
+        """The sources are exhausted: what TRIGGER and EMIT held back leaves.
+
+        Not where rows are to leave once, when they are final: a later run may find more input.
+        """
+        if self.pipeline.program.emits_once:
+            return
+        changes = self.pipeline.finish()
+        if changes is not None:
+            self._made(changes)
+
+    def _made(self, changes: Changes) -> None:
+        self.steps += 1
+        if self.on_step is not None:
+            self.on_step(changes)
+
+    def _writer(self) -> DataStreamWriter:
+        share_packages(self.spark.sparkContext)
+        staged = reduce(DataFrame.union, [self._staged(i, table) for i, table in enumerate(self.tables)])
+        return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
+
+    def _staged(self, relation: int, table: Table) -> DataFrame:
+        timezone = self.pipeline.program.timezone
+        staging = Staging(str(self.pipeline.store.segments.root), relation, table, 1, timezone)
+        frame = with_integers(open_source(self.spark, table))
+        check(staging, frame)
+        frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
+        return frame.mapInArrow(staging, STAGED)
+
+    def _batch(self, staged: DataFrame, batch: int) -> None:
+        """One step. Returning says that the batch is done, so an unfinished one must raise."""
+        with self.stepping:
+            if self.stop.is_set():
+                raise InterruptedError("stopping")
+            try:
+                self._step(staged, batch)
+            except Exception as error:
+                # it reaches `run` only as text in a StreamingQueryException
+                self.failure = self._readable(error)
+                raise
+
+    def _step(self, staged: DataFrame, batch: int) -> None:
+        stream = self.checkpoint.stream
+        if self.pipeline.committed(stream, batch):
+            return
+        self.began = time.monotonic()
+        synced = self.syncing.submit(self.checkpoint.sync) if self.pipeline.store.durable else None
+        try:
+            files = self._files(batch)
+            for relation, chunk in self._collected(staged, files):
+                self.pipeline.change(self.tables[relation].name, chunk)
+            if synced is not None:
+                synced.result()
+            changes = self.pipeline.step(stream=stream, batch=batch)
+        except BaseException:
+            self.pipeline.discard()
+            raise
+        self._made(changes)
+
+    def _files(self, batch: int) -> dict[str, list[str]]:
+        """What the batch reads of each table of files, all of it there."""
+        files = {}
+        for relation, table in enumerate(self.tables):
+            if is_file(table):
+                files[table.name] = planned_files(self.checkpoint.root, relation, batch)
+                check_files(self.spark, table, files[table.name])
+        return files
+
+    def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:
+        try:
+            return collect(self.pipeline, staged)
+        except BadRow as error:
+            if error.table not in files:
+                raise
+            table = self.pipeline.program.tables[error.table]
+            raise located(self.spark, table, files[error.table], error) from None
+
+    def _readable(self, error: Exception) -> Exception:
+        if isinstance(error, SparkFailure):
+            return Error(f"{self.pipeline.program.name}: {first_line(error)}")
+        return error
+
+    def _end(self, query: StreamingQuery) -> None:
+        """Stop between two steps: Spark would interrupt one that is running."""
+        self.stop.set()
+        with self.stepping:
+            pass  # the step that runs has ended, and the next is turned away
+        # not under the lock: Spark waits here for a batch that may be waiting for it
+        query.stop()
+        self.syncing.shutdown()

@@ -1,0 +1,107 @@
+"""The runner without Spark: tasks one after the other in this process, and merges beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from dbsp.circuits.steps.state import TaskResult
+from dbsp.circuits.steps.step import run_step, run_task
+from dbsp.circuits.steps.task import Task
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.spine import Piece
+from dbsp.running.runner import Work
+from dbsp.state.sweep import delete
+
+# below, a file of its own costs more than the merge
+_WORTH_A_THREAD = 1 << 14
+
+
+@dataclass(frozen=True)
+class _Merge:
+    """A piece of a merge that was begun. name: what the names of its segments begin with."""
+
+    future: Future[TaskResult]
+    name: str
+
+
+class InlineRunner:
+    """Merges are done ahead, in a thread: they spend their time in NumPy, Arrow and the disk.
+
+    When a piece of a merge is due is a matter of the state alone. Here it has mostly been done by then, and
+    of each merge the next piece is begun. So a merge seldom keeps a step waiting. What was begun in vain,
+    since the run that was to be merged has been collected, is deleted.
+    """
+
+    partitions = 1
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "dbsp-merge")
+        self._begun: dict[Hashable, _Merge] = {}
+        self._past: list[_Merge] = []
+
+    def run(self, work: Work) -> list[TaskResult]:
+        due = [piece for piece in work.state.pieces if _is_large(piece)]
+        ahead = [piece for piece in work.state.ahead() if _is_large(piece)]
+        begun, self._begun = self._begun, {_key(piece): self._merge(work, piece) for piece in (*due, *ahead)}
+        self._past += [merge for key, merge in begun.items() if self._begun.get(key) is not merge]
+        self._tidy(work)
+        small = tuple(piece for piece in work.state.pieces if not _is_large(piece))
+        results = run_step(
+            work.circuit,
+            replace(work.state, pieces=small),
+            work.inputs,
+            work.segments,
+            work.step,
+            work.segment,
+            work.partitions,
+            work.clock,
+            work.durable,
+            work.ending,
+        )
+        return results + [self._merged(piece) for piece in due]
+
+    def close(self) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def _tidy(self, work: Work) -> None:
+        """Delete what past merges wrote, but for what has come into the state."""
+        ended = [merge for merge in self._past if merge.future.cancel() or merge.future.done()]
+        if not ended:
+            return
+        self._past = [merge for merge in self._past if merge not in ended]
+        names = tuple(merge.name for merge in ended)
+        written = {entry.name for entry in os.scandir(work.segments.root) if entry.name.startswith(names)}
+        vain = written - work.state.segments()
+        work.segments.forget(vain)
+        for name in vain:
+            delete(Path(work.segments.root) / name)
+
+    def _merge(self, work: Work, piece: Piece) -> _Merge:
+        """The piece's task: begun earlier, or now."""
+        begun = self._begun.get(_key(piece))
+        if begun is not None and not (begun.future.done() and begun.future.exception()):
+            return begun
+        # no attempt at a step owns the file, and none tells its clock: if this one fails, the piece is still
+        # good for the next, whose clock may be an earlier one
+        name = f"merge-{uuid4().hex}"
+        task = Task(work.step, None, range(0), 0, 1, work.state, name, pieces=(piece,), durable=work.durable)
+        return _Merge(self._thread.submit(run_task, work.circuit, task, work.segments), name)
+
+    def _merged(self, piece: Piece) -> TaskResult:
+        result = self._begun[_key(piece)].future.result()
+        ((_, chunk),) = result.merged
+        # merges that ended since it began may have changed its place among them
+        return replace(result, merged=[(piece, chunk)])
+
+
+def _is_large(piece: Piece) -> bool:
+    return sum(chunk.rows for chunk in piece.chunks) >= _WORTH_A_THREAD
+
+
+def _key(piece: Piece) -> tuple[int, tuple[Chunk, ...], int]:
+    return piece.node, piece.chunks, piece.low

@@ -1,0 +1,74 @@
+"""What a step did, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.steps.state import State, TaskResult
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """rows_in: per table. rows_out: changed rows per view, before those of several tasks are added up.
+
+    seconds: of the whole step, on the driver's clock. level_seconds: per level, the sum over its tasks.
+    late: rows left out as late, per relation. collected: rows dropped from state.
+    """
+
+    circuit: Circuit = field(repr=False)
+    state: State = field(repr=False)
+    rows_in: dict[str, int]
+    rows_out: dict[str, int]
+    seconds: float
+    level_seconds: dict[int, float]
+    late: dict[str, int] = field(default_factory=dict)
+    collected: int = 0
+
+    @property
+    def late_rows(self) -> int:
+        """Rows left out as late, in all."""
+        return sum(self.late.values())
+
+    @cached_property
+    def waterlines(self) -> dict[str, object]:
+        """What lateness proves after the step, per annotated column that has had a value."""
+        return {name: waterline.as_py() for name, waterline in self.state.waterlines.items()}
+
+    @cached_property
+    def state_rows(self) -> dict[str, int]:
+        """Rows stored, per operator that keeps any."""
+        return {label(self.circuit, node): rows for node, rows in sorted(self.state.rows().items())}
+
+    @cached_property
+    def state_bytes(self) -> dict[str, int]:
+        """Bytes stored, per operator that keeps any."""
+        return {label(self.circuit, node): size for node, size in sorted(self.state.bytes().items())}
+
+    @staticmethod
+    def of(circuit: Circuit, state: State, results: Iterable[TaskResult], seconds: float) -> Metrics:
+        """state: after the step."""
+        rows_in: dict[str, int] = {}
+        rows_out = {output.view: 0 for output in circuit.outputs}
+        levels: dict[int, float] = {}
+        late: dict[str, int] = {}
+        collected = 0
+        for result in results:
+            for table, rows in result.rows_in.items():
+                rows_in[table] = rows_in.get(table, 0) + rows
+            for view, chunk in result.changes.items():
+                rows_out[view] += chunk.rows
+            for level, spent in result.seconds.items():
+                levels[level] = levels.get(level, 0.0) + spent
+            for relation, rows in result.late.items():
+                late[relation] = late.get(relation, 0) + rows
+            collected += sum(result.collected.values())
+        return Metrics(circuit, state, rows_in, rows_out, seconds, levels, late, collected)
+
+
+def label(circuit: Circuit, node: int) -> str:
+    """A node for people: `7 Integrate per_auction`."""
+    named = circuit.nodes[node].name
+    return f"{node} {type(circuit.nodes[node].operator).__name__}" + (f" {named}" if named else "")

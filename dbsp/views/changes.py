@@ -1,0 +1,77 @@
+"""What a step changed: plain data, valid for as long as it is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.rows.sorting import sort_rows
+from dbsp.running.metrics import Metrics
+
+
+class UnknownView(ProgramError, KeyError):
+    """A name that is no output view; a KeyError, so that changes are a proper Mapping."""
+
+    __str__ = Exception.__str__
+
+
+class ViewChanges:
+    """A view's delta: rows and weights, sorted by row."""
+
+    def __init__(self, view: str, schema: pa.Schema, parts: list[ZSet]) -> None:
+        self.view = view
+        self._schema = schema
+        self._parts = parts
+
+    @cached_property
+    def zset(self) -> ZSet:
+        """Consolidated, in order of rows; the columns have the view's names."""
+        delta = sort_rows(ZSet.sum(self._parts[0].schema, self._parts).consolidate()) if self._parts else None
+        if delta is None:
+            return ZSet.empty(self._schema)
+        return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)
+
+    def rows(self) -> list[tuple[dict[str, Any], int]]:
+        """[({column: value, ...}, weight), ...]"""
+        rows = batch_to_calendar(self.zset.rows).to_pylist()
+        return list(zip(rows, self.zset.weights.tolist(), strict=True))
+
+    def to_arrow(self) -> pa.Table:
+        """The view's columns and an int64 column `__weight`."""
+        return pa.Table.from_batches([batch_to_calendar(self.zset.to_batch())])
+
+    def __len__(self) -> int:
+        return len(self.zset)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} changes of {self.view}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes(Mapping[str, ViewChanges]):
+    """Every output view's delta of one step, by name. `changes.metrics` says what the step did."""
+
+    step: int
+    clock: datetime | None
+    views: dict[str, ViewChanges]
+    metrics: Metrics
+
+    def __getitem__(self, view: str) -> ViewChanges:
+        for name in (view, *self.views):
+            if name.lower() == view.lower() and name in self.views:
+                return self.views[name]
+        raise UnknownView(f"unknown view '{view}'; views: {', '.join(self.views) or 'none'}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.views)
+
+    def __len__(self) -> int:
+        return len(self.views)

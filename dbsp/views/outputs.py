@@ -1,0 +1,89 @@
+"""From names of views to what is stored of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import did_you_mean
+from dbsp.circuits.operators.emission.trigger import STATE
+from dbsp.circuits.steps.contents import open_chunk
+from dbsp.circuits.steps.state import State
+from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.rows.incoming import arrow_schema
+from dbsp.sql.plans.program import Program
+from dbsp.state.commits import Commit
+from dbsp.state.store import Store
+from dbsp.views.changes import UnknownView, ViewChanges
+from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def output_views(program: Program) -> list[str]:
+    """The views that can be read, in the order of the program. The query of an INSERT is only written."""
+    unnamed = {insert.view for insert in program.inserts if insert.view.startswith("insert into ")}
+    return [output.view for output in program.circuit.outputs if output.view not in unnamed]
+
+
+def output_view(program: Program, name: str) -> str:
+    """The output view of that name, in any case. Raises UnknownView."""
+    existing = output_views(program)
+    for view in existing:
+        if view.lower() == name.lower():
+            return view
+    raise _no_view(program, name, existing)
+
+
+def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
+    if any(view.name.lower() == name.lower() and view.kind == "local" for view in program.views.values()):
+        return UnknownView(f"view '{name}' is LOCAL and not kept; declare it with CREATE VIEW to read it")
+    hint = did_you_mean(name, existing)
+    return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
+
+
+def contents_of(
+    program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
+) -> Contents:
+    """What a view holds in some state."""
+    kept = program.circuit.output(view).kept
+    chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
+    parts = open_chunks(program.circuit.stored(kept), chunks, store.segments)
+    return Contents(view, arrow_schema(program.views[view]), parts, spark)
+
+
+def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
+    """What a step changed in a view."""
+    chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
+    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments) if chunks else []
+    return ViewChanges(view, changes_schema(program, view), parts)
+
+
+def changes_schema(program: Program, view: str) -> pa.Schema:
+    """The columns of a view's changes: the view's, and the result's state where that is emitted."""
+    schema = arrow_schema(program.views[view])
+    flagged = len(layout_of(program.circuit, view).schema) > len(schema)
+    return schema.append(pa.field(STATE, pa.string(), nullable=False)) if flagged else schema
+
+
+def state_of(program: Program, commit: Commit | None) -> State:
+    """The circuit's state after a commit, or before any."""
+    if commit is None:
+        return State.empty(program.circuit)
+    return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
+
+
+def layout_of(circuit: Circuit, view: str) -> Layout:
+    """How a view's changes are stored."""
+    return circuit.stored(circuit.output(view).changes)
+
+
+def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
+    """Stored batches, mapped: they stay readable when their files are deleted."""
+    return [open_chunk(layout, chunk, segments).zset for chunk in chunks]

@@ -1,0 +1,112 @@
+"""The shapes of a changelog: a step's changes of a view as records.
+
+    retracts(d) = (x, w, 'I' if w > 0 else 'D')   for d[x] = w
+    upserts(d)  = (x, 'U' if the key of x is in d⁻ else 'I')   for x in d⁺, and
+                  (key of x, NULL, ..., 'D')                   for x in d⁻ whose key isn't in d⁺
+
+An append is a retract without retractions, each row as often as it is there. An upsert is of a view with a
+key, of which each step has a row at most before and after: applied in order, its records give the view.
+Cost: O(|d| log |d|).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.sql.plans.program import DELETED, INSERTED, UPDATED, Program
+from dbsp.sql.plans.properties.append_only import to_promise
+from dbsp.sql.plans.properties.keys import Key, view_keys
+from dbsp.views.outputs import output_views
+
+
+@dataclass(frozen=True)
+class Records:
+    """rows: of the view's columns. weights: int64[n], of an upsert 1 or −1. ops: `__op` of each."""
+
+    rows: pa.RecordBatch
+    weights: np.ndarray
+    ops: pa.Array
+
+    def repeated(self) -> Records:
+        """Each record as often as its weight says."""
+        if (np.abs(self.weights) == 1).all():
+            return self
+        at = np.repeat(np.arange(len(self.weights)), np.abs(self.weights))
+        return Records(take(self.rows, at), np.sign(self.weights[at]), self.ops.take(pa.array(at)))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One shape for all views of a program. keys: of upserts, by view; None: rows are only added."""
+
+    name: str = "retract"
+    keys: Mapping[str, Key] = field(default_factory=dict)
+
+    @staticmethod
+    def of(name: str, program: Program) -> Shape:
+        """Raises ProgramError at the first view that can't have it."""
+        keys = view_keys(program) if name == "upsert" else {}
+        for view in map(program.views.__getitem__, output_views(program)):
+            if name == "append" and view.retracts:
+                message = f"view '{view.name}' can take rows back, which an append can't say"
+                promise = to_promise(view, program.tables, program.views)
+                tables = " and ".join(f"'{table}'" for table in promise)
+                cure = f", or declare {tables} WITH (append_only = true)" if promise else ""
+                raise ProgramError(f"{view.location}: {message}; use --changelog retract{cure}")
+            if name == "upsert" and keys[view.name] is None and view.retracts:
+                message = f"view '{view.name}' has no stream key, so there is nothing to upsert by"
+                raise ProgramError(f"{view.location}: {message}; use --changelog retract")
+        return Shape(name, keys)
+
+    def records(self, view: str, delta: ZSet) -> Records:
+        """delta: consolidated."""
+        key = self.keys.get(view)
+        if key is not None:
+            return upserts(delta, key)
+        return retracts(delta) if self.name == "retract" else retracts(delta).repeated()
+
+
+def retracts(delta: ZSet) -> Records:
+    """delta: consolidated."""
+    return Records(delta.rows, delta.weights, _spelled(np.where(delta.weights > 0, INSERTED, DELETED)))
+
+
+def upserts(delta: ZSet, key: Sequence[int]) -> Records:
+    """In the order of delta, which is consolidated; of a deletion only the key's columns, all else NULL."""
+    keys = [delta.rows.column(i) for i in key]
+    order, starts = group_rows(keys, hash_rows(keys, len(delta)))
+    group = np.empty(len(delta), dtype=np.int64)
+    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    comes, goes = (np.zeros(len(starts), dtype=np.bool_) for _ in range(2))
+    comes[group[delta.weights > 0]] = True
+    goes[group[delta.weights < 0]] = True
+    kept = np.flatnonzero((delta.weights > 0) | ~comes[group])
+    found = delta.take(kept)
+    deleted = found.weights < 0
+    columns = [
+        column if i in key else _null_where(column, deleted) for i, column in enumerate(found.rows.columns)
+    ]
+    fields = [f if i in key else f.with_nullable(True) for i, f in enumerate(found.schema)]
+    ops = np.where(deleted, DELETED, np.where(goes[group[kept]], UPDATED, INSERTED))
+    rows = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+    return Records(rows, found.weights, _spelled(ops))
+
+
+def _null_where(column: pa.Array, mask: np.ndarray) -> pa.Array:
+    if not mask.any():
+        return column
+    at = np.arange(len(column))
+    return column.take(pa.array(at, mask=mask))
+
+
+def _spelled(ops: np.ndarray) -> pa.Array:
+    return pa.array(ops.tolist(), pa.string())

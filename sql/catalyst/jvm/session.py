@@ -1,0 +1,161 @@
+"""Catalyst over a session of its own: types, tables and queries in, dumped plans out."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbsp.circuits.errors import Error
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RELATION = "dbsp.relation"  # the metadata key that names a leaf's table
+
+_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer."
+_EXECUTION = "org.apache.spark.sql.execution."
+# Rules that fit a one-off query over stored files and hurt an incremental one.
+_EXCLUDED = (
+    # filters repeated on the other side of a join: work per row, and fewer equal sub-plans
+    _OPTIMIZER + "InferFiltersFromConstraints",
+    _OPTIMIZER + "InferFiltersFromGenerate",
+    _OPTIMIZER + "InferWindowGroupLimit",
+    _OPTIMIZER + "InjectRuntimeFilter",
+    # limits are maintained where the user wrote them
+    _OPTIMIZER + "LimitPushDown",
+    _OPTIMIZER + "LimitPushDownThroughWindow",
+    # unscaled decimal sums and doubled counts: physical tricks the aggregate does not need
+    _OPTIMIZER + "DecimalAggregates",
+    _OPTIMIZER + "CollapseGroupedSumOfCount",
+    # In becomes InSet, whose elements are no expressions
+    _OPTIMIZER + "OptimizeIn",
+    _OPTIMIZER + "OptimizeOneRowPlan",
+    # equal sub-plans are found by equality, over the whole program
+    _EXECUTION + "planmerging.MergeSubplans",
+    _EXECUTION + "dynamicpruning.PartitionPruning",
+    # narrowing each use of a sub-plan differently makes equal sub-plans unequal: `rules.prune` narrows
+    _OPTIMIZER + "ColumnPruning",
+    # only excludable through EveryRuleExcludable: we have these operators natively
+    _OPTIMIZER + "RewriteDistinctAggregates",
+    _OPTIMIZER + "NormalizeFloatingNumbers",
+    _OPTIMIZER + "ReplaceCTERefWithRepartition",
+    _OPTIMIZER + "OptimizeExpand",
+    _OPTIMIZER + "RewriteExceptAll",
+    _OPTIMIZER + "RewriteIntersectAll",
+    _OPTIMIZER + "ReplaceIntersectWithSemiJoin",
+    _OPTIMIZER + "ReplaceExceptWithFilter",
+    _OPTIMIZER + "ReplaceExceptWithAntiJoin",
+    _OPTIMIZER + "ReplaceDistinctWithAggregate",
+    _EXECUTION + "python.ExtractPythonUDFFromAggregate",
+    _EXECUTION + "python.ExtractGroupingPythonUDFFromAggregate",
+    _EXECUTION + "python.ExtractPythonUDFs",
+)
+
+# Spark's lists of the options that a format has.
+_OPTIONS = {
+    "csv": "org.apache.spark.sql.catalyst.csv.CSVOptions",
+    "json": "org.apache.spark.sql.catalyst.json.JSONOptions",
+    "xml": "org.apache.spark.sql.catalyst.xml.XmlOptions",
+    "parquet": _EXECUTION + "datasources.parquet.ParquetOptions",
+    "orc": _EXECUTION + "datasources.orc.OrcOptions",
+    "text": _EXECUTION + "datasources.text.TextOptions",
+}
+
+
+@cache
+def _dumper_class(gateway: Any) -> Any:
+    """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
+    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook((Path(__file__).parent / "Dumper.java").read_text(encoding="utf-8"))
+    return compiler.getClassLoader().loadClass("Dumper").getConstructors()[0]
+
+
+class Catalyst:
+    """spark: a classic session; its views, settings and functions stay untouched. timezone: default the
+    session's.
+    """
+
+    def __init__(self, spark: SparkSession, timezone: str | None = None) -> None:
+        if not hasattr(spark, "_jsparkSession"):
+            raise Error("a Spark Connect session can't compile programs: hand over a classic SparkSession")
+        self.timezone: str = timezone or spark.conf.get("spark.sql.session.timeZone") or "UTC"
+        self._jvm = spark._jvm
+        self._context = spark.sparkContext
+        self._given = spark._jsparkSession
+        self._session = self._given.newSession()
+        settings = self._session.conf()
+        settings.set("spark.sql.session.timeZone", self.timezone)
+        settings.set("spark.sql.ansi.enabled", "true")
+        settings.set("spark.sql.join.asofJoin.enabled", "true")
+        self._dumper = self._new_dumper()
+
+    def _new_dumper(self) -> Any:
+        gateway = self._context._gateway
+        arguments = gateway.new_array(self._jvm.java.lang.Object, 2)
+        arguments[0] = self._session
+        arguments[1] = ",".join(_EXCLUDED)
+        return _dumper_class(gateway).newInstance(arguments)
+
+    def column_type(self, ddl: str) -> Any:
+        """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""
+        return json.loads(self._dumper.columnType(ddl))
+
+    def register(self, name: str, columns: list[tuple[str, Any, bool]]) -> None:
+        """Make a relation of (column, DataType json, nullable) visible to later queries, as an empty leaf.
+
+        A LogicalRDD stays a leaf and keeps NOT NULL; an empty LocalRelation would fold the plan away.
+        """
+        fields = [
+            {"name": column, "type": type_, "nullable": nullable, "metadata": {RELATION: name}}
+            for column, type_, nullable in columns
+        ]
+        schema = self._session.parseDataType(json.dumps({"type": "struct", "fields": fields}))
+        empty = self._context._jsc.emptyRDD()
+        quoted = "`" + name.replace("`", "``") + "`"
+        self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
+
+    def register_function(self, name: str, types: list[Any], result: Any, aggregate: bool) -> bool:
+        """Let later queries call the function, whose types are as `column_type` gives them.
+
+        False, and nothing is done, where Spark has a function of that name.
+        """
+        spelled = self._jvm.java.util.ArrayList()
+        for type_ in types:
+            spelled.add(json.dumps(type_))
+        return bool(self._dumper.registerFunction(name, spelled, json.dumps(result), aggregate))
+
+    def has_format(self, name: str) -> bool:
+        """Whether the session the compiler was given can find a source or sink of that name."""
+        from py4j.protocol import Py4JJavaError  # noqa: PLC0415  pyspark is imported by now
+        from pyspark.errors import PySparkException  # noqa: PLC0415
+
+        state = self._given.sessionState()
+        if state.dataSourceManager().dataSourceExists(name):
+            return True
+        try:
+            self._jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource(
+                name, state.conf()
+            )
+        except (Py4JJavaError, PySparkException):
+            return False
+        return True
+
+    def options(self, format_: str) -> list[str]:
+        """What Spark lists as a format's options and as those of files; [] where it has no list."""
+        names: list[str] = []
+        if format_ not in _OPTIONS:
+            return names
+        for listed in (_OPTIONS[format_], _EXECUTION + "datasources.FileIndexOptions"):
+            loaded = self._jvm.org.apache.spark.util.Utils.classForName(listed + "$", True, False)
+            names += loaded.getField("MODULE$").get(None).getAllOptions().mkString(",").split(",")
+        return names
+
+    def query(self, text: str) -> Any:
+        """What Dumper.java says of a query."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            self._dumper.dump(text, file.name)
+            return json.loads(Path(file.name).read_bytes())

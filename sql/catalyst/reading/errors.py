@@ -1,0 +1,107 @@
+"""What Spark says of a wrong query, as one line of ours with the user's place and what exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.sql.catalyst.reading.query import Node
+from dbsp.sql.text.source import Source
+from dbsp.sql.text.tokens import Slice, tokens
+
+
+def spark_error(
+    source: Source,
+    text: Slice,
+    error: Node,
+    relations: Mapping[str, Sequence[str]],
+    later: Collection[str] = (),
+    functions: Sequence[str] = (),
+    own: str = "",
+) -> ProgramError:
+    """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
+    of those below. functions: of the program. own: the view's own name.
+    """
+    if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        name = error["parameters"]["relationName"].replace("`", "")
+        if name.lower() == own.lower():
+            message = f"'{name}' reads itself; write CREATE RECURSIVE VIEW {own} (column TYPE, ...) AS query"
+            return source.error(text.place(_offset(text.text, error)), message)
+        if name.lower() in {other.lower() for other in later}:
+            message = f"'{name}' is defined further down; a view reads what is above it: move '{name}' up"
+            return source.error(text.place(_offset(text.text, error)), message)
+    if error["condition"] == "UNRESOLVED_ROUTINE":
+        message = _unknown_function(error["parameters"]["routineName"].replace("`", ""), functions)
+    else:
+        message = _message(source, text, error, relations)
+    return source.error(text.place(_offset(text.text, error)), message)
+
+
+def _offset(text: str, error: Node) -> int:
+    index = int(error.get("index", -1))
+    if index < 0 and "line" in error:
+        lines = text.splitlines(keepends=True)
+        return sum(map(len, lines[: error["line"] - 1])) + int(error.get("column", 0))
+    return max(index, 0)
+
+
+def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]]) -> str:
+    condition, parameters = error["condition"], error["parameters"]
+    if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        name = parameters["relationName"].replace("`", "")
+        listed = ", ".join(relations) or "none yet"
+        return (
+            f"unknown table '{name}'; tables and views so far: {listed}{did_you_mean(name, list(relations))}"
+        )
+    if condition.startswith("UNRESOLVED_COLUMN"):
+        return _unknown_column(source, text, parameters["objectName"].replace("`", ""), relations)
+    if condition == "PARSE_SYNTAX_ERROR":
+        return f"syntax error at or near {parameters['error']}{parameters.get('hint', '')}"
+    if condition == "MISSING_AGGREGATION":
+        plain = parameters["expression"].strip('"')
+        cure = f"add it to GROUP BY, or say any_value({plain})"
+        return f"{plain} is neither in GROUP BY nor within an aggregate; {cure}"
+    if condition == "AMBIGUOUS_REFERENCE":
+        name, existing = (parameters[key].replace("`", "") for key in ("name", "referenceNames"))
+        return f"column '{name}' could be any of {existing.strip('[]')}; say which"
+    return _first_line(error["message"])
+
+
+def _unknown_function(name: str, functions: Sequence[str]) -> str:
+    listed = f"; the program's own: {', '.join(functions)}" if functions else ""
+    hint = did_you_mean(name, list(functions))
+    cure = "; declare your own by CREATE FUNCTION, or hand it over in Python, as Pipeline(functions=[...])"
+    return f"unknown function '{name}'{listed}{hint or cure}"
+
+
+def _unknown_column(source: Source, text: Slice, name: str, relations: Mapping[str, Sequence[str]]) -> str:
+    used = _relations_in(source, text, relations)
+    if len(used) == 1:
+        columns = list(relations[used[0]])
+        hint = did_you_mean(name.rsplit(".", 1)[-1], columns)
+        return f"unknown column '{name}' in '{used[0]}'; columns: {', '.join(columns)}{hint}"
+    existing = sorted({column for relation in used for column in relations[relation]})
+    listed = "; ".join(f"columns of {relation}: {', '.join(relations[relation])}" for relation in used)
+    hint = did_you_mean(name.rsplit(".", 1)[-1], existing)
+    return f"unknown column '{name}'" + (f"; {listed}" if listed else "") + hint
+
+
+def _relations_in(source: Source, text: Slice, relations: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tables and views whose names occur in the query."""
+    words = {
+        token.text.strip("`").lower()
+        for token in tokens(source)
+        if token.kind in ("word", "quoted") and text.start <= token.start < text.stop
+    }
+    return [name for name in relations if name.lower() in words]
+
+
+def _first_line(message: str) -> str:
+    """Without the condition's name in front, without SQLSTATE, position and plan behind, without advice that
+    the compiler's session can't take."""
+    line = re.sub(r"^\[[\w.]+\]\s*", "", message.strip())
+    line = re.split(r"\s*SQLSTATE:|;\s*line \d+ pos \d+|\n\s*==|\n'?[A-Z]\w+ ", line, maxsplit=1)[0]
+    line = re.sub(r"\. Please, refer to \S+ for a fix", "", line)
+    line = re.sub(r"If necessary set \S+ to \S+ to bypass this error\.?", "", line)
+    return " ".join(line.split()).rstrip(".") or " ".join(message.split())

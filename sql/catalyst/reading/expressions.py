@@ -1,0 +1,214 @@
+"""Dumped expressions as ours.
+
+Any Catalyst class C becomes Call(snake_case(C)) over its children, with the remaining constructor
+parameters as options. What the registry of kernels does not know is refused here, where its place is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
+from dbsp.circuits.expressions.registry import find, snake_case
+from dbsp.sql.catalyst.reading.clock import MARK, clock_value
+from dbsp.sql.catalyst.reading.literals import day_time, literal_value
+from dbsp.sql.catalyst.reading.query import Node, Query
+from dbsp.sql.plans.types import intervals_in
+
+Special = Callable[[Node], Expression | None]
+
+# They only inform Spark's optimiser, and are the value of their child.
+_TRANSPARENT = {
+    "Alias",
+    "KnownNullable",
+    "KnownNotNull",
+    "KnownFloatingPointNormalized",
+    "KnownNotContainsNull",
+    "TempResolvedColumn",
+}
+# Parameters that say nothing our types and kernels don't.
+_SILENT = {"class", "inputTypes", "propagateNull", "returnNullable", "isDeterministic", "hideSeed"}
+_REFUSED = {
+    "ScalarSubquery": "a scalar subquery here",
+    "Exists": "an EXISTS subquery that is not correlated",
+    "InSubquery": "IN (SELECT ...) here",
+    "OuterReference": "a correlated subquery of this shape",
+    "PythonUDF": "Python functions registered in a Spark session",
+    "ScalaUDF": "functions registered in a Spark session",
+    "GroupingSets": "GROUPING SETS here",
+}
+
+
+def expression(
+    query: Query, node: Node, position: Mapping[int, int], special: Special = lambda _: None
+) -> Expression:
+    """position: Catalyst's expression id → column of the input. special: asked first, at each node.
+
+    Raises ProgramError for what is not covered.
+    """
+    answer = special(node)
+    if answer is not None:
+        return answer
+    name = node["c"]
+    if name == "AttributeReference":
+        assert node["id"] in position, (
+            f"{node['name']}#{node['id']} is no column of the input: {query.slice.text}"
+        )
+        return Column(position[node["id"]], query.value_type(node), node["n"])
+    if name == "ScalarSubquery" and node["id"] in position:
+        return Column(position[node["id"]], query.value_type(node), True)
+    if name == "Literal":
+        type_ = query.value_type(node)
+        return day_time(Literal(literal_value(node["v"], type_), type_))
+    if name in _TRANSPARENT:
+        return expression(query, node["k"][0], position, special)
+    if name == MARK:
+        return clock_value(query, node)
+    if name == "ScalaUDF" and node["o"]["udfName"].lower() in {"", *query.functions}:
+        return _python_call(query, node, position, special)
+    if name in _REFUSED:
+        raise query.refuse(node, _REFUSED[name])
+    if name == "LambdaFunction":
+        return _lambda(query, node, position, special)
+    return _call(query, node, position, special)
+
+
+class _Scope:
+    """Where a lambda's parameters have a meaning. variables: by Catalyst's id, this lambda's and those of the
+    lambdas around it."""
+
+    def __init__(self, around: Special, query: Query, parameters: list[Node]) -> None:
+        self._around = around
+        outer = around._variables if isinstance(around, _Scope) else {}
+        own = (
+            (p["id"], Variable(len(outer) + n, query.value_type(p), p["n"], p["name"]))
+            for n, p in enumerate(parameters)
+        )
+        self._variables: dict[int, Variable] = outer | dict(own)
+
+    def __call__(self, node: Node) -> Expression | None:
+        if node["c"] == "NamedLambdaVariable":
+            return self._variables[node["id"]]
+        return self._around(node)
+
+
+def _lambda(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
+    """`Call("lambda_function", (body, *parameters))`, which only the function it is given to evaluates."""
+    body, *parameters = node["k"]
+    scope = _Scope(special, query, parameters)
+    parts = tuple(expression(query, part, position, scope) for part in (body, *parameters))
+    return Call("lambda_function", parts, parts[0].type, parts[0].nullable, text=query.spelled(node))
+
+
+def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
+    children = [child for child in node["k"] if query.spark_type(child) != "object"]
+    call = Call(
+        _function(query, node),
+        tuple(expression(query, child, position, special) for child in children),
+        query.value_type(node),
+        node["n"],
+        tuple(sorted((*_options(node), *_interval(query, node)))),
+        query.spelled(node),
+    )
+    check_covered(query, node, call)
+    return call
+
+
+def _python_call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Expression:
+    """See Dumper.Stub: a struct of the arguments, each below a call of nothing."""
+    (inner,) = node["k"]
+    name = node["o"]["udfName"]
+    if not name:
+        return expression(query, inner, position, special)
+    arguments = tuple(expression(query, child, position, special) for child in inner["k"][1::2])
+    options = (("function", query.functions[name.lower()]),)
+    text = query.spelled(node)
+    return Call("python_function", arguments, query.value_type(node), node["n"], options, text)
+
+
+def check_covered(query: Query, node: Node, call: Call) -> None:
+    """Raises ProgramError where no kernel covers the call."""
+    function = find(call.function)
+    shown = f": {call.text}" if call.text else ""
+    if function is None:
+        pretty = node.get("pretty", call.function)
+        says_more = pretty not in (call.function, "invoke", "staticinvoke")
+        known = f"function '{call.function}'" + (f" ({pretty})" if says_more else "")
+        raise query.error(node, f"{known} is not supported yet{shown}")
+    reason = function.refuse(call)
+    if reason is not None:
+        raise query.error(node, f"function '{call.function}' is not supported yet with {reason}{shown}")
+
+
+def _function(query: Query, node: Node) -> str:
+    """`Cast` → `cast`; a StaticInvoke of `Base64.encode` → `static_invoke.Base64.encode`."""
+    if node["c"] == "StaticInvoke":
+        return f"static_invoke.{node['o']['staticObject']}.{node['o']['functionName']}"
+    if node["c"] == "Invoke":
+        target = node["k"][0]
+        owner = target["v"] if query.spark_type(target) == "object" else query.spark_type(target)
+        return f"static_invoke.{owner}.{node['o']['functionName']}"
+    return snake_case(node["c"])
+
+
+def _options(node: Node) -> tuple[tuple[str, object], ...]:
+    options: dict[str, object] = {}
+    if node["c"] in ("StaticInvoke", "Invoke"):
+        # of what is invoked, not of how
+        _flatten(node["k"][0].get("o", {}) if node["c"] == "Invoke" else {}, options)
+    else:
+        _flatten(node["o"], options)
+    # only the exceptional value says anything
+    if options.get("allowDecimalPrecisionLoss") is True:
+        del options["allowDecimalPrecisionLoss"]
+    return tuple(sorted(options.items()))
+
+
+def _interval(query: Query, node: Node) -> tuple[tuple[str, object], ...]:
+    """Of a CAST from or to an interval its type, of which ours says less: the parts it is spelled in."""
+    if node["c"] != "Cast":
+        return ()
+    before, after = query.spark_type(node["k"][0]), query.spark_type(node)
+    if isinstance(before, dict) or isinstance(after, dict):
+        if intervals_in(before) != intervals_in(after):
+            raise query.refuse(node, "a cast of intervals inside of a nested type")
+        return ()
+    named = [*intervals_in(after), *intervals_in(before)]
+    return (("interval", named[0]),) if named else ()
+
+
+def _flatten(parameters: Mapping[str, Any], into: dict[str, object]) -> None:
+    for name, value in parameters.items():
+        if name in _SILENT or value is None or value == []:
+            continue
+        if isinstance(value, dict):
+            _flatten(value, into)
+        else:
+            into[name] = _frozen(value)
+
+
+def _frozen(value: Any) -> object:
+    if isinstance(value, dict):  # an entry of a map, or what else Scala has tuples for
+        return tuple(_frozen(item) for name, item in value.items() if name != "class")
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def normalized(query: Query, node: Node, key: Expression) -> Expression:
+    """A key in which equal values are equal bytes: one NaN, and 0.0 for -0.0 (A3).
+
+    node: where the key stands, for the error.
+    """
+    if not _holds_float(key.type):
+        return key
+    call = Call("normalize_na_n_and_zero", (key,), key.type, key.nullable)
+    check_covered(query, node, call)
+    return call
+
+
+def _holds_float(type_: pa.DataType) -> bool:
+    if pa.types.is_nested(type_):
+        return any(_holds_float(type_.field(i).type) for i in range(type_.num_fields))
+    return bool(pa.types.is_floating(type_))

@@ -1,0 +1,73 @@
+"""Catalyst's internal values as what `pa.scalar(value, type)` holds."""
+
+from __future__ import annotations
+
+import base64
+import math
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.expressions.nodes import Literal
+
+_EPOCH = datetime(1970, 1, 1)
+_DAY = 86_400_000_000
+
+
+def literal_value(value: Any, type_: pa.DataType) -> object:
+    """value: as dumped: days, microseconds, months, decimal text, base64; hashable, None is NULL."""
+    if value is None:
+        return None
+    if pa.types.is_list(type_):
+        return tuple(literal_value(item, type_.value_type) for item in value)
+    if pa.types.is_map(type_):
+        keys = (literal_value(key, type_.key_type) for key in value["keys"])
+        items = (literal_value(item, type_.item_type) for item in value["values"])
+        return tuple(zip(keys, items, strict=True))
+    if pa.types.is_struct(type_):
+        return tuple(literal_value(item, field.type) for item, field in zip(value, type_, strict=True))
+    return _atom(value, type_)
+
+
+def day_time(literal: Literal) -> Literal:
+    """A CalendarInterval as an interval of days to seconds, where that says the same: no months, and less
+    than a day beside the days. (Of 25 hours that kind of interval makes a day of the calendar and an hour.)
+    """
+    value = literal.value
+    if not isinstance(value, pa.MonthDayNano):
+        return literal
+    microseconds = value.nanoseconds // 1000
+    is_less = -_DAY < microseconds < _DAY and microseconds * value.days >= 0
+    if value.months or not is_less:
+        return literal
+    return Literal(timedelta(days=value.days, microseconds=microseconds), pa.duration("us"))
+
+
+def _atom(value: Any, type_: pa.DataType) -> object:
+    if pa.types.is_floating(type_):
+        number = float(value)
+        return math.nan if math.isnan(number) else number
+    if pa.types.is_decimal(type_):
+        return Decimal(value)
+    if pa.types.is_binary(type_):
+        return base64.b64decode(value)
+    return _temporal(value, type_) if pa.types.is_temporal(type_) else value
+
+
+def _temporal(value: Any, type_: pa.DataType) -> object:
+    """An interval, date or datetime; the bare count where Python's calendar ends (year 1 to 9999)."""
+    if pa.types.is_duration(type_):
+        return timedelta(seconds=value) if type_ == MONTHS else timedelta(microseconds=value)
+    if type_ == pa.month_day_nano_interval():
+        months, days, microseconds = value
+        return pa.MonthDayNano([months, days, microseconds * 1000])
+    try:
+        if pa.types.is_date(type_):
+            return date.fromordinal(value + 719_163)
+        moment = _EPOCH + timedelta(microseconds=value)
+    except (OverflowError, ValueError):
+        return value
+    return moment.replace(tzinfo=UTC) if type_.tz else moment

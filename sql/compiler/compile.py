@@ -1,0 +1,203 @@
+"""The compiler: statements → Catalyst's plans → rules → a circuit."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dbsp.sql.catalyst import Catalyst, compile_session
+from dbsp.sql.catalyst.plans import plan
+from dbsp.sql.compiler.recursion import relations_in, too_early
+from dbsp.sql.compiler.recursive_views import Recursions
+from dbsp.sql.compiler.registered import add_function, declare_function
+from dbsp.sql.compiler.scope import Scope, renamed
+from dbsp.sql.compiler.streams import Relations, check_stream, emission_of_stream, forgets
+from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
+from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
+from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
+from dbsp.sql.lowering.program import lower
+from dbsp.sql.plans.canonical import canonical_text
+from dbsp.sql.plans.declared import Declared
+from dbsp.sql.plans.program import Insert, Program, View, inputs_of
+from dbsp.sql.plans.properties.append_only import append_only, to_promise
+from dbsp.sql.plans.properties.keys import keys_of
+from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.sql.rules import apply_rules
+from dbsp.sql.text.annotations import LatenessStatement
+from dbsp.sql.text.create_function import CreateFunction
+from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.create_view import CreateRecursiveView, CreateView
+from dbsp.sql.text.emission_clauses import resolved
+from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
+from dbsp.sql.text.tokens import Slice
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def compile_source(
+    source: Source, session: SparkSession | None, functions: Sequence[Declared] = ()
+) -> Program:
+    """Raises ProgramError at the first thing that is wrong."""
+    parsed = statements(source)
+    if not any(isinstance(statement, CreateView | CreateRecursiveView | InsertInto) for statement in parsed):
+        raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
+    with nullcontext(session) if session is not None else compile_session() as spark:
+        # a program means the same whichever session happens to be active
+        catalyst = Catalyst(spark, None if session is not None else "UTC")
+        scope = Scope(source, catalyst, frozenset(_defined(parsed)))
+        compiler = _Compiler(source, scope)
+        handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
+        for function in functions:
+            if function.is_record and function.name.lower() in handled:
+                scope.recorded[function.name.lower()] = function.python
+            else:
+                declare_function(scope, function)
+        if any(map(has_lateness, parsed)):
+            declare_late_rows(scope)
+        for statement in parsed:
+            if isinstance(statement, CreateRecursiveView):
+                compiler.recursions.declare(statement)
+        for statement in parsed:
+            compiler.add(statement)
+    return compiler.program()
+
+
+def _defined(parsed: Iterable[Statement]) -> Iterator[str]:
+    """The names of all tables and views of the program."""
+    return (s.name for s in parsed if isinstance(s, CreateTable | CreateView | CreateRecursiveView))
+
+
+@dataclass
+class _Compiler:
+    source: Source
+    scope: Scope
+    inserts: list[Insert] = field(default_factory=list)
+    recursions: Recursions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.recursions = Recursions(self.scope)
+
+    def program(self) -> Program:
+        scope = self.scope
+        check_targets(scope.tables.values(), self.inserts, scope.views)
+        for table in inputs_of(scope.tables, self.inserts).values():
+            if table.format is not None:
+                check_source(self.source, scope.definitions[table.name], table)
+        text = canonical_text((scope.catalyst.timezone, scope.tables, scope.views, self.inserts))
+        fingerprint = hashlib.sha256(text.encode()).hexdigest()
+        return Program(
+            self.source.text,
+            self.source.name,
+            fingerprint,
+            self.scope.catalyst.timezone,
+            self.scope.tables,
+            self.scope.views,
+            tuple(self.inserts),
+            lower(inputs_of(self.scope.tables, self.inserts), self.scope.views),
+            tuple(self.scope.declared),
+        )
+
+    def add(self, statement: Statement) -> None:
+        if isinstance(statement, CreateTable):
+            add_table(self.scope, statement)
+        elif isinstance(statement, CreateView):
+            self._view(statement)
+        elif isinstance(statement, CreateRecursiveView):
+            self.recursions.add(statement)
+        elif isinstance(statement, CreateFunction):
+            add_function(self.scope, statement)
+        elif isinstance(statement, LatenessStatement):
+            add_lateness(self.scope, statement)
+        else:
+            self._insert(statement)
+
+    def _view(self, statement: CreateView) -> None:
+        self.scope.check_new_name(statement.name, statement.start)
+        view, dumped = self._query(
+            statement.name, statement.query, statement.kind, statement.columns, statement.start
+        )
+        self._check_columns(view, statement)
+        if statement.emission is not None:
+            if view.emits_once:
+                message = "rows of SELECT STREAM leave when they are final; leave this, or STREAM, out"
+                raise self.source.error(statement.emission.start, message)
+            view = replace(view, emission=resolved(self.source, statement.emission, self.scope.microseconds))
+        self.scope.views[view.name] = view
+        types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
+        self.scope.catalyst.register(
+            view.name,
+            [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
+        )
+
+    def _query(
+        self, name: str, text: Slice, kind: str, columns: Sequence[str], start: int
+    ) -> tuple[View, Any]:
+        query, dumped = self.scope.dumped(text, name)
+        for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
+            raise too_early(self.source, text, early, self.recursions.awaited(early))
+        names = columns or dumped["names"]
+        self._check_named(text, names)
+        if len(names) != len(dumped["names"]):
+            message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
+            raise self.source.error(start, message)
+        optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
+        retracts_nothing = append_only(optimized, self.scope.append_only())
+        location = self.source.location(start)
+        relations = Relations(self.scope.streams, self.scope.monotonic(), self.scope.forgetful)
+        if check_stream(self.source, text, optimized, relations, kind):
+            self.scope.streams[name] = kind != "local"
+        if forgets(optimized, self.scope.forgetful):
+            self.scope.forgetful.add(name)
+        waits = kind != "local" and not retracts_nothing
+        emission = emission_of_stream(self.source, text) if waits else None
+        view = View(name, optimized.schema, kind, optimized, retracts_nothing, location, emission=emission)
+        return view, dumped
+
+    def _check_named(self, text: Slice, names: Sequence[str]) -> None:
+        """What Spark calls a column that calls one of our functions is nothing to read it by."""
+        for number, name in enumerate(names, 1):
+            called = [known for known in self.scope.function_names() if re.search(rf"\b{known}\(", name)]
+            if called:
+                message = f"column {number} calls '{called[0]}' and has no name; name it with AS"
+                raise self.source.error(text.start, message)
+
+    def _check_columns(self, view: View, statement: CreateView) -> None:
+        seen: set[str] = set()
+        for column in view.schema:
+            if column.name.lower() in seen:
+                message = f"view '{view.name}' has two columns '{column.name}'; rename one with AS"
+                raise self.source.error(statement.query.start, message)
+            seen.add(column.name.lower())
+            if column.type == pa.null():
+                message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
+                raise self.source.error(statement.query.start, message)
+
+    def _insert(self, statement: InsertInto) -> None:
+        target = find_target(self.source, statement, self.scope.tables, self.scope.views)
+        check_sink(self.source, self.scope.definitions[target.name], target)
+        view = self._inserted_view(statement)
+        key = keys_of(self.scope.tables, self.scope.views)[view.name]
+        filled = never_null(view.plan, self.scope.views)
+        promise = to_promise(view, self.scope.tables, self.scope.views)
+        self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
+
+    def _inserted_view(self, statement: InsertInto) -> View:
+        """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""
+        words = statement.query.text.replace("`", "").split()
+        if [word.upper() for word in words[:3]] == ["SELECT", "*", "FROM"] and len(words) == 4:
+            for view in self.scope.views.values():
+                if view.name.lower() == words[3].lower() and view.kind != "local":
+                    return view
+        number = sum(insert.target.lower() == statement.target.lower() for insert in self.inserts) + 1
+        name = f"insert into {statement.target}" + (f" #{number}" if number > 1 else "")
+        view, _ = self._query(name, statement.query, "view", (), statement.query.start)
+        self.scope.views[name] = view
+        return view

@@ -1,0 +1,77 @@
+"""Functions written in Python, made known to Catalyst by their names and types."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from dbsp.circuits.errors import Error
+from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.sql.compiler.functions.handlers import NoHandler, load_handler
+from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.plans.declared import Declared
+from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.text.create_function import CreateFunction
+
+
+def add_function(scope: Scope, statement: CreateFunction) -> None:
+    problem = _registered(
+        scope,
+        statement.python if statement.handler is None else _of_module(scope, statement),
+        [scope.column_type(text) for text in statement.types],
+        scope.column_type(statement.result),
+    )
+    if problem is not None:
+        raise scope.source.error(statement.start, problem)
+    if statement.handler is not None:
+        types = tuple(text.text for text in statement.types)
+        python = scope.functions[statement.name.lower()]
+        scope.declared.append(Declared(types, statement.result.text, python))
+
+
+def _of_module(scope: Scope, statement: CreateFunction) -> PythonFunction:
+    """As it is now, or as it was recorded."""
+    known = scope.recorded.get(statement.name.lower())
+    if known is not None:
+        return known
+    assert statement.handler is not None
+    try:
+        loaded = load_handler(statement.handler, scope.source)
+    except NoHandler as problem:
+        raise scope.source.error(statement.handled, f"function '{statement.name}': {problem}") from None
+    described = repr(
+        (statement.name.lower(), statement.python.style, statement.python.aggregate, loaded.identity)
+    )
+    identity = hashlib.sha256(described.encode()).hexdigest()
+    return replace(statement.python, identity=identity, code=loaded.code)
+
+
+def declare_function(scope: Scope, function: Declared) -> None:
+    """Let all views call a function that was handed over from Python."""
+    types = []
+    for text in (*function.types, function.result):
+        type_ = scope.catalyst.column_type(text)
+        if isinstance(type_, dict) and "error" in type_:
+            raise Error(f"function '{function.name}': '{text}' is no type of Spark's")
+        types.append(type_)
+    problem = _registered(scope, function.python, types[:-1], types[-1])
+    if problem is not None:
+        raise Error(problem)
+    scope.declared.append(function)
+
+
+def _registered(scope: Scope, function: PythonFunction, types: list[Any], result: Any) -> str | None:
+    """None, or what is wrong with it."""
+    name = function.name
+    if name.lower() in scope.functions:
+        return f"function '{name}' is defined twice"
+    for type_ in (*types, result):
+        try:
+            arrow_type(type_)
+        except UnsupportedType as error:
+            return f"function '{name}': type {error} is not supported yet"
+    if not scope.catalyst.register_function(name, types, result, function.aggregate):
+        return f"'{name}' is a function of Spark's; choose another name"
+    scope.functions[name.lower()] = function
+    return None

@@ -1,0 +1,267 @@
+"""Streams: CREATE STREAM, SELECT STREAM, and what can't be one.
+
+A stream is an append-only table; a query over it without STREAM asks for its history, which it has if it is
+declared WITH (materialized = true). The rows of SELECT STREAM are never retracted: each is put out once, when
+no further input can change it. Where the query only adds rows that is at once; else a row waits, as with
+TRIGGER ON WATERMARK, until a waterline has passed its stream key. STREAM in a sub-query means nothing.
+
+A column is *monotonic* if waterlines bound it from below (`circuits/expressions/monotone.py`).
+Source: Apache Calcite, "Streaming".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from dbsp.circuits.expressions.monotone import Bound, bound_of
+from dbsp.circuits.expressions.nodes import Column, columns_of
+from dbsp.circuits.progress.proofs.bounds import comparisons
+from dbsp.sql.plans.plan import (
+    Aggregate,
+    Distinct,
+    Expand,
+    Filter,
+    Join,
+    Phases,
+    Plan,
+    Project,
+    Scan,
+    TemporalFilter,
+    Union,
+)
+from dbsp.sql.plans.program import Table, Triggers, View
+from dbsp.sql.plans.properties.relations_read import scanned
+from dbsp.sql.plans.verify import inputs
+from dbsp.sql.spellings.stream_word import is_stream_word
+from dbsp.sql.text.source import Source
+from dbsp.sql.text.tokens import Slice, Token, tokens
+
+# column → what bounds it, if only by name
+Monotonic = dict[int, Bound]
+
+
+@dataclass(frozen=True)
+class Relations:
+    """streams: each, and whether its history may be read. monotonic: columns of each relation so far.
+    forgetful: relations whose rows leave by the clock.
+    """
+
+    streams: Mapping[str, bool]
+    monotonic: Mapping[str, Monotonic]
+    forgetful: Set[str] = frozenset()
+
+
+def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
+    """The plan's monotonic columns. Both sides of a join keep theirs: that is checked for the join itself."""
+    match plan:
+        case Scan():
+            return relations.get(plan.relation, {})
+        case Project():
+            return _projected(plan.expressions, monotonic(plan.input, relations))
+        case Filter() | TemporalFilter() | Phases() | Distinct():
+            return monotonic(plan.input, relations)
+        case Expand():
+            below = monotonic(plan.input, relations)
+            return _shared([_projected(projection, below) for projection in plan.projections])
+        case Union():
+            return _shared([monotonic(input_, relations) for input_ in plan.inputs])
+        case Aggregate():
+            return _projected(plan.keys, monotonic(plan.input, relations))
+        case Join() if plan.kind == "inner":
+            left, right = monotonic(plan.left, relations), monotonic(plan.right, relations)
+            width = len(plan.left.schema)
+            return {**left, **{width + i: bound for i, bound in right.items()}}
+        case _:
+            return {}
+
+
+def _projected(expressions: Sequence[object], below: Monotonic) -> Monotonic:
+    found = {i: bound_of(e, below) for i, e in enumerate(expressions)}  # type: ignore[arg-type]
+    return {i: bound for i, bound in found.items() if bound is not None}
+
+
+def _shared(all_: list[Monotonic]) -> Monotonic:
+    return {i: bound for i, bound in all_[0].items() if all(i in other for other in all_)} if all_ else {}
+
+
+def emission_of_stream(source: Source, text: Slice) -> Triggers | None:
+    """When the rows of SELECT STREAM leave that later ones may change; None: the query has no STREAM."""
+    word = _streaming(_inside(source, text))
+    return None if word is None else Triggers(None, None, True, source.location(word.start), once=True)
+
+
+def check_stream(source: Source, text: Slice, plan: Plan, relations: Relations, kind: str) -> bool:
+    """Whether a view of the query is a stream. text: as written. kind: of the view.
+
+    Raises ProgramError, which says the cure, for a query that can't be what it says.
+    """
+    inside = _inside(source, text)
+    read = scanned(plan)
+    word = _streaming(inside)
+    if word is None:
+        without = sorted(name for name in read if relations.streams.get(name) is False)
+        if kind != "local":
+            _check_history(source, inside, without)
+        return bool(without)
+    if not read & relations.streams.keys():
+        _refuse_table(source, word, inside, sorted(read))
+    _check_order(source, inside, plan, relations)
+    for node in _nodes(plan):
+        _check_node(source, word, inside, node, relations)
+    return True
+
+
+def _inside(source: Source, text: Slice) -> list[Token]:
+    return [t for t in tokens(source) if text.start <= t.start < text.stop]
+
+
+def _streaming(inside: Sequence[Token]) -> Token | None:
+    """The STREAM of the outermost SELECT, if it has one."""
+    at = next((at for token, at in _outermost(inside) if token.upper == "SELECT"), -1)
+    return inside[at + 1] if at >= 0 and is_stream_word(inside, at + 1) else None
+
+
+def _check_history(source: Source, inside: Sequence[Token], streams: Sequence[str]) -> None:
+    for name in streams:
+        cure = "declare it WITH (materialized = true), or SELECT STREAM"
+        raise source.error(_place(inside, name), f"cannot convert stream '{name}' to a table; {cure}")
+
+
+def _refuse_table(source: Source, word: Token, inside: Sequence[Token], read: Sequence[str]) -> None:
+    if not read:
+        raise source.error(
+            word.start, "cannot stream VALUES; SELECT STREAM from a stream, or leave STREAM out"
+        )
+    message = (
+        f"cannot convert table '{read[0]}' to a stream; leave STREAM out, or declare it with CREATE STREAM"
+    )
+    raise source.error(_place(inside, read[0]), message)
+
+
+def _check_order(source: Source, inside: Sequence[Token], plan: Plan, relations: Relations) -> None:
+    """ORDER BY of a stream must begin with a monotonic column; a stream has no first rows."""
+    outermost = list(_outermost(inside))
+    for token, _ in outermost:
+        if token.upper in ("LIMIT", "OFFSET"):
+            cure = "it never ends; leave it or STREAM out"
+            raise source.error(token.start, f"a stream has no {token.upper}: {cure}")
+    for token, at in outermost:
+        if token.upper == "ORDER" and inside[at + 1].upper == "BY":
+            by = next(_items(inside, at + 2, ()))
+            column = _selected(by, inside, plan)
+            falls = any(t.upper == "DESC" for t in by)
+            if falls or column not in monotonic(plan, relations.monotonic):
+                raise source.error(by[0].start, f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+
+
+def _items(inside: Sequence[Token], at: int, ends: Sequence[str]) -> Iterator[list[Token]]:
+    """The expressions from a token on, between commas, up to a word that ends them all."""
+    depth, item = 0, list[Token]()
+    for token in inside[at:]:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.upper in ends:
+            break
+        if depth == 0 and token.text == ",":
+            yield item
+            item = []
+        else:
+            item.append(token)
+    yield item
+
+
+def _selected(by: Sequence[Token], inside: Sequence[Token], plan: Plan) -> int | None:
+    """The column that is ordered by: one of that name, or one that is selected by the same expression."""
+    wanted = [t.upper for t in by if t.upper not in ("ASC", "DESC", "NULLS", "FIRST", "LAST")]
+    names = [column.name.upper() for column in plan.schema]
+    if len(wanted) == 1 and wanted[0].strip("`") in names:
+        return names.index(wanted[0].strip("`"))
+    start = next(at for token, at in _outermost(inside) if token.upper == "STREAM")
+    items = [[t.upper for t in item] for item in _items(inside, start + 1, ("FROM",))]
+    for i, item in enumerate(items):
+        # what comes after the expression is its name
+        if item[: len(wanted)] == wanted and len(item) <= len(wanted) + 2 and len(items) == len(names):
+            return i
+    return None
+
+
+def _outermost(inside: Sequence[Token]) -> Iterator[tuple[Token, int]]:
+    """(word, its number) of those in no parentheses."""
+    depth = 0
+    for at, token in enumerate(inside):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.kind == "word":
+            yield token, at
+
+
+_A_MONOTONIC = (
+    "a monotonic column: one with LATENESS, or an expression that keeps its order, as FLOOR(rowtime TO HOUR)"
+)
+
+
+def _check_node(
+    source: Source, word: Token, inside: Sequence[Token], node: Plan, relations: Relations
+) -> None:
+    if _forgets(node, relations.forgetful):
+        message = "rows never leave a stream, but the clock ends a condition on now() here; leave STREAM out"
+        raise source.error(word.start, message)
+    if isinstance(node, Aggregate) and not monotonic(node, relations.monotonic):
+        group = next((t for t in inside if t.upper == "GROUP"), word)
+        sets = " in each of its sets" if isinstance(node.input, Expand) else ""
+        raise source.error(group.start, f"GROUP BY of a stream needs{sets} {_A_MONOTONIC}")
+    if isinstance(node, Join):
+        sides = (node.left, node.right)
+        if all(scanned(side) & relations.streams.keys() for side in sides) and not _is_bounded(
+            node, relations
+        ):
+            join = next((t for t in inside if t.upper == "JOIN"), word)
+            cure = "as s.rowtime BETWEEN o.rowtime AND o.rowtime + INTERVAL '1' HOUR, both with LATENESS"
+            raise source.error(join.start, f"a join of two streams needs a time bound between them, {cure}")
+
+
+def forgets(plan: Plan, forgetful: Set[str]) -> bool:
+    """Whether the clock alone takes rows from what the plan reads. forgetful: relations of which it does."""
+    return any(_forgets(node, forgetful) for node in _nodes(plan))
+
+
+def _forgets(node: Plan, forgetful: Set[str]) -> bool:
+    if isinstance(node, Phases):
+        return True
+    if isinstance(node, TemporalFilter):
+        return any(bound.leaves for bound in node.bounds)
+    return isinstance(node, Scan) and node.relation in forgetful
+
+
+def _is_bounded(join: Join, relations: Relations) -> bool:
+    """Whether each side's progress bounds the rows of the other that it can still meet."""
+    left, right = monotonic(join.left, relations.monotonic), monotonic(join.right, relations.monotonic)
+    for a, b in zip(join.left_keys, join.right_keys, strict=True):
+        if bound_of(a, left) is not None and bound_of(b, right) is not None:
+            return True
+    width = len(join.left.schema)
+    of_left, of_right = dict(left), {width + i: bound for i, bound in right.items()}
+    ahead = set()
+    for greater, lesser in comparisons(join.residual):
+        columns = set(columns_of(greater))
+        if columns and max(columns) < width and bound_of(lesser, of_right) is not None:
+            ahead.add("left")
+        if columns and min(columns) >= width and bound_of(lesser, of_left) is not None:
+            ahead.add("right")
+    return len(ahead) == 2
+
+
+def annotated(relation: Table | View) -> Monotonic:
+    """Its columns with LATENESS."""
+    return {one.column: (Column(one.column, relation.schema[one.column].type),) for one in relation.lateness}
+
+
+def _nodes(plan: Plan) -> Iterator[Plan]:
+    yield plan
+    for input_ in inputs(plan):
+        yield from _nodes(input_)
+
+
+def _place(inside: Sequence[Token], name: str) -> int:
+    """Where the query names a relation; its beginning where that is behind a view."""
+    named = (t for t in inside if t.kind in ("word", "quoted") and t.text.strip("`").lower() == name.lower())
+    return next(named, inside[0]).start

@@ -1,0 +1,127 @@
+"""CREATE TABLE: columns, keys, defaults; and LATENESS, of a table's columns and of a view's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.inputs.defaults import Default
+from dbsp.circuits.operators.inputs.late import LATE_ROWS
+from dbsp.circuits.progress.waterline import Amount
+from dbsp.sql.catalyst.clock.temporal import default_value
+from dbsp.sql.catalyst.reading.errors import spark_error
+from dbsp.sql.catalyst.reading.query import Query
+from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
+from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.targets.formats import check_format
+from dbsp.sql.plans.program import ColumnLateness, Table
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.text.annotations import (
+    LatenessClause,
+    LatenessStatement,
+    check_ordered,
+    lateness_amount,
+    not_constant,
+)
+from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.tokens import Slice
+
+
+def add_table(scope: Scope, statement: CreateTable) -> None:
+    scope.check_new_name(statement.name, statement.start)
+    names = {column.name.lower(): column.name for column in statement.columns}
+    for key in statement.primary_key:
+        if key.lower() not in names:
+            raise scope.source.error(
+                statement.start,
+                f"PRIMARY KEY of '{statement.name}' names an unknown column '{key}'; "
+                f"columns: {', '.join(names.values())}",
+            )
+    check_format(scope.source, statement, scope.catalyst)
+    keys = tuple(names[key.lower()] for key in statement.primary_key)
+    fields, spark = scope.columns_of(statement, keys)
+    lateness = [
+        _column_lateness(scope, column.lateness, at, fields[at])
+        for at, column in enumerate(statement.columns)
+        if column.lateness is not None
+    ]
+    scope.tables[statement.name] = Table(
+        statement.name,
+        fields,
+        keys,
+        statement.properties.get("append_only", False),
+        statement.properties.get("unchecked", False),
+        statement.format,
+        statement.options,
+        scope.source.location(statement.start),
+        tuple(lateness),
+        tuple(column.name for column in statement.columns if column.constant_domain),
+        statement.changelog,
+        tuple(
+            _default(scope, column.name, column.default, column.type, Column(at, fields[at].type), keys)
+            for at, column in enumerate(statement.columns)
+            if column.default is not None
+        ),
+    )
+    scope.definitions[statement.name] = statement
+    if statement.is_stream:
+        scope.streams[statement.name] = statement.properties.get("materialized", False)
+    scope.catalyst.register(statement.name, spark)
+
+
+def _default(
+    scope: Scope, name: str, text: Slice, declared: Slice, column: Column, keys: Sequence[str]
+) -> Default:
+    """What a row has in the column where it is given no value: a constant, or of the step clock."""
+    if name in keys:
+        message = f"column '{name}' is of the PRIMARY KEY, which every row says: it can't have a DEFAULT"
+        raise scope.source.error(text.start, message)
+    dumped = scope.catalyst.query(f"SELECT CAST({text.text} AS {declared.text})")
+    error = dumped.get("error", {})
+    value = None
+    if not error:
+        value = default_value(Query(scope.source, text, dumped["types"], scope.catalyst.timezone), dumped)
+    elif not error["condition"].startswith("UNRESOLVED_COLUMN"):
+        raise spark_error(scope.source, text, {**error, "index": 0}, {})
+    if value is None or value.type != column.type:
+        message = (
+            f"DEFAULT {text.text} of column '{name}' is no constant; it is one, or made of now() and "
+            "constants"
+        )
+        raise scope.source.error(text.start, message)
+    return Default(column.index, value)
+
+
+def declare_late_rows(scope: Scope) -> None:
+    """The system view of what arrived too late, for the program's own views to read."""
+    scope.views[LATE_ROWS] = late_rows_view()
+    scope.catalyst.register(LATE_ROWS, [(name, type_, False) for name, type_ in LATE_TYPES])
+
+
+def add_lateness(scope: Scope, statement: LatenessStatement) -> None:
+    view = annotated_view(scope.source, statement, scope.views, scope.looked_into)
+    if view.component:
+        raise scope.source.error(statement.start, f"not supported yet: LATENESS of '{view.name}': recursive")
+    names = [column.name.lower() for column in view.schema]
+    at = names.index(statement.column.lower())
+    if any(one.column == at for one in view.lateness):
+        message = f"column '{view.schema[at].name}' of '{view.name}' has a LATENESS already"
+        raise scope.source.error(statement.start, message)
+    lateness = _column_lateness(scope, statement.clause, at, view.schema[at])
+    scope.views[view.name] = replace(view, lateness=(*view.lateness, lateness))
+
+
+def _column_lateness(scope: Scope, clause: LatenessClause, at: int, column: Field) -> ColumnLateness:
+    jump = None if clause.jump is None else _amount(scope, clause.jump, column, "MAX JUMP")
+    if clause.percentile is None:
+        return ColumnLateness(at, _amount(scope, clause.amount, column, "lateness"), jump)
+    check_ordered(scope.source, clause.amount, column.type)
+    return ColumnLateness(at, 0, jump, clause.percentile)
+
+
+def _amount(scope: Scope, text: Slice, column: Field, what: str) -> Amount:
+    constant = scope.constant(text)
+    if constant is None:
+        raise not_constant(scope.source, text)
+    return lateness_amount(scope.source, text, constant, column.type, what)

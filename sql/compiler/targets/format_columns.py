@@ -1,0 +1,218 @@
+"""Which columns a format of USING has, to read and to write.
+
+Some sources give columns of their own. Some sinks take columns of certain names, or of certain types, and
+of a few of these Spark's writer would leave out others without a word: an `__op` that isn't written makes an
+insertion of a deletion. Here is what Spark's own formats and Kafka's connector have; the connector is a
+package, which the compiler's session need not have. Of other formats nothing is known, and all passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.operators.emission.trigger import STATE
+from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Table
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.types import ddl
+from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.source import Source
+
+# Columns of a target that no query gives: what a record did, in which step, and the state of a result that
+# EMIT (... RESULT STATE FLAG) says.
+FILLED = {WEIGHT: pa.int64(), OP: pa.string(), STEP: pa.int64(), STATE: pa.string()}
+
+_TIME = pa.timestamp("us", tz="UTC")
+_HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+_BYTES = (pa.binary(), pa.string())
+
+_RATE = {"timestamp": _TIME, "value": pa.int64()}
+_GIVEN: dict[str, dict[str, pa.DataType]] = {
+    "kafka": {
+        "key": pa.binary(),
+        "value": pa.binary(),
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "offset": pa.int64(),
+        "timestamp": _TIME,
+        "timestampType": pa.int32(),
+    },
+    "rate": _RATE,
+    "rate-micro-batch": _RATE,
+    "socket": {"value": pa.string()},
+    "binaryfile": {
+        "path": pa.string(),
+        "modificationTime": _TIME,
+        "length": pa.int64(),
+        "content": pa.binary(),
+    },
+}
+# more of them, where an option is 'true'
+_ASKED = {
+    "kafka": ("includeHeaders", "headers", _HEADERS),
+    "socket": ("includeTimestamp", "timestamp", _TIME),
+}
+_TAKEN = {
+    "kafka": {
+        "key": _BYTES,
+        "value": _BYTES,
+        "headers": (_HEADERS,),
+        "topic": (pa.string(),),
+        "partition": (pa.int32(),),
+    }
+}
+_NOT_READ = ("jdbc", "console", "noop")
+_NOT_WRITTEN = ("binaryfile", "rate", "rate-micro-batch", "socket")
+
+
+def given_columns(format_: str, options: Mapping[str, str]) -> dict[str, pa.DataType] | None:
+    """The columns that a source of the format gives, in order; None: those of its table, or unknown."""
+    columns = _GIVEN.get(format_.lower())
+    if columns is None or format_.lower() not in _ASKED:
+        return columns
+    option, name, type_ = _ASKED[format_.lower()]
+    asked = any(key.lower() == option.lower() and options[key].lower() == "true" for key in options)
+    return {**columns, name: type_} if asked else columns
+
+
+def carries_changes(format_: str) -> bool:
+    """Whether the format can write a column `__weight` or `__op` beside the rows' own."""
+    return format_.lower() not in ("kafka", "text")
+
+
+def check_source(source: Source, statement: CreateTable, table: Table) -> None:
+    """Raises ProgramError where the format can't give these columns, or they are a changelog's."""
+    assert table.format is not None
+    what = _Columns(source, statement, table)
+    if table.format.lower() in _NOT_READ:
+        why = f"{table.format} is no stream, so it can't be read; nothing is inserted into '{table.name}'"
+        what.fail(f"{why} either")
+    for column in table.schema:
+        if column.name.lower() in FILLED:
+            why = "is what a sink writes of changes; a source's rows are insertions, whatever it holds"
+            what.fail(f"column '{column.name}' of source '{table.name}' {why}; leave it out", column)
+    given = given_columns(table.format, table.options)
+    if given is not None:
+        what.check_given(given)
+    elif table.format.lower() == "text" and all(column.type != pa.string() for column in table.schema):
+        what.fail(f"text gives lines, in a column of type STRING, which '{table.name}' lacks")
+    elif table.format.lower() == "csv":
+        for column in table.schema:
+            if pt.is_nested(column.type):
+                what.unfit(column, "csv has no such values; declare STRING, and use from_json or split")
+
+
+def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
+    """Raises ProgramError where Spark's writer would leave out a column, or fail on it."""
+    assert table.format is not None
+    form = table.format.lower()
+    what = _Columns(source, statement, table)
+    if form in _NOT_WRITTEN:
+        what.fail(f"nothing can be inserted into '{table.name}': {table.format} is only read")
+    if form in _TAKEN:
+        what.check_taken(_TAKEN[form])
+    if form == "kafka":
+        what.check_topic()
+    # of files the step is the directory's name
+    columns = [c for c in table.schema if not (form in FILE_FORMATS and c.name.lower() == STEP)]
+    if form == "text" and [column.type for column in columns] != [pa.string()]:
+        listed = ", ".join(column.name for column in columns)
+        cure = "make one of them by to_json(struct(...)) or concat_ws, or write json"
+        what.fail(f"a line of text is one column of type STRING, '{table.name}' has: {listed}; {cure}")
+    for column in columns:
+        if form == "csv" and pt.is_nested(column.type):
+            what.unfit(column, "csv has no such values; declare STRING and give to_json(...)")
+        if form == "csv" and pt.is_binary(column.type):
+            what.unfit(column, "csv has no such values; declare STRING and give base64(...) or hex(...)")
+        if form == "jdbc" and (pt.is_struct(column.type) or pt.is_map(column.type)):
+            what.unfit(column, "jdbc has no such values; declare STRING and give to_json(...)")
+        if form == "xml" and pt.is_duration(column.type):
+            what.unfit(column, "xml has no such values; declare STRING and CAST it")
+
+
+class _Columns:
+    """What is wrong with a table's columns, each at its place."""
+
+    def __init__(self, source: Source, statement: CreateTable, table: Table) -> None:
+        self.source, self.statement, self.table = source, statement, table
+
+    def check_given(self, given: Mapping[str, pa.DataType]) -> None:
+        """By name if all are there that have no DEFAULT, else by position."""
+        table, types = self.table, {name.lower(): type_ for name, type_ in given.items()}
+        columns = list(table.schema)
+        filled = {columns[default.column].name for default in table.defaults}
+        if all(column.name.lower() in types or column.name in filled for column in columns):
+            pairs = [(c, types[c.name.lower()]) for c in columns if c.name.lower() in types]
+        elif len(columns) == len(given):
+            pairs = list(zip(columns, given.values(), strict=True))
+        else:
+            unknown = next(c for c in columns if c.name.lower() not in types and c.name not in filled)
+            self.fail(
+                f"column '{unknown.name}' of '{table.name}': the columns of format {table.format} are: "
+                f"{_listed(given)}; declare these (all, or some by name)",
+                unknown,
+            )
+        for column, type_ in pairs:
+            if column.type != type_:
+                text = column.type == pa.string() and type_ == pa.binary()
+                cure = (
+                    f"declare it so, and CAST({column.name} AS STRING) in a view" if text else "declare it so"
+                )
+                self.fail(
+                    f"column '{column.name}' of '{table.name}' is {_spelled(column.type)}, {table.format} "
+                    f"gives {_spelled(type_)}; {cure}",
+                    column,
+                )
+
+    def check_taken(self, taken: Mapping[str, Sequence[pa.DataType]]) -> None:
+        table = self.table
+        for column in table.schema:
+            name, types = column.name.lower(), taken.get(column.name.lower())
+            if types is None:
+                cure = "put it into value, as by to_json(struct(...))"
+                if name in FILLED:
+                    cure = "leave it out"
+                    if name != STEP:
+                        cure += ", and declare PRIMARY KEY (key), where a value of NULL is a deletion"
+                what = f"a record of {table.format} has no column '{column.name}', it would be left out"
+                self.fail(f"{what}; it has {', '.join(taken)}; {cure}", column)
+            if column.type not in types:
+                wanted = " or ".join(map(_spelled, reversed(types)))
+                what = f"column '{column.name}' of '{table.name}' is {_spelled(column.type)}"
+                self.fail(f"{what}, {table.format} takes {wanted}; declare it so", column)
+
+    def check_topic(self) -> None:
+        """What makes Kafka's records: a value, and a topic, which the option says for all of them."""
+        columns = {column.name.lower(): column for column in self.table.schema}
+        options = {name.lower() for name in self.table.options}
+        name, topic = self.table.name, columns.get("topic")
+        if "value" not in columns:
+            self.fail(f"a record of kafka needs a value; declare a column value STRING in '{name}'")
+        if topic is None and "topic" not in options:
+            self.fail(f"nothing says to which topic '{name}' is written; give OPTIONS (topic '...')")
+        if topic is not None and "topic" in options:
+            self.fail(f"option topic of '{name}' would win over its column 'topic'; leave one out", topic)
+        if topic is not None and topic.nullable:
+            why = "is the topic of a record, which needs one"
+            self.fail(f"column 'topic' of '{name}' {why}; declare it NOT NULL", topic)
+
+    def unfit(self, column: Field, why: str) -> NoReturn:
+        self.fail(f"column '{column.name}' of '{self.table.name}' is {_spelled(column.type)}: {why}", column)
+
+    def fail(self, message: str, column: Field | None = None) -> NoReturn:
+        start = self.statement.start
+        if column is not None:
+            start = self.statement.columns[self.table.schema.index(column)].start
+        raise self.source.error(start, message)
+
+
+def _spelled(type_: pa.DataType) -> str:
+    return ddl(type_).upper() if not pt.is_nested(type_) else ddl(type_).replace("`", "")
+
+
+def _listed(columns: Mapping[str, pa.DataType]) -> str:
+    return ", ".join(f"{name} {_spelled(type_)}" for name, type_ in columns.items())

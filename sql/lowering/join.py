@@ -1,0 +1,284 @@
+"""Lowering of joins: every kind is made of pairs and of semi- and anti-joins.
+
+    a ⟕ b = (a ⋈ b) ∪ pad(a ▷ b)        a ⟗ b = (a ⋈ b) ∪ pad(a ▷ b) ∪ pad(b ▷ a)
+    existence(a, b) = (a ⋉ b) × {true} ∪ (a ▷ b) × {false}
+
+A side's row is *eligible* if its keys aren't NULL and it meets the conditions that read this side only. Any
+other row has no match, and is neither stored nor looked at for one. What then remains of the residual is
+judged of pairs: a left row has a match if it is the left half of a pair,
+
+    a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
+
+Where the residual bounds an expression of a side by the other (`sql/plans/conditions/bands.py`), the side's
+trace is in its order, so that pairs are looked for within the bounds; but not where a key has one row at
+most: others may share that trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap
+from dbsp.circuits.expressions.partial import can_fail
+from dbsp.circuits.expressions.predicates import conjunction, conjuncts
+from dbsp.circuits.functions.logic.spans import SPAN_TYPE
+from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Filter, Union
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.traces.band import Band
+from dbsp.circuits.traces.spans import Span
+from dbsp.sql.plans import plan as p
+from dbsp.sql.plans.conditions.bands import spanning, within
+from dbsp.sql.plans.properties.keys import is_unique
+from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
+
+if TYPE_CHECKING:
+    from dbsp.sql.lowering.program import Lowering
+
+
+def lower_join(lowering: Lowering, plan: p.Join, needed: set[int]) -> tuple[int, dict[int, int]]:
+    """(the node whose stream is the join's change, where each needed column of the plan is in it)."""
+    columns = sorted(needed or {0})
+    node = _Joining(lowering, plan, columns).lower()
+    return node, {column: at for at, column in enumerate(columns)}
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One input of a join. node: its rows, followed by computed keys.
+
+    condition: what makes a row eligible, if not every row is. eligible: the rows that are. band: what a row
+    of the other side bounds; the trace is in the order of its column.
+    """
+
+    plan: p.Plan
+    node: int
+    schema: Schema
+    key: tuple[int, ...]
+    keys: tuple[Expression, ...]
+    condition: Expression | None
+    eligible: int
+    band: Band | Span | None
+
+
+class _Joining:
+    def __init__(self, lowering: Lowering, plan: p.Join, columns: list[int]) -> None:
+        self.lowering, self.builder, self.plan, self.columns = lowering, lowering.builder, plan, columns
+        self.width = len(plan.left.schema)
+        parts = conjuncts(plan.residual)
+        own: tuple[list[Expression], list[Expression]] = ([], [])
+        self.residual: list[Expression] = []
+        for part in parts:
+            sides = {column >= self.width for column in columns_of(part)}
+            if len(sides) != 1 or can_fail(part):
+                self.residual.append(part)
+            elif True in sides:
+                moved = {i: i - self.width for i in columns_of(part)}
+                own[RIGHT].append(remap(part, moved))
+            else:
+                own[LEFT].append(part)
+        self.left = self._side(LEFT, plan.left, plan.left_keys, own[LEFT])
+        self.right = self._side(RIGHT, plan.right, plan.right_keys, own[RIGHT])
+
+    def lower(self) -> int:
+        match self.plan.kind:
+            case "inner":
+                return self._pairs(self._both(self.columns))
+            case "semi":
+                return self._of_left(self._with_match(self.left))
+            case "anti":
+                return self._of_left(self._without_match(self.left))
+            case "existence":
+                return self._union(
+                    self._flagged(self._with_match(self.left), True),
+                    self._flagged(self._without_match(self.left), False),
+                )
+            case "left":
+                return self._union(self._of_both(), self._padded(self.left))
+            case "full":
+                return self._union(self._of_both(), self._padded(self.left), self._padded(self.right))
+        raise AssertionError(f"no kind of join: {self.plan.kind}")
+
+    # ---- the sides
+
+    def _side(self, which: int, plan: p.Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
+        """Computed keys, and what is within bounds, become further columns of the trace."""
+        node, fields = self.lowering.plan(plan), list(plan.schema)
+        expressions: list[Expression] = list(columns_of_schema(plan.schema))
+        at = []
+        for key in keys:
+            if key in expressions:
+                at.append(expressions.index(key))
+            else:
+                at.append(len(expressions))
+                expressions.append(key)
+                fields.append(Field(f"key{len(at)}", key.type, key.nullable))
+        band = None
+        if not is_unique(keys, self.lowering.stream_key(plan)):
+            band = self._band(which, expressions, fields)
+        node = self.lowering.map(node, tuple(expressions), tuple(fields))
+        conditions: list[Expression] = [
+            _is_not_null(Column(i, fields[i].type))
+            for i, safe in zip(at, self.plan.null_safe, strict=True)
+            if fields[i].nullable and not safe
+        ]
+        condition = conjunction(conditions + own)
+        eligible = node if condition is None else self.builder.add(Filter(condition), node)
+        return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible, band)
+
+    def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | Span | None:
+        """What a row of the other side bounds; its order becomes a further column, unless it is one."""
+        bounded = within(self.residual, self.width, which == RIGHT)
+        span = spanning(self.residual, self.width, which == RIGHT)
+        if bounded is None:
+            return None
+        value, name = bounded.value, "bounded"
+        if span is not None and not (bounded.lower and bounded.upper):
+            nullable = span.start.nullable or span.end.nullable
+            value, name = Call("span_code", (span.start, span.end), SPAN_TYPE, nullable), "span"
+        if value not in expressions:
+            expressions.append(value)
+            fields.append(Field(name, value.type, value.nullable))
+        column = expressions.index(value)
+        if name == "bounded" or span is None:
+            return Band(column, tuple(bounded.lower), tuple(bounded.upper))
+        return Span(column, tuple(span.least), tuple(span.most))
+
+    def _trace(self, side: _Side) -> int:
+        """The eligible rows, by key."""
+        return self._integrated(side.eligible, side.key, side.band)
+
+    def _integrated(self, node: int, key: tuple[int, ...], band: Band | Span | None = None) -> int:
+        order = None if band is None else band.column
+        return self.builder.add(Integrate(key, order), self.builder.placed(node, key))
+
+    def _other(self, side: _Side) -> _Side:
+        return self.right if side is self.left else self.left
+
+    def _with_match(self, side: _Side) -> int:
+        return self._compared(side, anti=False)
+
+    def _without_match(self, side: _Side) -> int:
+        node = self._compared(side, anti=True)
+        if side.condition is None:
+            return node
+        never = Call("not", (_or_false(side.condition),), pa.bool_(), nullable=False)
+        # placed like the others, so that their union is
+        missing = self.builder.placed(self.builder.add(Filter(never), side.node), side.key)
+        return self.builder.add(Union(self.builder.nodes[node].schema), node, missing)
+
+    def _compared(self, side: _Side, anti: bool) -> int:
+        """The semi- or anti-join of a side's eligible rows with the other side."""
+        mine, other = self._trace(side), self._other(side)
+        if self.residual:
+            everything = tuple(range(len(side.schema)))
+            return self.builder.add(SemiJoin(everything, everything, anti), mine, self._halves(side))
+        if is_unique(other.keys, self.lowering.stream_key(other.plan)):
+            return self.builder.add(SemiJoin(side.key, other.key, anti), mine, self._trace(other))
+        on = tuple(range(len(other.key)))
+        return self.builder.add(SemiJoin(side.key, on, anti), mine, self._keys(other))
+
+    def _keys(self, side: _Side) -> int:
+        """The trace of the keys of a side's eligible rows."""
+        columns: tuple[Expression, ...] = tuple(Column(i, side.schema[i].type) for i in side.key)
+        # without keys all that counts is whether there is a row, but rows need a column
+        columns = columns or (Literal(True, pa.bool_()),)
+        fields = tuple(Field(f"key{i + 1}", column.type) for i, column in enumerate(columns))
+        node = self.lowering.map(side.eligible, columns, fields)
+        return self._integrated(node, tuple(range(len(side.key))))
+
+    def _halves(self, side: _Side) -> int:
+        """The trace of the side's halves of all pairs, laid out like the side's own."""
+        if side is self.left:
+            half = [(LEFT, i) for i in range(len(side.schema))]
+        else:
+            # pairs lie by the left keys, which are equal to the right ones
+            equal = dict(zip(side.key, self.left.key, strict=True))
+            half = [(LEFT, equal[i]) if i in equal else (RIGHT, i) for i in range(len(side.schema))]
+        columns = tuple(
+            Column(self._wide.index(column), field.type, field.nullable)
+            for column, field in zip(half, side.schema, strict=True)
+        )
+        halves = self.lowering.map(self._pairs(self._wide), columns, side.schema)
+        return self._integrated(halves, side.key, side.band)
+
+    # ---- pairs
+
+    @cached_property
+    def _wide(self) -> list[tuple[int, int]]:
+        """The columns of pairs from which everything else follows, so that they are made once."""
+        wide = [(LEFT, i) for i in range(len(self.left.schema))]
+        if self.plan.kind == "full":
+            wide += [(RIGHT, i) for i in range(len(self.right.schema))]
+        if self.plan.kind in ("left", "full"):
+            wide += [column for column in self._both(self.columns) if column not in wide]
+        return wide
+
+    def _both(self, columns: list[int]) -> list[tuple[int, int]]:
+        return [(LEFT, i) if i < self.width else (RIGHT, i - self.width) for i in columns]
+
+    def _pairs(self, columns: list[tuple[int, int]]) -> int:
+        """The pairs' columns, maybe followed by what only the residual reads."""
+        read = [*columns]
+        for part in self.residual:
+            read += [c for c in self._both(sorted(set(columns_of(part)))) if c not in read]
+        residual = conjunction(self.residual)
+        if residual is not None:
+            residual = remap(residual, {i: read.index(c) for i, c in self._residual_columns.items()})
+        bands = (self.left.band, self.right.band)
+        operator = Join(self.left.key, self.right.key, tuple(read), residual, *bands)
+        return self.builder.add(operator, self._trace(self.left), self._trace(self.right))
+
+    @cached_property
+    def _residual_columns(self) -> dict[int, tuple[int, int]]:
+        columns = sorted({i for part in self.residual for i in columns_of(part)})
+        return dict(zip(columns, self._both(columns), strict=True))
+
+    # ---- what the join puts out
+
+    def _output(self) -> Schema:
+        return tuple(self.plan.schema[i] for i in self.columns)
+
+    def _of_both(self) -> int:
+        """Pairs, as the needed columns."""
+        wanted = self._both(self.columns)
+        read = self._wide if self.residual else wanted
+        at = [read.index(column) for column in wanted]
+        columns = tuple(Column(i, f.type) for i, f in zip(at, self._output(), strict=True))
+        return self.lowering.map(self._pairs(read), columns, self._output())
+
+    def _of_left(self, node: int) -> int:
+        columns = tuple(Column(i, self.left.schema[i].type) for i in self.columns)
+        return self.lowering.map(node, columns, self._output())
+
+    def _flagged(self, node: int, flag: bool) -> int:
+        columns: tuple[Expression, ...] = tuple(
+            Literal(flag, pa.bool_()) if i == self.width else Column(i, self.plan.schema[i].type)
+            for i in self.columns
+        )
+        return self.lowering.map(node, columns, self._output())
+
+    def _padded(self, side: _Side) -> int:
+        """The side's rows without a match, beside NULLs."""
+        where = LEFT if side is self.left else RIGHT
+        columns: tuple[Expression, ...] = tuple(
+            Column(i, side.schema[i].type) if s == where else Literal(None, field.type)
+            for (s, i), field in zip(self._both(self.columns), self._output(), strict=True)
+        )
+        return self.lowering.map(self._without_match(side), columns, self._output())
+
+    def _union(self, *nodes: int) -> int:
+        return self.builder.add(Union(arrow_schema(self._output())), *nodes)
+
+
+def _is_not_null(expression: Expression) -> Call:
+    return Call("is_not_null", (expression,), pa.bool_(), nullable=False)
+
+
+def _or_false(condition: Expression) -> Call:
+    return Call("coalesce", (condition, Literal(False, pa.bool_())), pa.bool_(), nullable=False)

@@ -1,0 +1,122 @@
+"""What plan nodes compute of their inputs' columns: aggregates, functions over windows, orders, moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """From when (or, if `leaves`, until when) a row is visible: its `value` is passed by the clock's reading.
+
+    value: over the input's columns. clock: over the step clock as the only column, never decreasing. at_once:
+    a value that equals the reading is passed.
+    """
+
+    value: Expression
+    clock: Expression
+    leaves: bool
+    at_once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A row changes when a reading of the clock comes to the other side of its `value`.
+
+    value: over the input's columns. clock: over the step clock as the only column. at_once: a reading that
+    equals the value is beyond it. low: never decreasing, and below no later reading; None: nothing is known.
+    """
+
+    value: Expression
+    clock: Expression
+    at_once: bool
+    low: Expression | None
+
+    @property
+    def turns(self) -> bool:
+        """Whether the reading may come back."""
+        return self.low != self.clock
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """When the values of expressions over the clock may change.
+
+    crossings: of a row. readings: of all rows, as soon as one of them changes; over the clock as the only
+    column. ahead: crossings that no row for which the expressions, as conditions, are true has behind it.
+    restless: a reading changes all the time, of which only the steps see anything.
+    """
+
+    crossings: tuple[Crossing, ...]
+    readings: tuple[Expression, ...]
+    ahead: tuple[Crossing, ...]
+    restless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """function: 'count', 'sum', 'avg', 'min', 'max' or a key of `dbsp.sql.plans.aggregate_functions`; no
+    argument: count(*).
+
+    options: what is not an expression, as sorted (name, value) pairs.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: pa.DataType
+    nullable: bool
+    filter: Expression | None = None
+    distinct: bool = False
+    options: tuple[tuple[str, object], ...] = ()
+
+    def option(self, name: str, default: object = None) -> object:
+        return dict(self.options).get(name, default)
+
+    @property
+    def called(self) -> str:
+        """What a user calls the function."""
+        function = self.option("function")
+        return function.name if isinstance(function, PythonFunction) else self.function
+
+
+@dataclass(frozen=True, slots=True)
+class SortOrder:
+    """One item of an ORDER BY list."""
+
+    expression: Expression
+    descending: bool = False
+    nulls_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """function: a name in `dbsp.circuits.operators.groups.windows.functions`; the other fields as in
+    `WindowFunction` there.
+
+    order, arguments and the bounds of a RANGE frame: over the columns of the input.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: pa.DataType
+    nullable: bool
+    order: tuple[SortOrder, ...] = ()
+    frame: Frame = WHOLE
+    number: int = 0
+    ignore_nulls: bool = False
+    filtered: bool = False
+    lenient: bool = False
+    text: str = field(default="", compare=False)
+    values: Gathered | None = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything it reads."""
+        edges = (edge for edge in (self.frame.lower, self.frame.upper) if isinstance(edge, Expression))
+        return (*self.arguments, *(order.expression for order in self.order), *edges)

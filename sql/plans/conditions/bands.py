@@ -1,0 +1,116 @@
+"""Bands: what a join's condition says of one expression of a side, given a row of the other.
+
+    l.ts >= r.ts AND l.ts <= r.ts + INTERVAL 1 HOUR      l.ts:  within [r.ts, r.ts + 1 h]
+                                                         r.ts:  within [l.ts − 1 h, l.ts]
+
+A trace has one order, so one expression of each side is chosen: one that is bounded from both sides, if there
+is, as by BETWEEN. Of `r.starts <= l.ts AND l.ts < r.ends` it is both, by spans (`circuits/traces/spans.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.order_codes import has_order_code
+from dbsp.circuits.expressions.inverse import unshifted
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
+from dbsp.circuits.expressions.partial import can_fail
+from dbsp.circuits.expressions.predicates import FLIPPED, taken_apart
+
+
+@dataclass
+class Within:
+    """value: over the columns of one side. lower, upper: over those of the other."""
+
+    value: Expression
+    lower: list[Expression] = field(default_factory=list)
+    upper: list[Expression] = field(default_factory=list)
+
+
+def within(parts: Iterable[Expression], width: int, right: bool) -> Within | None:
+    """What the parts of a condition, all of which must be true, bound best of the right or the left side.
+
+    parts: over the left side's `width` columns and then the right's.
+    """
+    found: dict[Expression, Within] = {}
+    for comparison in (one for part in parts for one in _comparisons(part, width, right)):
+        function, own, other = comparison
+        value, (bound,) = unshifted(own, (other,))
+        if not has_order_code(value.type) or not _is_safe(value):
+            continue
+        bounds = found.setdefault(value, Within(value))
+        (bounds.lower if function.startswith("greater") else bounds.upper).append(bound)
+    return max(found.values(), key=lambda w: (bool(w.lower and w.upper), bool(w.lower)), default=None)
+
+
+@dataclass
+class Spanning:
+    """start, end: over the columns of one side. least, most: over those of the other, of end and start."""
+
+    start: Expression
+    end: Expression
+    least: list[Expression]
+    most: list[Expression]
+
+
+def spanning(parts: Iterable[Expression], width: int, right: bool) -> Spanning | None:
+    """Two expressions of the right or the left side, one bounded from above and another from below."""
+    found: dict[bool, dict[Expression, list[Expression]]] = {False: {}, True: {}}
+    for function, own, other in (one for part in parts for one in _comparisons(part, width, right)):
+        value, (bound,) = unshifted(own, (other,))
+        kind = value.type
+        whole = pt.is_timestamp(kind) or pt.is_date(kind) or pt.is_integer(kind)
+        if whole and _is_safe(value):
+            found[function.startswith("greater")].setdefault(value, []).append(bound)
+    pairs = ((a, b) for a in found[False] for b in found[True] if a.type == b.type and a != b)
+    start, end = next(pairs, (None, None))
+    if start is None or end is None:
+        return None
+    return Spanning(start, end, found[True][end], found[False][start])
+
+
+def _comparisons(part: Expression, width: int, right: bool) -> Iterator[tuple[str, Expression, Expression]]:
+    """(function, the side's own expression, the other's), each over its own side's columns."""
+    if not isinstance(part, Call) or part.function not in FLIPPED:
+        return
+    for function, own, other in _readings(part):
+        sides = [{column >= width for column in columns_of(argument)} for argument in (own, other)]
+        if sides == [{right}, {not right}]:
+            yield function, _moved(own, width), _moved(other, width)
+        elif sides == [{not right}, {right}]:
+            yield FLIPPED[function], _moved(other, width), _moved(own, width)
+
+
+def _readings(comparison: Call) -> Iterator[tuple[str, Expression, Expression]]:
+    """The comparison, and of one of a difference with a constant that of its two times."""
+    function, (a, b) = comparison.function, comparison.arguments
+    yield function, a, b
+    for operator, difference, amount in ((function, a, b), (FLIPPED[function], b, a)):
+        taken = taken_apart(difference, amount)
+        if taken is not None:
+            minuend, _, later, _ = taken
+            yield operator, minuend, later
+
+
+def _moved(expression: Expression, width: int) -> Expression:
+    return remap(expression, {i: i - width if i >= width else i for i in columns_of(expression)})
+
+
+def _is_safe(value: Expression) -> bool:
+    """Whether it can be computed of every row of the side: Spark computes it of pairs only."""
+    if isinstance(value, Column):
+        return True
+    if isinstance(value, Call) and value.function == "cast":
+        (argument,) = value.arguments
+        return _widens(argument, value) and _is_safe(argument)
+    return not can_fail(value)
+
+
+def _widens(argument: Expression, cast: Call) -> bool:
+    source, target = argument.type, cast.type
+    if pt.is_integer(source) and pt.is_integer(target):
+        return bool(source.bit_width <= target.bit_width)
+    return bool((pt.is_integer(source) or pt.is_floating(source)) and pt.is_float64(target))

@@ -1,0 +1,204 @@
+"""A compiled program: what `dbsp` runs. Plain values: picklable, comparable, free of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.circuits.operators.inputs.defaults import Default
+from dbsp.circuits.progress.percentile import Percentile
+from dbsp.circuits.progress.waterline import Amount
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.schemas import Schema
+
+if TYPE_CHECKING:
+    from dbsp.sql.plans.declared import Declared
+
+
+# Shapes of a changelog: rows that are only added, rows with weights, per key its row or its deletion.
+SHAPES = ("append", "retract", "upsert")
+# What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
+OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
+STEP = "__step"
+# Formats of files under a path, in lower case.
+FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
+# Those that Spark has without any package; in lower case.
+BUILT_IN = (FILE_FORMATS - {"avro"}) | {
+    "console",
+    "jdbc",
+    "noop",
+    "rate",
+    "rate-micro-batch",
+    "socket",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLateness:
+    """amount, jump: in the units of `dbsp.circuits.progress.waterline`. percentile: instead of an amount."""
+
+    column: int
+    amount: Amount
+    jump: Amount | None
+    percentile: Percentile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """format: of USING, or None: fed from the API, the CLI or a replay file.
+
+    constant_domain: the columns whose set of values does not grow. changelog: the shape that what is inserted
+    has, of `SHAPES`, or None: as its columns say. defaults: what rows have where they are given no value;
+    such a column is never NULL.
+    """
+
+    name: str
+    schema: Schema
+    primary_key: tuple[str, ...]
+    append_only: bool
+    unchecked: bool
+    format: str | None
+    options: dict[str, str]
+    location: str
+    lateness: tuple[ColumnLateness, ...] = ()
+    constant_domain: tuple[str, ...] = ()
+    changelog: str | None = None
+    defaults: tuple[Default, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """delay: microseconds on the step clock. A key's changes leave when any of them fires.
+
+    once: of SELECT STREAM: no key fires twice, so that what leaves is never a retraction.
+    """
+
+    counting: int | None
+    delay: int | None
+    waterline: bool
+    location: str
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Microseconds relative to the window's end: first <= complete <= last. every or rows: between the first
+    and the complete result.
+    """
+
+    first: int
+    complete: int
+    last: int
+    every: int | None
+    rows: int | None
+    late: bool
+    flagged: bool
+    location: str
+
+
+Emission = Triggers | Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """kind: 'view', 'local' or 'materialized'. schema: the columns' names are the user's.
+
+    append_only: the view's changes are never retractions. component: the recursive views that it is defined
+    together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
+    emission: when its changes leave; None: at every step.
+    """
+
+    name: str
+    schema: Schema
+    kind: str
+    plan: Plan
+    append_only: bool
+    location: str
+    lateness: tuple[ColumnLateness, ...] = ()
+    component: tuple[str, ...] = ()
+    max_iterations: int = 0
+    emission: Emission | None = None
+
+    @property
+    def retracts(self) -> bool:
+        """Whether what leaves may be a retraction: of a row, or of what was said of a result's state."""
+        if isinstance(self.emission, Schedule) and self.emission.flagged:
+            return True
+        return not (self.append_only or self.emits_once)
+
+    @property
+    def emits_once(self) -> bool:
+        """Whether its rows wait until they are final."""
+        return isinstance(self.emission, Triggers) and self.emission.once
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Standing INSERT INTO target: every change of `view` is written to the target's sink.
+
+    shape: of `SHAPES`. columns: for each of the target's, the place of the view's, or None: what
+    `dbsp.sql.compiler.targets.inserts` lists is filled in, anything else is NULL. key: of an upsert, its
+    places in the view.
+    """
+
+    target: str
+    view: str
+    location: str
+    shape: str
+    columns: tuple[int | None, ...]
+    key: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """fingerprint: equal for programs whose state is interchangeable.
+
+    text: after substitution. tables and views are in the order of the file. functions: those whose code
+    isn't in the text.
+    """
+
+    text: str
+    name: str
+    fingerprint: str
+    timezone: str
+    tables: dict[str, Table]
+    views: dict[str, View]
+    inserts: tuple[Insert, ...]
+    circuit: Circuit
+    functions: tuple[Declared, ...] = ()
+
+    @property
+    def inputs(self) -> dict[str, Table]:
+        return inputs_of(self.tables, self.inserts)
+
+    def input(self, name: object) -> Table:
+        """The table that takes rows under that name, whatever its case. Raises ProgramError."""
+        wanted = str(name).lower()
+        for table in self.inputs.values():
+            if table.name.lower() == wanted:
+                return table
+        names = list(self.inputs)
+        listed = f"tables: {', '.join(names) or 'none'}"
+        for insert in self.inserts:
+            if insert.target.lower() == wanted:
+                message = f"table '{insert.target}' takes no rows: INSERT INTO at {insert.location} writes it"
+                raise ProgramError(f"{message}; {listed}")
+        for view in self.views.values():
+            if view.name.lower() == wanted:
+                message = f"'{view.name}' is a view ({view.location}); rows go into tables"
+                raise ProgramError(f"{message}; {listed}")
+        raise ProgramError(f"unknown table '{name}'; {listed}{did_you_mean(str(name), names)}")
+
+    @property
+    def emits_once(self) -> bool:
+        """Whether rows of some view leave once, so not while more input may change them."""
+        return any(view.emits_once for view in self.views.values())
+
+
+def inputs_of(tables: Mapping[str, Table], inserts: Iterable[Insert]) -> dict[str, Table]:
+    """The tables that take rows: all but those that the program itself inserts into."""
+    targets = {insert.target for insert in inserts}
+    return {name: table for name, table in tables.items() if name not in targets}

@@ -1,0 +1,113 @@
+"""Spark's types as Arrow's, and back.
+
+    TINYINT … BIGINT → int8 … int64      FLOAT, DOUBLE → float32, float64     DECIMAL(p,s) → decimal128(p,s)
+    STRING, CHAR, VARCHAR → string       DATE → date32                         BINARY → binary
+    TIMESTAMP → timestamp(us, UTC)       TIMESTAMP_NTZ → timestamp(us)         BOOLEAN → bool
+    INTERVAL DAY..SECOND → duration(us)  ARRAY, STRUCT, MAP → list_, struct, map_
+    INTERVAL YEAR..MONTH → MONTHS, see `dbsp.circuits.columns.months`
+
+Nested elements are nullable whatever Spark says: nullability is a column's, not a type's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.columns.months import MONTHS
+
+
+class UnsupportedType(Exception):
+    """A type no column can have. The message is Spark's name of it."""
+
+
+_SIMPLE: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+_DDL = {arrow: name for name, arrow in _SIMPLE.items()}
+_DDL |= {pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint"}
+
+
+def arrow_type(spark: Any) -> pa.DataType:
+    """spark: a parsed `DataType.json()`: a name, or a dict for nested types. Raises UnsupportedType."""
+    if isinstance(spark, str):
+        return _arrow_atom(spark)
+    kind = spark["type"]
+    if kind == "array":
+        return pa.list_(arrow_type(spark["elementType"]))
+    if kind == "map":
+        return pa.map_(arrow_type(spark["keyType"]), arrow_type(spark["valueType"]))
+    if kind == "struct":
+        return pa.struct([pa.field(field["name"], arrow_type(field["type"])) for field in spark["fields"]])
+    raise UnsupportedType(str(kind))
+
+
+def _arrow_atom(name: str) -> pa.DataType:
+    if name in _SIMPLE:
+        return _SIMPLE[name]
+    if match := re.fullmatch(r"decimal\((\d+),\s*(-?\d+)\)", name):
+        return pa.decimal128(int(match[1]), int(match[2]))
+    if re.fullmatch(r"(var)?char\(\d+\)", name):
+        return pa.string()
+    if re.fullmatch(r"interval (day|hour|minute|second)( to (hour|minute|second))?", name):
+        return pa.duration("us")
+    if is_year_month(name):
+        return MONTHS
+    raise UnsupportedType(name)
+
+
+def is_year_month(spark: Any) -> bool:
+    return isinstance(spark, str) and re.fullmatch(r"interval (year|month)( to month)?", spark) is not None
+
+
+def intervals_in(spark: Any) -> list[str]:
+    """The types of intervals in the type, outermost first."""
+    if isinstance(spark, dict):
+        return [name for part in spark.values() for name in intervals_in(part)]
+    if isinstance(spark, list):
+        return [name for part in spark for name in intervals_in(part)]
+    return [spark] if isinstance(spark, str) and spark.startswith("interval ") else []
+
+
+def literal_type(spark: Any) -> pa.DataType:
+    """Like `arrow_type`, and the types only constants and intermediate values have.
+
+    CalendarInterval is a month_day_nano_interval, VOID null.
+    """
+    if spark in ("void", "null"):
+        return pa.null()
+    if spark == "interval":
+        return pa.month_day_nano_interval()
+    if isinstance(spark, dict) and spark["type"] == "array":
+        return pa.list_(literal_type(spark["elementType"]))
+    return arrow_type(spark)
+
+
+def ddl(type_: pa.DataType) -> str:
+    """The type as Spark DDL, such as `decimal(10,2)` or `array<struct<a: bigint>>`."""
+    if type_ in _DDL:
+        return _DDL[type_]
+    if pa.types.is_decimal(type_):
+        return f"decimal({type_.precision},{type_.scale})"
+    if pa.types.is_duration(type_):
+        return "interval year to month" if type_ == MONTHS else "interval day to second"
+    if pa.types.is_struct(type_):
+        return "struct<" + ", ".join(f"`{field.name}`: {ddl(field.type)}" for field in type_) + ">"
+    if pa.types.is_list(type_):
+        return f"array<{ddl(type_.value_type)}>"
+    if pa.types.is_map(type_):
+        return f"map<{ddl(type_.key_type)}, {ddl(type_.item_type)}>"
+    raise UnsupportedType(str(type_))

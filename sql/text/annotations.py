@@ -1,0 +1,193 @@
+"""What a program says about how a column's values arrive: LATENESS, CONSTANT DOMAIN, DEFAULT.
+
+    column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
+                ts TIMESTAMP LATENESS PERCENTILE 5 OVER 1000 ROWS [EVERY 100 ROWS] [MAX JUMP ...]
+                region STRING CONSTANT DOMAIN
+                arrived TIMESTAMP DEFAULT now()
+    statement:  LATENESS view.column INTERVAL 4 SECONDS [MAX JUMP ...];
+
+The amounts are constants of Spark's, read by Catalyst; what they mean for a column is decided here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.arrow import type_name
+from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.expressions.nodes import Literal
+from dbsp.circuits.progress.percentile import Percentile
+from dbsp.circuits.progress.waterline import EXACT, Amount
+from dbsp.sql.plans.plan import Plan, Values
+from dbsp.sql.text.extensions import refuse_special_time
+from dbsp.sql.text.source import Source
+from dbsp.sql.text.tokens import Cursor, Slice
+
+_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT"}
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LatenessClause:
+    """The amounts as the user wrote them. amount: of a percentile, what stands after LATENESS."""
+
+    amount: Slice
+    jump: Slice | None
+    percentile: Percentile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LatenessStatement:
+    """LATENESS relation.column amount: for a view's column."""
+
+    relation: str
+    column: str
+    clause: LatenessClause
+    start: int
+
+
+def lateness_clause(cursor: Cursor) -> LatenessClause:
+    """After the word LATENESS."""
+    first = cursor.next
+    percentile = _percentile(cursor) if cursor.accept("PERCENTILE") else None
+    if percentile is None:
+        amount = constant_clause(cursor, "LATENESS")
+    else:
+        amount = Slice(cursor.source.text[first.start : cursor.ahead(-1).stop], first.start)
+    jump = constant_clause(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
+    return LatenessClause(amount, jump, percentile)
+
+
+def _percentile(cursor: Cursor) -> Percentile:
+    """After the word PERCENTILE: p OVER n ROWS [EVERY k ROWS]"""
+    at = cursor.next
+    share = _number(cursor, "a percentile")
+    if not 0 <= share <= 100:
+        cursor.fail(
+            f"PERCENTILE {share} is not from 0 to 100: it is the part of the rows that come after", at
+        )
+    cursor.expect("OVER")
+    over = _rows(cursor, "OVER")
+    return Percentile(share, over, _rows(cursor, "EVERY") if cursor.accept("EVERY") else 1)
+
+
+def _rows(cursor: Cursor, clause: str) -> int:
+    at = cursor.next
+    number = _number(cursor, "a number of rows")
+    if number != int(number) or number < 1:
+        cursor.fail(f"{clause} {number} ROWS: give a whole number of rows, at least 1", at)
+    if not cursor.accept("ROW"):
+        cursor.expect("ROWS")
+    return int(number)
+
+
+def _number(cursor: Cursor, what: str) -> Decimal:
+    at = cursor.next
+    sign = "-" if cursor.accept("-") else ""
+    token = cursor.take()
+    try:
+        return Decimal(sign + token.text if token.kind == "number" else "")
+    except InvalidOperation:
+        cursor.fail(f"expected {what}, found {token}", at)
+
+
+def lateness_statement(cursor: Cursor) -> LatenessStatement:
+    """After the word LATENESS, at the start of a statement."""
+    name = cursor.name("a view's name")
+    cursor.expect(".")
+    column = cursor.name("a column's name")
+    return LatenessStatement(name.text, column.text, lateness_clause(cursor), name.start)
+
+
+def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECONDS") -> Slice:
+    """What stands after the clause's word, up to the next clause or column."""
+    first = last = cursor.next
+    depth = 0
+    while cursor.next.kind != "end":
+        token = cursor.next
+        if depth == 0 and (token.text in (",", ")") or token.upper in _ENDS):
+            break
+        depth += (token.text == "(") - (token.text == ")")
+        last = cursor.take()
+        refuse_special_time(cursor, last, cursor.next)
+    if cursor.next is first:
+        cursor.fail(f"{clause} needs a constant, as in {clause} {example}")
+    return Slice(cursor.source.text[first.start : last.stop], first.start)
+
+
+def not_constant(source: Source, text: Slice) -> ProgramError:
+    """The error for an amount Spark can't compute."""
+    message = f"'{text.text}' is no constant of fixed length; lateness is one, as INTERVAL 4 SECONDS"
+    return source.error(text.start, message)
+
+
+def check_ordered(source: Source, text: Slice, column: pa.DataType) -> None:
+    """Raises ProgramError for a type that has no waterline."""
+    if not _can_be_late(column):
+        raise source.error(text.start, _mismatch(text, column, "lateness"))
+
+
+def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.DataType, what: str) -> Amount:
+    """The constant in the units of the column: microseconds, days, or its own numbers.
+
+    relation: the plan of `SELECT amount`. what: 'lateness' or 'MAX JUMP'. Raises ProgramError where the
+    amount can't be subtracted from the column, or is negative.
+    """
+    value = constant_value(relation)
+    if value is None:
+        raise not_constant(source, text)
+    amount = _in_units(value, column)
+    if amount is None:
+        raise source.error(text.start, _mismatch(text, column, what))
+    if amount < 0:
+        zero = "in order" if what == "lateness" else "that no row lifts the waterline"
+        raise source.error(text.start, f"{what} {text.text} is negative; zero means {zero}")
+    return amount
+
+
+def constant_value(relation: Plan) -> object:
+    """What `SELECT constant` gives; None where it is no constant, or NULL. relation: its plan."""
+    row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
+    if len(row) != 1 or not isinstance(row[0], Literal) or row[0].type == MONTHS:
+        return None  # months have no fixed length
+    return row[0].value
+
+
+def _in_units(value: object, column: pa.DataType) -> Amount | None:
+    if isinstance(value, timedelta):
+        if pt.is_timestamp(column):
+            return value // timedelta(microseconds=1)
+        if pt.is_date(column) and value % _DAY == timedelta(0):
+            return value // _DAY
+        return None
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
+        return None
+    if pt.is_date(column):
+        return value if isinstance(value, int) else None
+    if pt.is_integer(column):
+        return int(value) if value == int(value) else None
+    if pt.is_decimal(column):
+        amount = Decimal(str(value))
+        return amount if amount == EXACT.quantize(amount, Decimal(1).scaleb(-column.scale)) else None
+    return float(value) if pt.is_floating(column) else None
+
+
+def _can_be_late(column: pa.DataType) -> bool:
+    is_number = pt.is_integer(column) or pt.is_decimal(column) or pt.is_floating(column)
+    return bool(is_number or pt.is_timestamp(column) or pt.is_date(column))
+
+
+def _mismatch(text: Slice, column: pa.DataType, what: str) -> str:
+    if pt.is_timestamp(column):
+        return f"{what} of a timestamp is an interval of fixed length, as INTERVAL 4 SECONDS, not {text.text}"
+    if pt.is_date(column):
+        return f"{what} of a date is a number of days, as INTERVAL 2 DAYS, not {text.text}"
+    if _can_be_late(column):
+        return f"{what} of a number is a number of its type, not {text.text}"
+    return f"a column of type {type_name(column)} can't have LATENESS; timestamps, dates and numbers can"

@@ -1,0 +1,129 @@
+"""CREATE TABLE and CREATE STREAM: columns, a key, where rows come from or go to, and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dbsp.sql.plans.program import SHAPES
+from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
+from dbsp.sql.text.extensions import refuse_if_not_exists
+from dbsp.sql.text.tokens import Cursor
+
+# of a table's WITH, and the values that they take
+_BOOLEAN = ("true", "false")
+_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, "changelog": SHAPES}
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    name: str
+    columns: tuple[ColumnDefinition, ...]
+    primary_key: tuple[str, ...]
+    format: str | None
+    options: dict[str, str]
+    properties: dict[str, bool]
+    start: int
+    is_stream: bool = False
+    changelog: str | None = None
+
+
+def create_stream(cursor: Cursor) -> CreateTable:
+    """A table that only grows; WITH (materialized = true): whose history may be read."""
+    table = create_table(cursor, {"materialized": _BOOLEAN})
+    if table.primary_key:
+        message = (
+            f"stream '{table.name}' can't have a PRIMARY KEY: its rows are never replaced; use CREATE TABLE"
+        )
+        raise cursor.source.error(table.start, message)
+    return replace(table, properties={"append_only": True, **table.properties}, is_stream=True)
+
+
+def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERTIES) -> CreateTable:
+    """After CREATE TABLE. known: the properties of WITH, and the values each may have."""
+    refuse_if_not_exists(cursor)
+    name = cursor.name("a table's name")
+    if not cursor.sees("("):
+        cursor.fail(f"table '{name.text}' needs its columns: CREATE TABLE {name.text} (name TYPE, ...)")
+    cursor.take()
+    columns: list[ColumnDefinition] = []
+    key: tuple[str, ...] = ()
+    while True:
+        at = cursor.next
+        if cursor.accept("PRIMARY", "KEY"):
+            new_key = names(cursor)
+        else:
+            column, is_key = column_definition(cursor)
+            check_new(cursor, column, columns, at)
+            columns.append(column)
+            new_key = (column.name,) if is_key else ()
+        if key and new_key:
+            cursor.fail(
+                f"table '{name.text}' has two primary keys; write PRIMARY KEY (a, b) for several columns", at
+            )
+        key = key or new_key
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    format_, options, properties = _clauses(cursor, known)
+    changelog = properties.pop("changelog", None)
+    flags = {name: value == "true" for name, value in properties.items()}
+    return CreateTable(
+        name.text, tuple(columns), key, format_, options, flags, name.start, changelog=changelog
+    )
+
+
+def _clauses(
+    cursor: Cursor, known: Mapping[str, tuple[str, ...]]
+) -> tuple[str | None, dict[str, str], dict[str, str]]:
+    format_: str | None = None
+    options: dict[str, str] = {}
+    properties: dict[str, str] = {}
+    while cursor.next.kind != "end":
+        if cursor.accept("USING"):
+            format_ = _dotted(cursor)
+        elif cursor.accept("OPTIONS"):
+            options = pairs(cursor)
+        elif cursor.accept("WITH"):
+            properties = _properties(cursor, known)
+        elif cursor.accept("COMMENT"):
+            cursor.value()
+        else:
+            cursor.fail(f"unknown clause {cursor.next}; a table has USING format, OPTIONS (...), WITH (...)")
+    if options and format_ is None:
+        cursor.fail("OPTIONS needs USING format")
+    return format_, options, properties
+
+
+def _dotted(cursor: Cursor) -> str:
+    name = cursor.name("a name").text
+    while cursor.accept("."):
+        name += "." + cursor.name("a name").text
+    return name
+
+
+def pairs(cursor: Cursor) -> dict[str, str]:
+    """(path 'x', "header" = true, a.b 1)"""
+    cursor.expect("(")
+    pairs: dict[str, str] = {}
+    while True:
+        name = cursor.value() if cursor.next.kind == "string" else _dotted(cursor)
+        cursor.accept("=")
+        pairs[name] = cursor.value()
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return pairs
+
+
+def _properties(cursor: Cursor, known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    at = cursor.ahead(1)
+    properties: dict[str, str] = {}
+    for name, value in pairs(cursor).items():
+        values = known.get(name.lower())
+        if values is None:
+            cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
+        if value.lower() not in values:
+            cursor.fail(f"property '{name}' is {' or '.join(values)}, not '{value}'", at)
+        properties[name.lower()] = value.lower()
+    return properties

@@ -1,0 +1,82 @@
+"""Every function of the catalogue in scalar/ is Spark's on generated rows: NULLs, NaN, extremes, any text."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from dbsp.circuits.errors import EvaluationError, ProgramError
+from tests.circuits.functions.catalogue import coverage
+from tests.oracles.against_spark import AgainstSpark
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("family", coverage.FAMILIES)
+def test_family(spark: Any, family: str) -> None:
+    functions = import_module(f"tests.circuits.functions.catalogue.{family}")
+    for zone in getattr(functions, "ZONES", ["UTC"]):
+        against = AgainstSpark(spark, functions.ROWS, zone)
+        against.check([text for texts in functions.FUNCTIONS.values() for text in texts])
+
+
+@pytest.mark.spark
+def test_count_of_functions(spark: Any) -> None:
+    """At least 300 of the scalar functions Spark lists, each with an expression that calls it."""
+    covered, listed = coverage.catalogue(), coverage.scalar_functions(spark)
+    assert covered.keys() - listed == set()
+    for name, texts in covered.items():
+        assert any(coverage.calls(name, text) for text in texts), name
+    assert len(covered) >= 300
+
+
+@pytest.mark.spark
+def test_failing_documents(spark: Any) -> None:
+    rows = import_module("tests.circuits.functions.catalogue.documents").ROWS
+    fails = "map('mode', 'FAILFAST')"
+    against = AgainstSpark(spark, rows)
+    for text in (
+        f"from_json(j, 'a INT', {fails})",
+        f"""from_json('{{"a":[1,"x"]}}' || substr(j, 1, 0), 'a ARRAY<INT>', {fails})""",
+        f"from_json('[1' || substr(j, 1, 0), 'ARRAY<INT>', {fails})",
+        f"from_json('null' || substr(j, 1, 0), 'ARRAY<INT>', {fails})",
+    ):
+        # evaluated by the optimiser, whose errors reach Python as Java's
+        with pytest.raises((Py4JJavaError, PySparkException), match="MALFORMED_RECORD_IN_PARSING"):
+            against.spark_values([text])
+        (ours,) = against.evaluate([text])
+        assert isinstance(ours, EvaluationError), text
+        assert ours.condition == "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION"
+
+
+@pytest.mark.spark
+def test_refused_documents(spark: Any) -> None:
+    rows = import_module("tests.circuits.functions.catalogue.documents").ROWS
+    against = AgainstSpark(spark, rows)
+    for text, why in {
+        "from_json(j, 'a TIMESTAMP_NTZ')": "values of type TIMESTAMP_NTZ",
+        "from_json(j, 'a INT, _corrupt_record STRING')": "a column _corrupt_record",
+        "from_json(j, 'a INT', map('allowComments', 'true'))": "the option allowComments => true",
+    }.items():
+        with pytest.raises(ProgramError, match=why):
+            against.evaluate([text])
+
+
+@pytest.mark.spark
+def test_failing_collections(spark: Any) -> None:
+    catalogue = import_module("tests.circuits.functions.catalogue.collections")
+    AgainstSpark(spark, catalogue.ROWS).check_fails(
+        [
+            "map('a', i, s, j)", "map(s, i)", "map_from_arrays(at, at)", "map_from_arrays(at, a)",
+            "map_concat(m, m)", "transform_keys(m, (k, v) -> 1)", "transform_keys(m, (k, v) -> v)",
+            "transform(a, x -> 1 DIV (x - 1))", "filter(a, x -> x * 2 > 0)",
+            "aggregate(a, 0, (acc, x) -> acc + x)",
+            "array_insert(a, j, 1)", "slice(a, j, 1)", "slice(a, 1, i)", "sequence(i, j, 1)",
+            "sequence(dt, dt + 5, INTERVAL 1 HOUR)", "array_sort(a, (x, y) -> x - y)",
+            "str_to_map(concat('a:1,', 'a:2,', s))",
+            "transform(aa, x -> transform(x, y -> y + 2147483647))",
+        ]
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""Semi- and anti-join: (a ⋉ b)[x] = a[x] where a right row is equal on the keys, (a ▷ b)[x] where none is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.circuit import CircuitBuilder
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.joins.join import LEFT, Join
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Map
+from tests.circuits.engine import Engine, Options, trace
+from tests.circuits.operators.joins.test_join import two_keyed
+from tests.generators.columns.zsets import Naive, naive_of, zset_of
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options
+
+
+def matched(a: Naive, b: Naive, keys: int, anti: bool) -> Naive:
+    """Weights of b are summed a key, as its rows may cancel."""
+    totals: dict[Any, int] = {}
+    for y, m in b.items():
+        totals[y[1 : 1 + keys]] = totals.get(y[1 : 1 + keys], 0) + m
+    return Naive({x: n for x, n in a.items() if (totals.get(x[1 : 1 + keys], 0) > 0) != anti})
+
+
+def semi(keys: int, anti: bool) -> Any:
+    key = tuple(range(keys))
+
+    def build(builder: CircuitBuilder, left: int, right: int) -> int:
+        return builder.add(SemiJoin(key, key, anti), trace(builder, left, key), trace(builder, right, key))
+
+    return build
+
+
+@given(two_keyed(), st.booleans(), options, hash_seeds)
+def test_semijoin(case: Any, anti: bool, way: Options, seed: int) -> None:
+    keys, a, b, stream = case
+    circuit = circuit_of({"a": a, "b": b}, semi(keys, anti), seed)
+    check(circuit, stream, lambda left, right: matched(left, right, keys, anti), way)
+
+
+@given(two_keyed(), st.booleans(), options, hash_seeds)
+def test_whole_rows_placed_by_a_key(case: Any, anti: bool, way: Options, seed: int) -> None:
+    """Left rows against the left halves of pairs: both traces sort alike, so whole sort keys find rows."""
+    keys, a, b, stream = case
+    key, everything = tuple(range(keys)), tuple(range(len(a)))
+
+    def build(builder: CircuitBuilder, left: int, right: int) -> int:
+        mine = trace(builder, left, key)
+        pairs = builder.add(
+            Join(key, key, tuple((LEFT, i) for i in everything)), mine, trace(builder, right, key)
+        )
+        halves = builder.add(Map(tuple(Column(i, a.field(i).type) for i in everything), a), pairs)
+        return builder.add(SemiJoin(everything, everything, anti), mine, trace(builder, halves, key))
+
+    def query(left: Naive, right: Naive) -> Naive:
+        totals: dict[Any, int] = {}
+        for x, n in left.items():
+            for y, m in right.items():
+                if x[1 : 1 + keys] == y[1 : 1 + keys]:
+                    totals[x] = totals.get(x, 0) + n * m
+        return Naive({x: n for x, n in left.items() if (totals.get(x, 0) > 0) != anti})
+
+    check(circuit_of({"a": a, "b": b}, build, seed), stream, query, way)
+
+
+@given(two_keyed(), options, hash_seeds)
+def test_without_keys_any_row_is_an_equal(case: Any, way: Options, seed: int) -> None:
+    _, a, b, stream = case
+    circuit = circuit_of({"a": a, "b": b}, semi(0, anti=True), seed)
+    check(circuit, stream, lambda left, right: matched(left, right, 0, anti=True), way)
+
+
+@pytest.mark.parametrize("anti", [False, True])
+def test_only_a_first_or_last_equal_touches_old_rows(tmp_path: Any, anti: bool) -> None:
+    schema = pa.schema([("k", pa.int64()), ("x", pa.int64())])
+    engine = Engine(circuit_of({"a": schema, "b": schema}, semi(1, anti)), tmp_path)
+    none = zset_of(schema, [])
+    engine.step({"a": zset_of(schema, [((1, 1), 1), ((2, 2), 1)]), "b": none})
+    first = engine.step({"a": none, "b": zset_of(schema, [((1, 7), 1)])})["v"]
+    assert naive_of(first) == naive_of(zset_of(schema, [((1, 1), -1 if anti else 1)]))
+    assert not len(engine.step({"a": none, "b": zset_of(schema, [((1, 8), 1), ((1, 9), 3)])})["v"])
+    assert not len(engine.step({"a": none, "b": zset_of(schema, [((1, 7), -1), ((1, 9), -3)])})["v"])
+    last = engine.step({"a": none, "b": zset_of(schema, [((1, 8), -1)])})["v"]
+    assert naive_of(last) == naive_of(zset_of(schema, [((1, 1), 1 if anti else -1)]))

@@ -1,0 +1,58 @@
+"""`dbsp explain`: what a delta costs is said where it isn't linear."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dbsp.commands.explain import boxes, explain_program
+from dbsp.sql.compiler.load import compile_program
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = """
+CREATE TABLE t (k BIGINT, x INT);
+CREATE TABLE c (k BIGINT, s STRING, PRIMARY KEY (k));
+CREATE VIEW joined AS SELECT t.x, c.s FROM t JOIN c ON t.k = c.k WHERE t.x > 0;
+CREATE VIEW grouped AS SELECT k, sum(x) AS s FROM t GROUP BY k;
+CREATE VIEW running AS SELECT k, x, sum(x) OVER (PARTITION BY k ORDER BY x) AS s FROM t;
+CREATE VIEW different AS SELECT DISTINCT x FROM t;
+"""
+
+
+def test_costs(spark: object) -> None:
+    program = compile_program(PROGRAM, session=spark)  # type: ignore[arg-type]
+    costs = {re.match(r"\w+", box.title)[0]: box.cost for box in boxes(program)}  # type: ignore[index]
+    assert {name: cost for name, cost in costs.items() if cost != "linear"} == {
+        "Upsert": "lookup",
+        "NonNegative": "lookup",
+        "Join": "lookup",
+        "Distinct": "lookup",
+        "Aggregate": "touched groups",
+        "Window": "touched partitions",
+    }
+    text = explain_program(program, "running", "text")
+    assert re.search(r"Window .*\[touched partitions\]\n", text)
+    assert not re.search(r"Filter .*\[", text)
+
+
+@pytest.mark.parametrize(
+    ("on", "cost"),
+    [
+        ("a.x BETWEEN b.x - 1 AND b.x + 1", "lookup of a range"),
+        ("a.k = b.k AND a.ts >= b.ts AND a.ts <= b.ts + INTERVAL 1 HOUR", "lookup of a range"),
+        ("a.k = b.k AND a.ts - b.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 1 HOUR", "lookup of a range"),
+        ("a.k = b.k AND a.ts - b.ts < INTERVAL 1 HOUR", "lookup of a half-open range"),
+        ("a.k = b.k AND a.ts BETWEEN b.ts AND b.ends", "lookup of a range"),
+        ("a.x > b.k", "lookup of a half-open range"),
+        ("a.k = b.k", "lookup"),
+        ("a.x <> b.x", "all rows of the other side"),
+    ],
+)
+def test_what_a_join_looks_up(spark: object, on: str, cost: str) -> None:
+    tables = "".join(
+        f"CREATE TABLE {t} (k BIGINT, x INT, ts TIMESTAMP, ends TIMESTAMP);\n" for t in ("a", "b")
+    )
+    program = compile_program(f"{tables}CREATE VIEW v AS SELECT a.x FROM a JOIN b ON {on};", session=spark)  # type: ignore[arg-type]
+    assert [box.cost for box in boxes(program) if box.title == "Join"] == [cost]

@@ -1,0 +1,139 @@
+"""The Spark runner: the inline runner's bytes, for steps of one task and of many; errors as themselves."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+
+import pytest
+
+from dbsp.circuits.errors import DataError, EvaluationError
+from dbsp.commands.shown.changelog import json_lines
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.spark.runner import INLINE_BYTES, SparkRunner
+from dbsp.sql.compiler.load import compile_program
+
+pytestmark = pytest.mark.spark
+
+ORDERS = """
+CREATE TABLE customer (id BIGINT NOT NULL, country STRING, PRIMARY KEY (id));
+CREATE TABLE orders (customer BIGINT, amount BIGINT, label STRING);
+CREATE VIEW turnover AS
+SELECT c.country, count(*) AS orders, sum(o.amount) AS total, max(o.amount) AS top
+FROM orders o JOIN customer c ON o.customer = c.id GROUP BY c.country;
+CREATE VIEW by_total AS SELECT total, count(*) AS countries FROM turnover GROUP BY total;
+CREATE VIEW labels AS SELECT DISTINCT label FROM orders;
+CREATE VIEW shares AS SELECT country, 1000 DIV orders AS share, 100 DIV (total - 777) AS gap FROM turnover;
+"""
+TASKS = {"one task": (10**9, 2), "two tasks a level": (-1, 2), "three tasks a level": (-1, 3)}
+
+
+@pytest.fixture(scope="module")
+def program(spark):
+    return compile_program(ORDERS, session=spark)
+
+
+def pipeline(program, spark, small=10**9, partitions=2, runner="spark"):
+    opened = Pipeline(program, spark=spark, partitions=partitions, runner=runner)
+    if runner == "spark":
+        opened.runner = SparkRunner(spark, small)
+    return opened
+
+
+def feed(pipeline, seed):
+    """The deltas of step `seed`, which depend on nothing else."""
+    draw = random.Random(seed)
+    pipeline.upsert(
+        "customer",
+        [{"id": draw.randrange(8), "country": draw.choice("ABC")} for _ in range(draw.randrange(6))],
+    )
+    orders = [(draw.randrange(8), draw.randrange(50), draw.choice("xyz")) for _ in range(draw.randrange(40))]
+    pipeline.insert("orders", orders)
+    if seed % 2:
+        previous = random.Random(-seed)
+        pipeline.insert("orders", [(previous.randrange(8), 7, "gone")])
+    elif seed:
+        pipeline.delete("orders", [(random.Random(-(seed - 1)).randrange(8), 7, "gone")])
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_every_step_gives_the_bytes_of_the_inline_runner(program, spark, tasks):
+    with (
+        pipeline(program, spark, runner="inline", partitions=1) as inline,
+        pipeline(program, spark, *TASKS[tasks]) as distributed,
+    ):
+        for seed in range(4):
+            feed(inline, seed)
+            feed(distributed, seed)
+            assert list(json_lines(distributed.step())) == list(json_lines(inline.step()))
+        assert distributed["turnover"].rows() == inline["turnover"].rows()
+
+
+@pytest.mark.parametrize("tasks", ["one task", "two tasks a level"])
+def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks):
+    merged = 0
+    with (
+        pipeline(program, spark, runner="inline", partitions=1) as inline,
+        pipeline(program, spark, *TASKS[tasks]) as distributed,
+    ):
+        distributed._position.state = replace(distributed._position.state, small=0)
+        for seed in range(7):
+            feed(inline, seed)
+            feed(distributed, seed)
+            merged += len(distributed._position.state.pieces)
+            assert list(json_lines(distributed.step())) == list(json_lines(inline.step()))
+    assert merged > 0
+
+
+@pytest.mark.parametrize("tasks", ["one task", "two tasks a level"])
+def test_an_error_comes_as_itself_and_nothing_is_kept(program, spark, tasks):
+    with pipeline(program, spark, *TASKS[tasks]) as p:
+        p.upsert("customer", [{"id": 1, "country": "A"}])
+        p.insert("orders", [(1, 7, "x")])
+        before = list(json_lines(p.step()))
+        files = set(os.listdir(p.store.segments.root))
+        p.insert("orders", [(1, 770, "y")])
+        with pytest.raises(EvaluationError, match="DIVIDE_BY_ZERO") as raised:
+            p.step()
+        assert raised.value.condition == "DIVIDE_BY_ZERO"
+        assert raised.value.__cause__ is None
+        p.discard()
+        p.delete("orders", [(5, 5, "not there")])
+        with pytest.raises(DataError, match="orders"):
+            p.step()
+        assert set(os.listdir(p.store.segments.root)) == files
+        assert p.last_step == 1
+        p.discard()
+        p.delete("orders", [(1, 7, "x")])
+        after = list(json_lines(p.step()))
+        assert len(before) == len(after) == 4
+
+
+def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark):
+    rows = [(i % 8, i, f"label {i % 5}") for i in range(30_000)]
+    results = {}
+    for name, (small, partitions) in TASKS.items():
+        with pipeline(program, spark, small, partitions) as p:
+            p.upsert("customer", [{"id": i, "country": "AB"[i % 2]} for i in range(8)])
+            p.upsert("customer", [{"id": i, "country": "C"} for i in range(4)])
+            p.insert("orders", rows)
+            assert sum(part.batch.nbytes for part in p._position.queue.inputs["orders"]) > INLINE_BYTES
+            changes = p.step()
+            assert not [f for f in os.listdir(p.store.segments.root) if f.endswith(".input")]
+            assert changes.metrics.rows_in == {"customer": 12, "orders": 30_000}
+            results[name] = list(json_lines(changes))
+    assert len(set(map(tuple, results.values()))) == 1
+    assert any('"country": "C", "orders": 15000' in line for line in results["one task"])
+
+
+def test_a_task_that_runs_twice_does_no_harm(program, spark):
+    with pipeline(program, spark, -1, 2) as p:
+        runner = p.runner
+        run_once = runner.run
+        runner.run = lambda work: (run_once(work), run_once(work))[1]
+        feed(p, 3)
+        twice = list(json_lines(p.step()))
+    with pipeline(program, spark, runner="inline", partitions=1) as inline:
+        feed(inline, 3)
+        assert twice == list(json_lines(inline.step()))

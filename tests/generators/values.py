@@ -1,0 +1,114 @@
+"""The values that tables hold in tests: domains so small that rows, keys and weights collide all the time."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from dbsp.circuits.columns.months import MONTHS
+
+T = TypeVar("T")
+
+
+class Choices(Protocol):
+    """Where random decisions come from: hypothesis (which shrinks them) or a seeded generator."""
+
+    def integer(self, low: int, high: int) -> int: ...
+
+    def choice(self, options: Sequence[T]) -> T: ...
+
+
+class Seeded:
+    """Decisions by a seed alone, so that a program drawn once is drawn again, and found compiled."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def integer(self, low: int, high: int) -> int:
+        return self.random.randint(low, high)
+
+    def choice(self, options: Sequence[T]) -> T:
+        return self.random.choice(options)
+
+
+def chance(choices: Choices, one_in: int) -> bool:
+    """True once in so many times; the shrunk answer is False."""
+    return choices.integer(0, one_in - 1) == one_in - 1
+
+
+def _at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+# around the borders of ten-minute windows, before 1970, on a leap day
+_TIMES = ["2024-02-29 10:00:00", "2024-02-29 10:09:59.999999", "2024-02-29 10:10:00", "1969-12-31 23:55:00"]
+
+# the first value is what a failing example shrinks to
+DOMAINS: dict[str, list[Any]] = {
+    "TINYINT": [0, 1, 2, -1],
+    "SMALLINT": [0, 1, 2, -1],
+    "INT": [0, 1, 2, 3, -1],
+    "BIGINT": [0, 1, 2, 3],
+    "FLOAT": [0.0, 1.5, -2.25, float("nan")],
+    "DOUBLE": [0.0, 1.5, -2.25, 1e16, -0.0, float("nan"), 0.1, float("inf")],
+    "DECIMAL(10,2)": [Decimal("0.00"), Decimal("1.50"), Decimal("-2.25"), Decimal("99.99")],
+    "STRING": ["", "a", "b", "ab", "ä", "日本"],
+    "BOOLEAN": [False, True],
+    "BINARY": [b"", b"\x00", b"a"],
+    "DATE": [date(2024, 2, 29), date(1969, 12, 31), date(2024, 3, 1)],
+    "TIMESTAMP": [_at(text) for text in _TIMES],
+    "TIMESTAMP_NTZ": [_at(text).replace(tzinfo=None) for text in _TIMES],
+    "INTERVAL YEAR TO MONTH": [0, 1, 14, -25],
+    "ARRAY<INT>": [[], [1], [1, None], [None, 1], [1, 2]],
+    "STRUCT<x: INT, y: STRING>": [
+        {"x": 1, "y": "a"},
+        {"x": None, "y": "a"},
+        {"x": 1, "y": None},
+        {"x": None, "y": None},
+    ],
+}
+
+ARROW: dict[str, pa.DataType] = {
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "DECIMAL(10,2)": pa.decimal128(10, 2),
+    "STRING": pa.string(),
+    "BOOLEAN": pa.bool_(),
+    "BINARY": pa.binary(),
+    "DATE": pa.date32(),
+    "TIMESTAMP": pa.timestamp("us", tz="UTC"),
+    "TIMESTAMP_NTZ": pa.timestamp("us"),
+    "INTERVAL YEAR TO MONTH": MONTHS,
+    "ARRAY<INT>": pa.list_(pa.int32()),
+    "STRUCT<x: INT, y: STRING>": pa.struct([("x", pa.int32()), ("y", pa.string())]),
+}
+
+
+def value(choices: Choices, kind: str, nullable: bool = True) -> Any:
+    """Some value of that SQL type, one time in six NULL."""
+    if nullable and chance(choices, 6):
+        return None
+    return choices.choice(DOMAINS[kind])
+
+
+def identity(value: Any) -> Any:
+    """A hashable stand-in, equal exactly where a Z-set sees the same value: NaN is NaN, -0.0 isn't 0.0."""
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else (value, math.copysign(1, value))
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, dict):
+        return ("struct", *((name, identity(item)) for name, item in value.items()))
+    if isinstance(value, list | tuple):
+        return ("list", *map(identity, value))
+    return value

@@ -1,0 +1,245 @@
+"""Triggers over random programs: they choose when changes leave, and change nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.plans.properties.keys import view_keys
+from tests.effort import examples
+from tests.generators.programs import Program, View, table
+from tests.generators.strategies import Change, Run, runs, seeded_program
+from tests.generators.values import Seeded, identity
+from tests.laws.laws import WAYS, Case, Running, Way, naive
+from tests.oracles.emission import MINUTE, Clause, Model, triggered
+
+pytestmark = pytest.mark.spark
+
+POOL = 40
+START = datetime(2024, 3, 1, 10, tzinfo=UTC)
+_COMPILED: dict[str, Any] = {}
+
+
+def compiled(text: str, session: Any) -> Any:
+    if text not in _COMPILED:
+        _COMPILED[text] = compile_program(text, session=session)
+    return _COMPILED[text]
+
+
+def case_of(program: Program, session: Any) -> Case:
+    return Case(program, compiled(program.text, session))
+
+
+def triggered_program(seed: int) -> Program:
+    return triggered(Seeded(seed), seeded_program(seed))
+
+
+@st.composite
+def clocks(draw: st.DrawFn, steps: int) -> list[datetime]:
+    """A clock for each step, in minutes; it may stand still."""
+    clock, found = START, []
+    for _ in range(steps):
+        clock += timedelta(minutes=draw(st.integers(0, 3)))
+        found.append(clock)
+    return found
+
+
+class Keyed:
+    """A view's rows by stream key, as of every step."""
+
+    def __init__(self, case: Case, view: str) -> None:
+        self.view = view
+        schema = case.compiled.views[view].schema
+        key = view_keys(case.compiled)[view]
+        self.columns = tuple(range(len(schema))) if key is None else key
+        self.history: dict[Any, list[Counter[Any]]] = defaultdict(lambda: [Counter()])
+
+    def by_key(self, rows: Counter[Any]) -> dict[Any, Counter[Any]]:
+        found: dict[Any, Counter[Any]] = defaultdict(Counter)
+        for row, weight in rows.items():
+            # the first of an identity is what it is of
+            found[tuple(row[1 + i] for i in self.columns)][row] += weight
+        return found
+
+    def remember(self, rows: Counter[Any]) -> None:
+        now = self.by_key(rows)
+        for key in {*now, *self.history}:
+            self.history[key].append(now.get(key, Counter()))
+
+    def check(self, emitted: Counter[Any]) -> None:
+        """Of every key, what was emitted is the view as of some step."""
+        for key, rows in self.by_key(emitted).items():
+            assert rows in self.history[key], f"{self.view}: {key} was emitted as {rows}"
+
+
+@examples(60)
+@given(data=st.data())
+def test_emissions_follow_the_view(spark: Any, data: st.DataObject) -> None:
+    """Each key as of an earlier step, at any moment; at the end, the view, which no trigger changes."""
+    seed = data.draw(st.integers(0, POOL - 1))
+    program = triggered_program(seed)
+    case = case_of(program, spark)
+    run = data.draw(runs(program))
+    way = data.draw(st.sampled_from(list(WAYS.values())))
+    emitted: dict[str, Counter[Any]] = {view: Counter() for view in program.outputs}
+    keyed = {view: Keyed(case, view) for view in program.outputs}
+    with Running(case, way) as running, Running(Case.of(seeded_program(seed), spark)) as plain:
+        for delta, clock in zip(run, data.draw(clocks(len(run))), strict=True):
+            changes = running.changes(delta, clock)
+            plain.step(delta)
+            for view in program.outputs:
+                held = naive(running.pipeline[view].zset)
+                assert held == naive(plain.pipeline[view].zset), view
+                emitted[view].update(changes[view])
+                emitted[view] = Counter({row: n for row, n in emitted[view].items() if n})
+                keyed[view].remember(held)
+                keyed[view].check(emitted[view])
+        before = running.pipeline.last_step
+        running.finish()
+        if running.pipeline.last_step > before:
+            for view, change in running.last_changes().items():
+                emitted[view].update(change)
+        for view in program.outputs:
+            left = Counter({row: n for row, n in emitted[view].items() if n})
+            assert left == naive(running.pipeline[view].zset), f"{view}: at the end"
+        assert running.finish() == ""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@examples(8)
+@given(data=st.data())
+def test_the_way_changes_no_byte_of_what_is_emitted(spark: Any, way: str, data: st.DataObject) -> None:
+    """Nor does a replay with the recorded clock."""
+    program = triggered_program(data.draw(st.integers(0, POOL - 1)))
+    case, run = case_of(program, spark), data.draw(runs(program))
+    times = data.draw(clocks(len(run)))
+    with Running(case) as plain, Running(case, WAYS[way]) as other:
+        for delta, clock in zip(run, times, strict=True):
+            assert other.step(delta, clock) == plain.step(delta, clock)
+        assert other.finish() == plain.finish()
+
+
+# ---- when: windows of ten minutes by a key, against the model -----------------------------------------
+
+CLAUSES = {
+    "count1": Clause(counting=1),
+    "count3": Clause(counting=3),
+    "delay0": Clause(delay=0),
+    "delay2": Clause(delay=2),
+    "waterline": Clause(waterline=True),
+    "listed": Clause(counting=4, delay=3, waterline=True),
+    "emit_rate": Clause(emit=(-7, 2, 2), every=3, flag=True),
+    "emit_late": Clause(emit=(-5, 1, 6), every=2, late=True, flag=True),
+    "emit_rows": Clause(emit=(-10, 0, 0), rows=2),
+    "emit_late_rows": Clause(emit=(-8, 0, 9), rows=3, late=True, flag=True),
+    "emit_default": Clause(emit=(0, 0, 0), rows=1),
+}
+QUERY = "SELECT window.end AS e, k, count(*) AS n, sum(v) AS s FROM r GROUP BY window(ts, '10 minutes'), k"
+LATENESS = 4 * MINUTE
+TABLE = table("r", "k BIGINT, v BIGINT, ts TIMESTAMP")
+WINDOWS = Program((TABLE,), tuple(View(name, QUERY, None, emission=c.sql) for name, c in CLAUSES.items()))
+
+
+@st.composite
+def drifting(draw: st.DrawFn) -> list[tuple[Run, datetime]]:
+    steps = []
+    time, held = START, Counter[Any]()
+    for clock in draw(clocks(draw(st.integers(1, 10)))):
+        changes = []
+        for _ in range(draw(st.integers(0, 3))):
+            ts = time + timedelta(minutes=draw(st.integers(-6, 6)))
+            row = (draw(st.integers(0, 1)), draw(st.integers(1, 2)), ts)
+            if held and draw(st.integers(0, 4)) == 4:
+                row = draw(st.sampled_from(sorted(held)))
+                changes.append(Change("retract", row))
+                held -= Counter([row])
+            else:
+                changes.append(Change("insert", row))
+                held[row] += 1
+        steps.append(({"r": changes} if changes else {}, clock))
+        time += timedelta(minutes=draw(st.integers(0, 8)))
+    return steps
+
+
+def end_of(ts: datetime) -> datetime:
+    minutes = int((ts - START) / MINUTE // 10 * 10)
+    return START + (minutes + 10) * MINUTE
+
+
+@examples(80)
+@given(data=st.data())
+def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
+    late = WINDOWS.text.replace("ts TIMESTAMP", "ts TIMESTAMP LATENESS INTERVAL '4' MINUTE")
+    case = Case(WINDOWS, compiled(late, spark))
+    steps = data.draw(drifting())
+    way = data.draw(st.sampled_from([Way(), Way(partitions=3), Way(reopened=True, small=0)]))
+    models = {name: Model(clause) for name, clause in CLAUSES.items()}
+    waterline: datetime | None = None
+    largest: datetime | None = None
+    held: Counter[Any] = Counter()
+    with Running(case, way) as running:
+        for number, (delta, clock) in enumerate([*steps, ({}, steps[-1][1])], 1):
+            ending = number > len(steps)
+            records: Counter[Any] = Counter()
+            passing = []
+            for change in delta.get("r", []):
+                k, _, ts = change.row
+                if waterline is None or ts >= waterline:
+                    passing.append(change)
+                    records[end_of(ts), k] += change.weight
+                    held[change.row] += change.weight if change.kind == "insert" else -change.weight
+            if any(weight < 0 for weight in held.values()):
+                return  # a retraction of a row that was late: another law's
+            for change in delta.get("r", []):
+                ts = change.row[2]
+                waterline = max(waterline or ts - LATENESS, ts - LATENESS)
+            for change in passing:
+                largest = max(largest or change.row[2], change.row[2])
+            rows: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
+            for (k, v, ts), weight in held.items():
+                rows[end_of(ts), k][0] += weight
+                rows[end_of(ts), k][1] += v * weight
+            view = {key: tuple(sums) for key, sums in rows.items() if sums[0]}
+            bound = None if waterline is None else end_of(waterline) - 10 * MINUTE
+            if ending:
+                before = running.pipeline.last_step
+                running.finish()
+                made = running.pipeline.last_step > before
+                found = running.last_changes() if made else {name: Counter() for name in CLAUSES}
+            else:
+                found = running.changes(delta, clock)
+            for name, model in models.items():
+                expected = model.step(records, view, clock, bound, largest, ending)
+                expected = Counter({identity(row): n for row, n in expected.items()})
+                assert found[name] == expected, f"step {number} of {steps}: {name}: {CLAUSES[name].sql}"
+
+
+STARTS = tuple(
+    View(f"{name}_{part}", QUERY.replace("window.end AS e", f"window.{part} AS e"), None, emission=clause.sql)
+    for name, clause in CLAUSES.items()
+    if clause.emit is not None
+    for part in ("start", "end")
+)
+
+
+@pytest.mark.parametrize("lateness", ["", " LATENESS INTERVAL '4' MINUTE"])
+@examples(12)
+@given(data=st.data())
+def test_a_window_may_be_known_by_its_start(spark: Any, lateness: str, data: st.DataObject) -> None:
+    program = Program((TABLE,), STARTS)
+    ten = timedelta(minutes=10)
+    text = program.text.replace("ts TIMESTAMP", f"ts TIMESTAMP{lateness}")
+    with Running(Case(program, compiled(text, spark)), Way(small=0)) as running:
+        for delta, clock in data.draw(drifting()):
+            running.changes(delta, clock)
+            p = running.pipeline
+            rows = {view: p.changes_of(view, p.last_step).rows() for view in program.outputs}
+            for view in program.outputs[::2]:
+                shifted = [({**row, "e": row["e"] + ten}, weight) for row, weight in rows[view]]
+                assert shifted == rows[view.replace("_start", "_end")], view

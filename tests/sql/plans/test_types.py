@@ -1,0 +1,63 @@
+"""Spark's types and Arrow's are the same types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.columns.months import MONTHS
+from dbsp.sql.catalyst import Catalyst
+from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl, literal_type
+
+CASES = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "decimal(12,3)": pa.decimal128(12, 3),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "interval day to second": pa.duration("us"),
+    "interval year to month": MONTHS,
+    "array<int>": pa.list_(pa.int32()),
+    "map<string, double>": pa.map_(pa.string(), pa.float64()),
+    "struct<`a b`: int, `c`: array<string>>": pa.struct([("a b", pa.int32()), ("c", pa.list_(pa.string()))]),
+}
+
+
+@pytest.mark.parametrize("spelled", CASES)
+def test_ddl_spells_the_type(spelled: str) -> None:
+    assert ddl(CASES[spelled]) == spelled
+
+
+@pytest.mark.spark
+def test_spark_reads_what_ddl_spells(spark: Any) -> None:
+    catalyst = Catalyst(spark)
+    for spelled, arrow in CASES.items():
+        assert arrow_type(catalyst.column_type(spelled)) == arrow, spelled
+
+
+@pytest.mark.spark
+def test_char_and_varchar_are_strings(spark: Any) -> None:
+    catalyst = Catalyst(spark)
+    assert arrow_type(catalyst.column_type("VARCHAR(10)")) == pa.string()
+    assert arrow_type(catalyst.column_type("ARRAY<CHAR(3)>")) == pa.list_(pa.string())
+
+
+@pytest.mark.parametrize("name", ["interval", "void", "variant", "string collate UNICODE"])
+def test_no_column_has_these_types(name: str) -> None:
+    with pytest.raises(UnsupportedType, match=name):
+        arrow_type(name)
+
+
+def test_constants_have_more_types_than_columns() -> None:
+    assert literal_type("void") == pa.null()
+    assert literal_type("interval") == pa.month_day_nano_interval()

@@ -1,0 +1,58 @@
+"""Tokens follow Spark's lexical rules and cover the text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.sql.text.source import read
+from dbsp.sql.text.tokens import tokens, unquote
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(token.kind, token.text) for token in tokens(read(text, "p.sql"))[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"'it\'s;' x", [("string", r"'it\'s;'"), ("word", "x")]),
+        ("'it''s'", [("string", "'it''s'")]),
+        (r"r'a\' b", [("string", r"r'a\'"), ("word", "b")]),
+        ("a--b;\nc", [("word", "a"), ("word", "c")]),
+        ("a/* x /* ; */ y */b", [("word", "a"), ("word", "b")]),
+        ("`a``;b`", [("quoted", "`a``;b`")]),
+        ("1.5BD .5 2e-3", [("number", "1.5BD"), ("number", ".5"), ("number", "2e-3")]),
+        ("a<=>b", [("word", "a"), ("symbol", "<"), ("symbol", "="), ("symbol", ">"), ("word", "b")]),
+    ],
+)
+def test_spark_spellings(text: str, expected: list[tuple[str, str]]) -> None:
+    assert kinds(text) == expected
+
+
+@pytest.mark.parametrize(("text", "place"), [("a 'b", "1:3"), ("a\n/* b", "2:1"), ("`x", "1:1")])
+def test_what_is_never_closed_is_an_error_where_it_opens(text: str, place: str) -> None:
+    with pytest.raises(ProgramError, match=f"p.sql:{place}: .* is never closed"):
+        tokens(read(text, "p.sql"))
+
+
+@given(st.text(alphabet="ab1 \n'\"`;-/*().,\\r", max_size=30))
+def test_tokens_are_in_order_and_spelled_as_written(text: str) -> None:
+    source = read(text, "p.sql")
+    try:
+        found = tokens(source)
+    except ProgramError:
+        return
+    end = 0
+    for token in found[:-1]:
+        assert end <= token.start < token.stop
+        assert text[token.start : token.stop] == token.text
+        end = token.stop
+
+
+@given(st.text(alphabet="ab'\\\n\"", max_size=12))
+def test_unquote_inverts_quoting(value: str) -> None:
+    quoted = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    assert unquote(quoted) == value
