@@ -6,6 +6,8 @@ Error
 │   ├── AbsentRow         a retraction of a row that isn't there (table, row)
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 └── StateError       the state directory        (directory, log, fingerprint)
+
+Those of what comes after a step are in `dbsp/errors.py`.
 """
 
 from __future__ import annotations

@@ -5,12 +5,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
+    from dbsp.pipeline.errors import CallbackError, DeliveryError
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.udf import udaf, udf
 
-__all__ = ["DataError", "Error", "EvaluationError", "Pipeline", "ProgramError", "StateError", "udaf", "udf"]
+__all__ = [
+    "CallbackError",
+    "DataError",
+    "DeliveryError",
+    "Error",
+    "EvaluationError",
+    "Pipeline",
+    "ProgramError",
+    "StateError",
+    "udaf",
+    "udf",
+]
 
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
+_HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.pipeline.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 

@@ -117,7 +117,8 @@ def step(
 ) -> None:
     """Apply the deltas of a replay file, step by step, and print what changes in each view.
 
-    DELTAS is a file of JSON lines, one of SQL if its name ends in .sql, or - for JSON lines from stdin.
+    DELTAS is a file of JSON lines, one of SQL if its name ends in .sql, or - for JSON lines from stdin. The
+    program's sinks, the tables it inserts into, get the changes of each step, as from any other.
 
     \b
     Example:

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import secrets
+import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.errors import AbsentRow, DataError, Error, StateError
-from dbsp.circuits.progress.waterline import to_json
+from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
-from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.traces.segments import Chunk
+from dbsp.pipeline.errors import DeliveryError
+from dbsp.pipeline.micro_batch import MicroBatch, is_committed
+from dbsp.pipeline.position import Position
+from dbsp.pipeline.subscriptions import Callback, Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
-from dbsp.running.clock import moment
-from dbsp.running.inline import InlineRunner
-from dbsp.running.metrics import Metrics
-from dbsp.running.queue import Queue
-from dbsp.running.runner import Runner, Work
+from dbsp.running.queue import Rows, weighted
+from dbsp.running.runner import Runner, runner_of
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
-from dbsp.state.commits import Commit
-from dbsp.state.store import RETAIN, Identity, Store
+from dbsp.state.lock import Overtaken
+from dbsp.state.store import RETAIN, Identity, Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
@@ -40,7 +36,9 @@ from dbsp.views.view import Contents
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Callback = Callable[[int, ViewChanges], None]
+    from dbsp.pipeline.spark.sinks import Sinks
+
+log = logging.getLogger("dbsp")
 
 
 class Pipeline:
@@ -79,7 +77,7 @@ class Pipeline:
         if partitions is not None and partitions < 1:
             raise Error(f"partitions={partitions}: needs at least 1")
         # first, so that a program that isn't in the cache is compiled in the session that will run it
-        self.runner: Runner = _runner(runner, spark)
+        self.runner: Runner = runner_of(runner, spark)
         declared = [function.declared for function in functions]
         if isinstance(program, Program):
             self.program = program
@@ -97,17 +95,17 @@ class Pipeline:
         self.store = (
             Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)
         )
+        self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
+        self._sinks: Sinks | None = None
+        self._closed = False
+        self._lock = threading.RLock()
         try:
-            self._state = state_of(self.program, self.store.last)
+            self._position = Position(program, self.store)
+            if self.store.last is not None:
+                self._resume()
         except BaseException:
             self.store.close()
             raise
-        self._queue = Queue()
-        self._callbacks: dict[str, list[Callback]] = {}
-        self._token = secrets.token_hex(4)
-        self._attempt = 0
-        self._closed = False
-        self._lock = threading.RLock()
 
     # -- deltas -------------------------------------------------------------------------------------
 
@@ -137,35 +135,41 @@ class Pipeline:
         Without weights: a batch, or a chunk in the state's segments, whose last column is `__weight`. In a
         keyed table weight 1 is an upsert, −1 a delete by key, and rows apply in order.
         """
-        with self._lock:
-            self._open()
-            self._queue.add(self.program.input(table).name, rows, weights)
+        if weights is not None:
+            assert isinstance(rows, pa.RecordBatch)
+            rows = weighted(rows, weights)
+        self._enqueue(self.program.input(table), [rows])
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""
         with self._lock:
-            self.store.discard(self._queue.segments)
-            self._queue = Queue()
+            if not self._closed:
+                self._position.discard()
 
     @property
     def queued(self) -> dict[str, int]:
         """Rows waiting for the next step, per table."""
-        return self._queue.rows
+        return self._position.queue.rows
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
         if type(rows).__module__.startswith("pyspark."):
             from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
 
-            for chunk in stage(self, table, rows, weight):
-                self.change(table.name, chunk)
+            self._enqueue(table, stage(self, table, rows, weight))
             return
         if weight < 0 and table.primary_key:
             batch = key_rows(table, rows, self.program.timezone)
         else:
             batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
         if batch.num_rows:
-            self.change(table.name, batch, np.full(batch.num_rows, weight, np.int64))
+            self._enqueue(table, [weighted(batch, np.full(batch.num_rows, weight, np.int64))])
+
+    def _enqueue(self, table: Table, parts: Sequence[Rows]) -> None:
+        with self._lock:
+            self._open()
+            self._position.settle()
+            self._position.queue.add(table.name, parts)
 
     # -- steps --------------------------------------------------------------------------------------
 
@@ -188,56 +192,72 @@ class Pipeline:
         offsets: object = None,
         ending: bool = False,
     ) -> Changes:
-        """Apply what is queued to every view, and commit.
+        """Apply what is queued to every view, commit, and deliver the changes to sinks and callbacks.
 
         clock: the step's time, never before the last one's, see `dbsp.running.clock`. ending: see `finish`.
         stream, batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
         `committed`. When it raises, nothing has changed and what was queued still is: the step can be tried
-        again, or its delta given up with `discard`.
+        again, or its delta given up with `discard`. But for three errors, after which the step is made:
+
+        DeliveryError with `changes`: a sink has failed. CallbackError: a callback has. KeyboardInterrupt: see
+        `last_step`, since it may come at any moment. A pipeline that another writer has overtaken, or that
+        can't know whether the step was committed, says so and is closed.
         """
         with self._lock:
             self._open()
-            began = time.perf_counter()
-            clock, of_machine = moment(self._in_zone(clock), self.store.last, self.program.circuit.is_timed)
-            step = self.last_step + 1
-            self._attempt += 1
-            segment = f"{step:012d}-{self._token}-{self._attempt}"
             try:
-                try:
-                    results = self._run(step, clock, segment, ending)
-                except AbsentRow as error:
-                    raise error.within(f"step {step}") from None
-                state = self._state.apply(results)
-                commit = self._commit(step, clock, state, results)
-                commit = replace(commit, machine_clock=of_machine)
-                commit = _of_batch(commit, self.store.last, stream, batch, offsets)
-                self.store.commit(commit)
-            except BaseException:
-                self.store.discard_attempt(segment)
+                self._position.settle()
+                self.store.check()  # a sink must not be written by two
+                self.deliver()
+                partitions = self.partitions or self.runner.partitions
+                changes = self._position.step(
+                    self.runner, partitions, clock, MicroBatch(stream, batch, offsets), ending
+                )
+            except (Overtaken, Unsettled):
+                self.close()
                 raise
-            self._state = state
-            self.store.discard([f"{segment}.input"])  # what the runner put aside for its tasks
-            self.discard()
-            views = {
-                view: changes_of(self.program, commit, view, self.store)
-                for view in output_views(self.program)
-            }
-            metrics = Metrics.of(self.program.circuit, state, results, time.perf_counter() - began)
-            changes = Changes(step, clock, views, metrics)
-        for view, callbacks in self._callbacks.items():
-            for callback in callbacks:
-                callback(step, changes[view])
+            failed = None
+            try:
+                self.deliver()
+            except DeliveryError as error:
+                error.changes, failed = changes, error
+        self._subscriptions.notify(changes)
+        if failed is not None:
+            raise failed
         return changes
+
+    def deliver(self) -> None:
+        """Write to the sinks what they haven't got of the steps so far. Raises DeliveryError.
+
+        Steps do it themselves; one whose changes never reached a sink, by a crash or the sink's failure, is
+        delivered when the directory is next opened, or before the next step.
+        """
+        if not self.program.inserts:
+            return
+        with self._lock:
+            self._open()
+            if self._sinks is None:
+                from dbsp.pipeline.spark.sinks import Sinks  # noqa: PLC0415  who has no sinks doesn't pay for Spark
+
+                self._sinks = Sinks(self)
+            self._sinks.catch_up()
+
+    def _resume(self) -> None:
+        try:
+            self.deliver()
+        except Error as error:  # the views can be read all the same
+            log.warning("%s; tried again before the next step", error)
 
     @property
     def due(self) -> datetime | None:
         """When the clock alone would change something; None: nothing waits, or it is the caller's clock."""
         with self._lock:
             self._open()
+            self._position.settle()
             last = self.store.last
             if last is None or not last.machine_clock:
                 return None
-            return next_due(self.program.circuit, self._state, self.store.segments)
+            return next_due(self.program.circuit, self._position.state, self.store.segments)
 
     def finish(self, clock: datetime | None = None) -> Changes | None:
         """The end of all input: a step after which no view has changes that haven't been emitted.
@@ -246,35 +266,34 @@ class Pipeline:
         """
         with self._lock:
             self._open()
-            if not self._queue.rows and not is_pending(
-                self.program.circuit, self._state, self.store.segments
+            position = self._position
+            position.settle()
+            if not position.queue.rows and not is_pending(
+                self.program.circuit, position.state, self.store.segments
             ):
+                self.deliver()
                 return None
-            return self.step(clock, ending=True)
+        return self.step(clock, ending=True)  # whose callbacks may wait for a thread that wants the lock
 
     def committed(self, stream: str, batch: int) -> bool:
         """Whether that micro-batch is in the state already, so that it must not be applied again.
 
         Raises StateError where the batch can't follow what the state holds.
         """
-        last = self.store.last
-        if last is None or last.batch is None:
-            return False
-        if last.stream != stream:
-            raise StateError(
-                f"{self.store.root}: was fed by another streaming query ({last.stream}, not {stream}); "
-                "use the checkpoint it was made with, or a new state directory"
-            )
-        if batch > last.batch + 1:
-            raise StateError(
-                f"{self.store.root}: is behind its checkpoint (batch {last.batch} is here, {batch} comes "
-                "next); restore both from the same moment"
-            )
-        return batch <= last.batch
+        return is_committed(self.store.root, self.store.last, stream, batch)
 
-    def subscribe(self, view: str, callback: Callback) -> None:
-        """After each commit, call `callback(step, changes)` with the view's changes, in this thread."""
-        self._callbacks.setdefault(self._view(view), []).append(callback)
+    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None:
+        """Call `callback(step, changes)` with the view's changes of every step to come, in this thread.
+
+        since: the last step that it has had already, 0 for none: the kept steps after it are caught up with
+        now. A callback may rely on this: it is called with every step, in order, after the step was
+        committed, and at least once: if it raises, or is interrupted, it is called with the same step again
+        after the next one is made; after a restart, from where `since` says. Others are called all the same.
+        What it raises is a CallbackError of the step that was just made; here too, and then it isn't
+        subscribed. Raises StateError where the steps after `since` aren't kept any more (see `retain`).
+        """
+        self._open()
+        self._subscriptions.add(self._view(view), callback, since)
 
     def run(
         self,
@@ -286,51 +305,11 @@ class Pipeline:
         """Step through what the sources of the tables have, into the sinks; returns how many steps that took.
 
         once: until the sources are exhausted, else until interrupted. every: seconds between steps, at
-        least. What a step raises ends the run, with the state as the step before left it.
+        least. What a step raises ends the run; see `step` for what is true then.
         """
         from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
 
         return run(self, once=once, every=every, on_step=on_step)
-
-    def _run(self, step: int, clock: datetime | None, segment: str, ending: bool) -> list[TaskResult]:
-        partitions = self.partitions or self.runner.partitions
-        work = Work(
-            self.program.circuit,
-            self._state,
-            self._queue.inputs,
-            self.store.segments,
-            step,
-            clock,
-            segment,
-            partitions,
-            self.store.durable,
-            ending,
-        )
-        return self.runner.run(work)
-
-    def _commit(self, step: int, clock: datetime | None, state: State, results: list[TaskResult]) -> Commit:
-        changes: dict[str, list[list[object]]] = {}
-        segments = state.segments()
-        for result in results:
-            for view, chunk in result.changes.items():
-                changes.setdefault(view, []).append(chunk.to_json())
-                segments.add(chunk.segment)
-        return Commit(
-            step,
-            self.program.fingerprint,
-            state.to_json(),
-            clock,
-            changes,
-            frozenset(segments),
-            waterlines=to_json(state.waterlines),
-        )
-
-    def _in_zone(self, clock: datetime | None) -> datetime | None:
-        if clock is not None and not isinstance(clock, datetime):
-            raise DataError(f"clock is {clock!r}; give a datetime.datetime")
-        if clock is not None and clock.tzinfo is None:
-            return clock.replace(tzinfo=ZoneInfo(self.program.timezone))
-        return clock
 
     # -- views --------------------------------------------------------------------------------------
 
@@ -353,7 +332,8 @@ class Pipeline:
         """The view as of a step; of the last one unless `as_of` names another that is kept."""
         with self._lock:
             self._open()
-            state = self._state
+            self._position.settle()
+            state = self._position.state
             name = self._view(view)
             if as_of is not None and as_of != self.last_step:
                 state = state_of(self.program, self.store.commit_of(as_of))
@@ -371,9 +351,10 @@ class Pipeline:
     def close(self) -> None:
         """Release the state directory, after a step of another thread. What is queued is given up."""
         with self._lock:
-            if not self._closed:
-                self._closed = True
+            self._closed = True
+            try:
                 self.runner.close()
+            finally:
                 self.store.close()
 
     def __enter__(self) -> Pipeline:
@@ -395,21 +376,3 @@ def _check_names(program: object, sql: str | None) -> None:
         raise Error('program is the name of a file; give the text itself as Pipeline(sql="...")')
     if sql is not None and len(sql.split()) == 1 and ";" not in sql:
         raise Error(f'sql is a program\'s text; give the name of a file as Pipeline("{sql.strip()}")')
-
-
-def _of_batch(commit: Commit, last: Commit | None, stream: str, batch: int | None, offsets: object) -> Commit:
-    """The commit, knowing the last micro-batch: this step, or for a step from the API the one before."""
-    if batch is not None:
-        return replace(commit, stream=stream, batch=batch, offsets=offsets)
-    if last is not None:
-        return replace(commit, stream=last.stream, batch=last.batch, offsets=last.offsets)
-    return commit
-
-
-def _runner(name: str, spark: SparkSession | None) -> Runner:
-    if name == "inline":
-        return InlineRunner()
-    from dbsp.running.spark.runner import SparkRunner  # noqa: PLC0415  the inline runner must not pay for it
-
-    runner: Runner = SparkRunner(spark)
-    return runner

@@ -7,6 +7,7 @@ clock is. Else a program that watches the clock (NOW(), AFTER DELAY) reads the m
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from dbsp.circuits.errors import DataError
 from dbsp.state.commits import Commit
@@ -33,6 +34,15 @@ def moment(given: datetime | None, last: Commit | None, watched: bool) -> tuple[
     if before is not None and last is not None and not last.machine_clock:
         return before, False
     return now(before), True
+
+
+def in_zone(given: datetime | None, timezone: str) -> datetime | None:
+    """With a time zone: the program's, unless it has one. Raises DataError for what is no datetime."""
+    if given is not None and not isinstance(given, datetime):
+        raise DataError(f"clock is {given!r}; give a datetime.datetime")
+    if given is not None and given.tzinfo is None:
+        return given.replace(tzinfo=ZoneInfo(timezone))
+    return given
 
 
 def now(before: datetime | None) -> datetime:

@@ -15,6 +15,7 @@ from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.circuits.traces.spine import Piece
 from dbsp.running.runner import Work
+from dbsp.state.sweep import delete
 
 # below, a file of its own costs more than the merge
 _WORTH_A_THREAD = 1 << 14
@@ -78,7 +79,7 @@ class InlineRunner:
         vain = written - work.state.segments()
         work.segments.forget(vain)
         for name in vain:
-            (Path(work.segments.root) / name).unlink()
+            delete(Path(work.segments.root) / name)
 
     def _merge(self, work: Work, piece: Piece) -> _Merge:
         """The piece's task: begun earlier, or now."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,35 +15,47 @@ from dbsp.circuits.traces.segments import Chunk
 from dbsp.circuits.traces.zset import WEIGHT
 
 _WEIGHT = pa.field(WEIGHT, pa.int64(), nullable=False)
+Rows: TypeAlias = pa.RecordBatch | Chunk
 
 
 @dataclass
 class Queue:
-    """inputs: per table, batches or chunks whose last column is `__weight`. count: rows, of all tables."""
+    """parts: (table, rows); the last column of the rows is `__weight`."""
 
-    inputs: dict[str, list[Input]] = field(default_factory=dict)
-    count: int = 0
+    parts: list[tuple[str, Rows]] = field(default_factory=list)
 
-    def add(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None) -> None:
-        """weights: int64[n], or None where the rows have theirs already."""
-        if weights is not None:
-            assert isinstance(rows, pa.RecordBatch)
-            rows = rows.append_column(_WEIGHT, int64_array(weights))
-        self.inputs.setdefault(table, []).append(Input(self.count, rows))
-        self.count += _rows(self.inputs[table][-1])
+    def add(self, table: str, parts: Sequence[Rows]) -> None:
+        """All of them or, where an interrupt comes in between, none."""
+        self.parts.extend([(table, rows) for rows in parts])
+
+    @property
+    def inputs(self) -> dict[str, list[Input]]:
+        """Per table its parts, which know their places among all rows."""
+        inputs: dict[str, list[Input]] = {}
+        count = 0
+        for table, rows in self.parts:
+            inputs.setdefault(table, []).append(Input(count, rows))
+            count += _size(rows)
+        return inputs
 
     @property
     def rows(self) -> dict[str, int]:
         """How many rows wait, per table that has any."""
-        sizes = {table: sum(map(_rows, parts)) for table, parts in self.inputs.items()}
-        return {table: rows for table, rows in sizes.items() if rows}
+        sizes: dict[str, int] = {}
+        for table, rows in self.parts:
+            sizes[table] = sizes.get(table, 0) + _size(rows)
+        return {table: size for table, size in sizes.items() if size}
 
     @property
     def segments(self) -> set[str]:
         """The files that hold rows which were staged."""
-        parts = [part.batch for parts in self.inputs.values() for part in parts]
-        return {batch.segment for batch in parts if isinstance(batch, Chunk)}
+        return {rows.segment for _, rows in self.parts if isinstance(rows, Chunk)}
 
 
-def _rows(part: Input) -> int:
-    return part.batch.rows if isinstance(part.batch, Chunk) else int(part.batch.num_rows)
+def weighted(rows: pa.RecordBatch, weights: np.ndarray) -> pa.RecordBatch:
+    """weights: int64[n]."""
+    return rows.append_column(_WEIGHT, int64_array(weights))
+
+
+def _size(rows: Rows) -> int:
+    return rows.rows if isinstance(rows, Chunk) else int(rows.num_rows)

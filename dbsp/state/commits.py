@@ -2,8 +2,9 @@
 
     {"checksum": "<sha256 of what follows>", "commit": {...}}\\n
 
-A record is written to a temporary file, synced, renamed to its name, and the directory is synced: after a
-crash at any point its name either isn't there or holds every byte. A file that ends early was therefore never
+A record is written to a temporary file, synced, linked to its name, and the directory is synced: after a
+crash at any point its name either isn't there or holds every byte. Linking fails where the name is there
+already, so that no record is ever overwritten. A file that ends early was therefore never
 acknowledged to anybody (a filesystem tore it), and the step before it is the last one. A file that is
 whole but fails its checksum was damaged later, and going on from before it would lose a step silently.
 """
@@ -13,12 +14,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from dbsp.circuits.errors import StateError
+from dbsp.state.sweep import delete
 
 _HEAD = b'{"checksum": "%s", "commit": '
 _HEAD_LENGTH = len(_HEAD) - 2 + 64
@@ -32,7 +35,7 @@ class Commit:
     state: the manifest of live batches (`State.to_json`). changes: per view, the chunks of its delta.
     segments: every file this commit needs. stream, batch: the micro-batch that the step was, if it was
     one, and the streaming query it belongs to. offsets: of the sources, as they give them. machine_clock:
-    nobody gave the step its clock.
+    nobody gave the step its clock. attempt: which try at the step it is, so that no two records are the same.
     """
 
     step: int
@@ -46,6 +49,7 @@ class Commit:
     offsets: object = None
     waterlines: Mapping[str, object] = field(default_factory=dict)
     machine_clock: bool = False
+    attempt: str = ""
 
     def to_bytes(self) -> bytes:
         record = {
@@ -57,6 +61,7 @@ class Commit:
             "offsets": self.offsets,
             "waterlines": self.waterlines,
             "program": self.fingerprint,
+            "attempt": self.attempt,
             "changes": self.changes,
             "segments": sorted(self.segments),
             "state": self.state,
@@ -88,6 +93,7 @@ class Commit:
             offsets=record["offsets"],
             waterlines=record["waterlines"],
             machine_clock=record.get("machine_clock", False),
+            attempt=record.get("attempt", ""),
         )
 
 
@@ -102,6 +108,24 @@ def write_whole(path: Path, data: bytes, durable: bool = True) -> None:
     os.replace(temporary, path)
     if durable:
         sync(path.parent)
+
+
+def create_whole(path: Path, data: bytes, durable: bool = True) -> None:
+    """The file with that content, in one instant, where there was none. Raises FileExistsError.
+
+    When it raises anything else the file may be there, or not. durable: the content, before it has the name;
+    that the name itself survives a power failure takes a `sync` of the directory.
+    """
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.link(temporary, path)
+    finally:
+        delete(temporary)
 
 
 def sync(path: Path) -> None:

@@ -10,10 +10,15 @@ from pathlib import Path
 from dbsp.circuits.errors import StateError
 
 
+class Overtaken(StateError):
+    """Another writer has the directory, so that this one must not write to it any more."""
+
+
 class Lock:
     """Held from creation to `close`. Raises StateError while another process, or pipeline, holds it."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -26,7 +31,24 @@ class Lock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
 
+    def check(self) -> None:
+        """Raises Overtaken where the file that is locked isn't the directory's any more.
+
+        Somebody deleted it, so that another writer may hold a new one.
+        """
+        try:
+            is_ours = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
+        except FileNotFoundError:
+            is_ours = False
+        except OSError as error:
+            raise StateError(f"{self._path}: can't be looked at: {error.strerror}") from error
+        if not is_ours:
+            raise Overtaken(
+                f"{self._path}: was deleted or replaced under its writer, so another one may be at work; "
+                "open the state directory again, and leave the file alone"
+            )
+
     def close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)

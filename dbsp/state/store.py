@@ -10,13 +10,13 @@ never before, so that files of a running step are safe.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
 import tempfile
 import weakref
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -24,13 +24,16 @@ from shutil import rmtree
 from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.segments import Segments
 from dbsp.sql.plans.declared import Declared
-from dbsp.state.commits import Commit, sync, write_whole
-from dbsp.state.lock import Lock
+from dbsp.state.commits import Commit, create_whole, sync, write_whole
+from dbsp.state.lock import Lock, Overtaken
 from dbsp.state.places import local_path, scheme_of
+from dbsp.state.sweep import Sweep, delete
 
 FORMAT = 1
 RETAIN = 10
 _OURS = {"program.json", "program.json.tmp", "commits", "segments", "lock", "checkpoint"}
+# what `link` fails with where there are no hard links, as on FAT
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
 
 log = logging.getLogger("dbsp")
 
@@ -49,6 +52,10 @@ class Identity:
     functions: tuple[Declared, ...] = ()
 
 
+class Unsettled(StateError):
+    """Whether a step is true isn't known: the disk doesn't say."""
+
+
 class Store:
     """An open state directory. writable: holds the lock, and may commit.
 
@@ -62,8 +69,9 @@ class Store:
         self._lock = lock
         self._temporary = temporary
         self.segments = Segments(self.root / "segments")
-        self._thread = ThreadPoolExecutor(1, "dbsp-sweep")
+        self._sweep = Sweep(self.segments)
         self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
+        self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
         self.last: Commit | None = None
 
     # -- opening ------------------------------------------------------------------------------------
@@ -165,13 +173,15 @@ class Store:
         kept = frozenset().union(*self._needed.values())
         for entry in os.scandir(self.root / "segments"):
             if entry.name not in kept:
-                os.unlink(entry.path)
+                delete(Path(entry.path))
         for entry in os.scandir(self.root / "commits"):
             if entry.name.endswith(".tmp"):
-                os.unlink(entry.path)
+                delete(Path(entry.path))
         for step in _steps(self.root):
             if step not in self._needed:
                 self._path(step).unlink()
+        if self.durable and self.last is not None:
+            sync(self.root / "commits")  # whoever is told of the last step must not lose it any more
 
     # -- commits ------------------------------------------------------------------------------------
 
@@ -180,22 +190,74 @@ class Store:
         """The steps that can be read."""
         return sorted(self._needed)
 
-    def commit(self, commit: Commit) -> None:
-        """Make a step true, and forget the oldest. Its segments must be on disk already."""
+    def check(self) -> None:
+        """Raises Overtaken where another writer may have the directory."""
         assert self._lock is not None, f"{self.root} is open for reading"
+        self._lock.check()
+
+    def commit(self, commit: Commit) -> None:
+        """Make a step true, and forget the oldest. Its segments must be on disk already.
+
+        It is true from the instant at which its record has its name (see `create_whole`), and nothing after
+        that raises but an interrupt. Raises StateError: it isn't true. Overtaken: neither, and another writer
+        has the directory. Unsettled: it may be true.
+        """
         assert commit.step == (self.last.step if self.last else 0) + 1, f"step {commit.step} out of turn"
         before = self.last.segments if self.last else frozenset()
-        if self.durable and not commit.segments <= before:
-            sync(self.root / "segments")
         try:
-            write_whole(self._path(commit.step), commit.to_bytes(), self.durable)
+            if self.durable and not commit.segments <= before:
+                sync(self.root / "segments")
+            self.check()
+            create_whole(self._path(commit.step), commit.to_bytes(), self.durable)
         except OSError as error:
-            raise StateError(
-                f"{self.root}: step {commit.step} was not committed: {error.strerror}"
-            ) from error
-        self.last = commit
+            # over a network a name can be made, and the answer get lost: then making it again fails
+            if not self._is_there(commit):
+                raise self._not_committed(commit.step, error) from error
+        self.settle(commit)
+        self._forget()
+
+    def settle(self, commit: Commit) -> bool:
+        """Whether a commit that was tried is true; then it is the last one here, too. Raises Unsettled."""
+        if self.last is commit:
+            return True
+        if not self._is_there(commit):
+            return False
+        if self.durable:
+            try:
+                sync(self.root / "commits")
+            except OSError as error:
+                raise self._unsettled(commit.step, error) from error
         self._needed[commit.step] = commit.segments
-        self._forget([step for step in self._needed if step <= commit.step - self.retain])
+        self.last = commit
+        return True
+
+    def _is_there(self, commit: Commit) -> bool:
+        path = self._path(commit.step)
+        try:
+            return path.read_bytes() == commit.to_bytes()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unsettled(commit.step, error) from error
+
+    def _not_committed(self, step: int, error: OSError) -> StateError:
+        if isinstance(error, FileExistsError):
+            return Overtaken(
+                f"{self.root}: step {step} was committed by another writer; this one has stopped, and its "
+                f"step {step} is not there: open the state directory again"
+            )
+        if error.errno in _NO_LINKS:
+            return StateError(
+                f"{self.root}: step {step} was not committed: {error.strerror}; a commit is a hard link, "
+                "which this file system may not have: use another one for state"
+            )
+        return StateError(f"{self.root}: step {step} was not committed: {error.strerror}")
+
+    def _unsettled(self, step: int, error: OSError) -> Unsettled:
+        return Unsettled(
+            f"{self.root}: whether step {step} was committed isn't known ({error.strerror}); open the state "
+            "directory again, and see which step is its last"
+        )
 
     def commit_of(self, step: int) -> Commit:
         """The record of a kept step. Raises StateError, which says which steps are kept."""
@@ -209,36 +271,35 @@ class Store:
 
     def discard(self, names: Iterable[str]) -> None:
         """Delete segments that no commit refers to, of a step that failed or of staged input."""
-        names = frozenset(names)
-        self.segments.forget(names)
-        self._delete(names)
-
-    def _delete(self, names: Iterable[str]) -> None:
-        for name in names:
-            (self.root / "segments" / name).unlink(missing_ok=True)
+        self._sweep.now(names)
 
     def discard_attempt(self, prefix: str) -> None:
         """Delete whatever a failed attempt at a step wrote."""
-        self.discard([e.name for e in os.scandir(self.root / "segments") if e.name.startswith(prefix)])
+        self._sweep.attempt(prefix)
 
     def close(self) -> None:
-        """Release the lock; a temporary directory disappears."""
-        if self._lock is not None:
-            self._thread.shutdown()
-            if self._temporary:
-                rmtree(self.root, ignore_errors=True)
-            self._lock.close()
+        """Release the lock; a temporary directory disappears. Once is enough, and twice does no harm."""
+        lock = self._lock
+        if lock is not None:
+            try:
+                self._sweep.close()
+                if self._temporary:
+                    rmtree(self.root, ignore_errors=True)
+            finally:
+                lock.close()
             self._lock = None
 
-    def _forget(self, steps: list[int]) -> None:
-        gone: set[str] = set()
-        for step in steps:
-            gone |= self._needed.pop(step)
-            self._path(step).unlink(missing_ok=True)
-        if gone:
-            gone = gone.difference(*self._needed.values())
-            self.segments.forget(gone)
-            self._thread.submit(self._delete, gone)  # a large file takes milliseconds
+    def _forget(self) -> None:
+        """The records before the last `retain`, and what only they need."""
+        assert self.last is not None
+        for step in [step for step in self._needed if step <= self.last.step - self.retain]:
+            self._expired[step] = self._needed[step]
+            del self._needed[step]
+        for step, names in sorted(self._expired.items()):
+            if delete(self._path(step)):  # else it can still be read
+                del self._expired[step]
+                self._sweep.add(names.difference(*self._needed.values(), *self._expired.values()))
+        self._sweep.beside()
 
     def _load(self, step: int) -> Commit | None:
         path = self._path(step)

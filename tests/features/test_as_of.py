@@ -116,7 +116,7 @@ def test_of_old_versions_the_last_of_each_key_stays(spark: Any) -> None:
             pipeline.insert("p", [{"k": 9, "ts": times[0], "price": 1}] if not step else [])
             pipeline.insert("o", [{"k": 9, "ts": t, "units": n} for n, t in enumerate(times)])
             pipeline.step()
-            most = max(most, *(pipeline._state.rows()[i] for i in program.circuit.retentions))
+            most = max(most, *(pipeline._position.state.rows()[i] for i in program.circuit.retentions))
         assert most < 60
         assert len(pipeline["v"].rows()) == 400
 

@@ -124,7 +124,7 @@ class Running:
         if isinstance(pipeline.runner, SparkRunner) and self.way.partitions > 1:
             pipeline.runner._small = 0  # as if every delta were large
         if self.way.small is not None:
-            pipeline._state = replace(pipeline._state, small=self.way.small)
+            pipeline._position.state = replace(pipeline._position.state, small=self.way.small)
         return pipeline
 
     def __enter__(self) -> Running:
@@ -174,7 +174,11 @@ class Running:
     def state_rows(self) -> dict[str, int]:
         """Rows kept, per node that remembers any."""
         nodes = self._program.circuit.nodes
-        return {f"{i} {nodes[i].operator}": rows for i, rows in self.pipeline._state.rows().items() if rows}
+        return {
+            f"{i} {nodes[i].operator}": rows
+            for i, rows in self.pipeline._position.state.rows().items()
+            if rows
+        }
 
 
 def queue(pipeline: Pipeline, table: Table, changes: list[Change]) -> None:
@@ -290,13 +294,13 @@ def a_failing_step_changes_nothing(case: Case, run: Run, way: Way = PLAIN) -> No
         for delta in run:
             bag = bags[len(contents.rows(bags[0].name)) % len(bags)]
             expected = plain.step(delta)
-            before = tried.pipeline._state
+            before = tried.pipeline._position.state
             bad = _impossible(bag, contents, delta)
             for name, changes in bad.items():
                 queue(tried.pipeline, case.program.table(name), changes)
             with pytest.raises(DataError, match=f"table '{bag.name}'"):
                 tried.pipeline.step()
-            assert _places(tried.pipeline._state) == _places(before)
+            assert _places(tried.pipeline._position.state) == _places(before)
             tried.pipeline.discard()
             contents.apply(delta)
             assert tried.step(delta) == expected, _told(case, run)

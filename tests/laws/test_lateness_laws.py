@@ -86,8 +86,10 @@ def test_waterlines_never_fall_whatever_the_way(spark: Any, data: st.DataObject)
                     for name, changes in delta.items()
                 }
             )
-            now = {name: line.as_py() for name, line in plain.pipeline._state.waterlines.items()}
-            assert {name: line.as_py() for name, line in other.pipeline._state.waterlines.items()} == now
+            now = {name: line.as_py() for name, line in plain.pipeline._position.state.waterlines.items()}
+            assert {
+                name: line.as_py() for name, line in other.pipeline._position.state.waterlines.items()
+            } == now
             assert all(now[name] >= line for name, line in before.items())
             before = now
 

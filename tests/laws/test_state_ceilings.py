@@ -86,11 +86,11 @@ def test_rows_kept_stay_below_a_ceiling(spark: Any, query: str, small: int) -> N
     rng = np.random.default_rng(7)
     most = 0
     with Pipeline(program, runner="inline") as pipeline:
-        pipeline._state = replace(pipeline._state, small=small)
+        pipeline._position.state = replace(pipeline._position.state, small=small)
         for step in range(STEPS):
             pipeline.insert("a", rows(rng, step))
             pipeline.insert("b", rows(rng, step))
             pipeline.step()
-            most = max(most, *(pipeline._state.rows()[i] for i in stateful))
+            most = max(most, *(pipeline._position.state.rows()[i] for i in stateful))
     # a double is at most three limbs, a run waits for its last row
     assert most <= 3 * ROWS * (LIVE_STEPS + 2)

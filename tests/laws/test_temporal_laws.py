@@ -123,7 +123,7 @@ def test_nothing_happens_before_it_is_due(spark: Any, emitting: bool, data: st.D
             running.step(delta, clock)
         for _ in range(3):
             pipeline = running.pipeline
-            due = next_due(case.compiled.circuit, pipeline._state, pipeline.store.segments)
+            due = next_due(case.compiled.circuit, pipeline._position.state, pipeline.store.segments)
             if due is None:
                 assert running.step({}, pipeline.clock + timedelta(days=300_000)) == ""
                 break
@@ -145,7 +145,7 @@ def test_something_happens_when_it_is_due(spark: Any) -> None:
         running.step({"t": changes}, START)
         for minutes in (3, 7, 8, 12, 855, 857, 860, 862):
             pipeline = running.pipeline
-            due = next_due(case.compiled.circuit, pipeline._state, pipeline.store.segments)
+            due = next_due(case.compiled.circuit, pipeline._position.state, pipeline.store.segments)
             assert due == START + timedelta(minutes=minutes)
             assert running.step({}, due) != ""
 

@@ -154,7 +154,7 @@ def test_conditions_on_the_clock(spark: Any, zone: str) -> None:
 
 def _foreseen(running: Running) -> datetime:
     pipeline = running.pipeline
-    due = next_due(running.case.compiled.circuit, pipeline._state, pipeline.store.segments)
+    due = next_due(running.case.compiled.circuit, pipeline._position.state, pipeline.store.segments)
     assert due is not None and pipeline.clock is not None and due > pipeline.clock
     return due
 

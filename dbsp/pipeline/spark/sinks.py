@@ -4,15 +4,17 @@ Formats of files: the changes of step n are the directory `path/__step=n`, which
 replaced as a whole, so that writing it again is harmless; a reader of `path` gets `__step` as a column.
 Other formats are appended to: a crash between a step's write and the record of it writes that step twice.
 
-DIR/delivered.json says, per target, which step was written last.
+DIR/delivered.json says, per target, which step was written last. A sink that fails undoes no step and
+keeps no other sink from getting it; it gets it before anything else happens.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,10 +28,12 @@ from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.pipeline.errors import DeliveryError
 from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, is_file, path_of
 from dbsp.pipeline.spark.written import written_options
 from dbsp.running.spark.intervals import with_intervals
-from dbsp.running.spark.messages import SparkFailure, first_line
+from dbsp.running.spark.messages import first_line
+from dbsp.running.spark.runner import spark_of
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.compiler.targets.format_columns import FILLED
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
@@ -39,6 +43,8 @@ from dbsp.views.shapes import Records, retracts, upserts
 
 if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline
+
+log = logging.getLogger("dbsp")
 
 
 @dataclass(frozen=True)
@@ -119,11 +125,14 @@ def reading_of(pipeline: Pipeline, insert: Insert, step: int, chunks: Sequence[l
 
 @dataclass
 class Sinks:
-    """The sinks of a pipeline's program: the tables that something is inserted into."""
+    """The sinks of a pipeline's program: the tables that something is inserted into.
+
+    _delivered: per target, the last step that it has. _recorded: what the file says of that.
+    """
 
     pipeline: Pipeline
-    spark: SparkSession
     _delivered: dict[str, int] = field(default_factory=dict)
+    _recorded: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         program = self.pipeline.program
@@ -134,10 +143,20 @@ class Sinks:
         self._record = self.pipeline.store.root / "delivered.json"
         if self._record.exists():
             self._delivered = json.loads(self._record.read_text())
-        share_packages(self.spark.sparkContext)
+        self._recorded = dict(self._delivered)
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """Started only where there is something to write."""
+        spark = spark_of(self.pipeline)
+        share_packages(spark.sparkContext)
+        return spark
 
     def catch_up(self) -> None:
-        """Deliver the committed steps that a crash, or a step outside of `run`, left undelivered."""
+        """Deliver the committed steps that some sink doesn't have. Raises DeliveryError.
+
+        StateError where their changes aren't kept any more.
+        """
         last = self.pipeline.last_step
         if not self.targets or not last:
             return
@@ -152,22 +171,38 @@ class Sinks:
             self.deliver(step)
 
     def deliver(self, step: int) -> None:
-        """Write a kept step's changes to all sinks that don't have them. Raises Error."""
+        """Write a kept step's changes to all sinks that don't have them. Raises the first DeliveryError."""
         due = [target for target in self.targets if self._delivered.get(target, 0) < step]
         changes = self.pipeline.store.commit_of(step).changes if due else {}
+        failed: list[DeliveryError] = []
         for name in due:
             target = self.pipeline.program.tables[name]
             inserts = [i for i in self.pipeline.program.inserts if i.target == name and changes.get(i.view)]
-            frames = [self._changes(target, insert, step, changes[insert.view]) for insert in inserts]
-            if frames:
-                try:
+            try:
+                frames = [self._changes(target, insert, step, changes[insert.view]) for insert in inserts]
+                if frames:
                     self._write(target, step, reduce(DataFrame.unionByName, frames))
-                except SparkFailure as error:
-                    what = f"table '{name}': step {step} was not written: {first_line(error)}"
-                    raise Error(f"{target.location}: {what}") from error
-            self._delivered[name] = step
-        if due:
+            except Exception as error:  # a format is anybody's code, and the step is true all the same
+                what = f"table '{name}': step {step} was not written: {first_line(error)}"
+                failed.append(DeliveryError(f"{target.location}: {what}", step, name))
+                failed[-1].__cause__ = error
+            else:
+                self._delivered[name] = step
+        try:
+            self._note()
+        except OSError as error:
+            what = f"{self._record}: can't note that step {step} was written: {error.strerror}"
+            raise DeliveryError(what, step, ", ".join(due)) from error
+        for other in failed[1:]:
+            log.error("%s", other)
+        if failed:
+            raise failed[0]
+
+    def _note(self) -> None:
+        """Put on disk what was delivered."""
+        if self._recorded != self._delivered:
             write_whole(self._record, json.dumps(self._delivered).encode(), self.pipeline.store.durable)
+            self._recorded = dict(self._delivered)
 
     def _changes(self, target: Table, insert: Insert, step: int, chunks: Sequence[list[object]]) -> DataFrame:
         """The view's changes as the target's columns, read by the executors."""

@@ -20,7 +20,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -29,7 +29,6 @@ from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.pipeline.spark.planned import check_files, located, planned_files
-from dbsp.pipeline.spark.sinks import Sinks
 from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
@@ -42,8 +41,8 @@ from dbsp.pipeline.spark.staging import STAGED, Staging, check, collect, without
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
-from dbsp.running.spark.runner import SparkRunner
-from dbsp.running.spark.session import session, share_packages
+from dbsp.running.spark.runner import spark_of
+from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.views.changes import Changes
 
@@ -104,10 +103,9 @@ class _Run:
             )
         check_paths(self.tables)
         self.spark = spark_of(pipeline)
-        self.sinks = Sinks(pipeline, self.spark)
 
     def run(self, once: bool, every: float | None) -> int:
-        self.sinks.catch_up()
+        self.pipeline.deliver()
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -138,7 +136,7 @@ class _Run:
         try:
             if self.failure is None and time.monotonic() - self.began >= every and self._is_due():
                 self.began = time.monotonic()
-                self._deliver(self.pipeline.step())
+                self._made(self.pipeline.step())
         finally:
             self.stepping.release()
 
@@ -157,10 +155,9 @@ class _Run:
             return
         changes = self.pipeline.finish()
         if changes is not None:
-            self._deliver(changes)
+            self._made(changes)
 
-    def _deliver(self, changes: Changes) -> None:
-        self.sinks.deliver(changes.step)
+    def _made(self, changes: Changes) -> None:
         self.steps += 1
         if self.on_step is not None:
             self.on_step(changes)
@@ -206,7 +203,7 @@ class _Run:
         except BaseException:
             self.pipeline.discard()
             raise
-        self._deliver(changes)
+        self._made(changes)
 
     def _files(self, batch: int) -> dict[str, list[str]]:
         """What the batch reads of each table of files, all of it there."""
@@ -239,10 +236,3 @@ class _Run:
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
         self.syncing.shutdown()
-
-
-def spark_of(pipeline: Pipeline) -> SparkSession:
-    """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
-    if isinstance(pipeline.runner, SparkRunner):
-        return pipeline.runner.session
-    return pipeline.spark if pipeline.spark is not None else session()

@@ -73,8 +73,8 @@ def test_an_empty_directory_is_a_new_one(tmp_path):
     assert Store.open(tmp_path, IDENTITY).last is None
 
 
-@pytest.mark.parametrize("moment", ["write", "fsync", "replace"])
-def test_a_crash_before_the_rename_leaves_the_step_before(tmp_path, monkeypatch, moment):
+@pytest.mark.parametrize("moment", ["write", "fsync", "link"])
+def test_a_crash_before_the_link_leaves_the_step_before(tmp_path, monkeypatch, moment):
     store = filled(tmp_path, 2)
     write(store, "3.seg")
 
@@ -100,6 +100,20 @@ def test_a_crash_before_the_rename_leaves_the_step_before(tmp_path, monkeypatch,
     assert again.last.step == 3
 
 
+def test_a_file_system_without_hard_links_is_told(tmp_path, monkeypatch):
+    store = filled(tmp_path, 1)
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(dbsp.state.commits.os, "link", refuse)
+    with pytest.raises(
+        StateError, match=r"step 2 was not committed: .* hard link, which this file system may"
+    ):
+        store.commit(commit(2))
+    assert os.listdir(tmp_path / "commits") == [record(store, 1).name]
+
+
 def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
     script = f"""
         import os, signal
@@ -107,7 +121,7 @@ def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
         from tests.dbsp.state.test_store import filled, commit, write
         store = filled({str(tmp_path / "s")!r}, 2)
         write(store, "3.seg")
-        dbsp.state.commits.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        dbsp.state.commits.os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         store.commit(commit(3, "3.seg"))
     """
     here = Path(__file__).parents[3]
@@ -290,9 +304,12 @@ def test_the_directory_is_synced_before_the_step_is_acknowledged(tmp_path, monke
     """Power failure: what a record refers to, then the record, then its name reach the disk in that order."""
     store = filled(tmp_path, 1)
     order = []
-    fsync, replace = os.fsync, os.replace
+    fsync, link = os.fsync, os.link
     monkeypatch.setattr(os, "fsync", lambda fd: order.append(os.readlink(f"/proc/self/fd/{fd}")) or fsync(fd))
-    monkeypatch.setattr(os, "replace", lambda a, b: order.append("rename") or replace(a, b))
+    monkeypatch.setattr(os, "link", lambda a, b: order.append("link") or link(a, b))
     store.commit(commit(2, write(store, "2.seg")))
     commits = tmp_path / "commits"
-    assert order == [str(tmp_path / "segments"), f"{commits}/000000000002.json.tmp", "rename", str(commits)]
+    directory, record, named, log = order
+    assert (directory, named, log) == (str(tmp_path / "segments"), "link", str(commits))
+    assert record.startswith(f"{commits}/000000000002.json.")
+    assert record.endswith(".tmp")

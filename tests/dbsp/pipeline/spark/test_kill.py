@@ -1,4 +1,4 @@
-"""Killed at any point, a run that is started again ends where an undisturbed one ends."""
+"""Killed at any point, a run that is started again ends where an undisturbed one ends. So for JVMs."""
 
 from __future__ import annotations
 
@@ -44,3 +44,38 @@ def test_a_killed_run_can_be_started_again(spark, shop, point):
         assert p.last_step == 3
         assert p["sold"].rows() == SOLD
     assert changelog(spark, shop) == EXPECTED
+
+
+ORPHANED = """
+import os, signal, sys
+import dbsp
+from dbsp.lock import Lock
+from pathlib import Path
+from pyspark import SparkContext
+
+state = sys.argv[1]
+p = dbsp.Pipeline(sql="CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a FROM t;", state=state)
+p.insert("t", [(1,)])
+p.step()
+os.kill(SparkContext._gateway.proc.pid, signal.SIGKILL)
+SparkContext._gateway.proc.wait()
+p.insert("t", [(2,)])
+try:
+    p.step()
+except Exception as error:
+    print(type(error).__name__, p.last_step, p.queued)
+p.close()
+Lock(Path(state, "lock")).close()
+p.close()
+print("closed")
+os._exit(0)
+"""
+
+
+def test_a_pipeline_whose_jvm_has_died_is_closed_all_the_same(tmp_path):
+    command = [sys.executable, "-c", ORPHANED, str(tmp_path / "state")]
+    ran = subprocess.run(command, capture_output=True, check=False, cwd=os.getcwd(), text=True)
+    assert ran.returncode == 0, ran.stderr
+    failed, closed = ran.stdout.strip().splitlines()[-2:]
+    assert failed.split(" ", 1)[1] == "1 {'t': 1}"
+    assert closed == "closed"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.pipeline.spark.sinks import reading_of
+from dbsp.pipeline.spark.sinks import Sinks, reading_of
 from dbsp.sql.compiler.load import compile_program
 from tests.effort import examples
 from tests.generators.programs import program, table
@@ -37,6 +37,12 @@ CREATE TABLE operations (n BIGINT, __op STRING) USING noop;
 INSERT INTO operations SELECT n FROM t;
 """
 _COMPILED: dict[str, Any] = {}
+
+
+@pytest.fixture(autouse=True)
+def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be written is read here."""
+    monkeypatch.setattr(Sinks, "_write", lambda *_: None)
 
 
 def compiled(session: Any) -> Any:

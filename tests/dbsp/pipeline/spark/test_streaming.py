@@ -10,12 +10,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from dbsp.circuits.errors import DataError, Error, ProgramError, StateError
+from dbsp.commands.cli import main
+from dbsp.pipeline.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.sinks import Sinks
 from dbsp.pipeline.spark.streaming import expected_steps, run
-from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.compiler.load import compile_program, load_program
 from dbsp.state.store import Store
 
 pytestmark = pytest.mark.spark
@@ -115,16 +118,16 @@ def test_a_run_that_dies_between_commit_and_checkpoint_does_nothing_twice(spark,
 
 def test_a_run_that_dies_between_commit_and_sink_writes_the_sink_later(spark, shop, monkeypatch):
     sell(shop, "3")
-    deliver = Sinks.deliver
+    write = Sinks._write
 
-    def die(sinks, step):
+    def die(sinks, target, step, changes):
         if step == 2:
             raise OSError("no space left on device")
-        deliver(sinks, step)
+        write(sinks, target, step, changes)
 
     with monkeypatch.context() as patched, opened(spark, shop) as p:
-        patched.setattr(Sinks, "deliver", die)
-        with pytest.raises(OSError, match="no space left"):
+        patched.setattr(Sinks, "_write", die)
+        with pytest.raises(DeliveryError, match="table 'changelog': step 2 was not written: no space left"):
             p.run(once=True)
         assert p.last_step == 2
     with opened(spark, shop) as p:
@@ -138,7 +141,7 @@ def test_a_step_that_is_written_again_replaces_itself(spark, shop):
     with opened(spark, shop) as p:
         p.run(once=True)
         (shop / "state" / "delivered.json").write_text(json.dumps({"changelog": 1, "alarms": 3}))
-        Sinks(p, spark).catch_up()
+        Sinks(p).catch_up()
     assert changelog(spark, shop) == EXPECTED
 
 
@@ -304,6 +307,35 @@ def test_a_sink_that_does_not_fit_is_refused_by_the_compiler(spark, target, mess
     assert message in str(raised.value)
 
 
+def test_steps_made_by_hand_or_by_a_replay_reach_the_sinks(spark, shop):
+    """Before a run, between two, and by `dbsp step`; none is written twice."""
+    (shop / "program.sql").write_text(TEXT.format(shop))
+    load_program(shop / "program.sql", session=spark)  # so that the command needs no session to compile it
+    with opened(spark, shop) as p:
+        p.insert("product", [(3, "c")])
+        p.insert("sale", [(3, 150, None)])
+        p.step()
+        p.run(once=True)
+    (shop / "deltas.sql").write_text("INSERT INTO sale VALUES (3, 1, NULL);")
+    command = ["step", str(shop / "program.sql"), str(shop / "deltas.sql"), "--state", str(shop / "replayed")]
+    (shop / "changelog").rename(shop / "first")
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    assert not (shop / "changelog").exists()  # no product joins the sale
+    (shop / "deltas.sql").write_text("INSERT INTO product VALUES (3, 'c');")
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    first = spark.read.parquet(str(shop / "first")).collect()
+    assert sorted((row["__step"], row["name"], row["sales"], row["__weight"]) for row in first) == [
+        (1, "c", 1, 1),
+        (2, "a", 1, 1),
+        (2, "b", 1, 1),
+        (3, "a", 1, -1),
+        (3, "a", 2, 1),
+    ]
+    assert changelog(spark, shop) == [(2, "c", 1, 1)]
+
+
 SHAPES = """
 CREATE TABLE sale (product BIGINT NOT NULL, units BIGINT, at TIMESTAMP)
 USING csv OPTIONS (path '{0}/sales', maxFilesPerTrigger '1');
@@ -327,7 +359,6 @@ def test_every_shape_of_a_changelog(spark, shop):
         p.delete("sale", [{"product": 2, "units": 7, "at": None}])
         p.insert("sale", [{"product": product, "units": 1, "at": None} for product in (1, 4, 5)])
         p.step()
-        Sinks(p, spark).catch_up()
     names = ("__step", "product", "n", "note", "__op")
     latest = spark.read.parquet(str(shop / "latest")).collect()
     assert sorted(tuple(row[name] for name in names) for row in latest) == [

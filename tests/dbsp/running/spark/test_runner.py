@@ -77,11 +77,11 @@ def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks):
         pipeline(program, spark, runner="inline", partitions=1) as inline,
         pipeline(program, spark, *TASKS[tasks]) as distributed,
     ):
-        distributed._state = replace(distributed._state, small=0)
+        distributed._position.state = replace(distributed._position.state, small=0)
         for seed in range(7):
             feed(inline, seed)
             feed(distributed, seed)
-            merged += len(distributed._state.pieces)
+            merged += len(distributed._position.state.pieces)
             assert list(json_lines(distributed.step())) == list(json_lines(inline.step()))
     assert merged > 0
 
@@ -118,7 +118,7 @@ def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark):
             p.upsert("customer", [{"id": i, "country": "AB"[i % 2]} for i in range(8)])
             p.upsert("customer", [{"id": i, "country": "C"} for i in range(4)])
             p.insert("orders", rows)
-            assert sum(part.batch.nbytes for part in p._queue.inputs["orders"]) > INLINE_BYTES
+            assert sum(part.batch.nbytes for part in p._position.queue.inputs["orders"]) > INLINE_BYTES
             changes = p.step()
             assert not [f for f in os.listdir(p.store.segments.root) if f.endswith(".input")]
             assert changes.metrics.rows_in == {"customer": 12, "orders": 30_000}

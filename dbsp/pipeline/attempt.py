@@ -1,0 +1,60 @@
+"""One try at a step. It is true from the instant at which its commit's record has its name.
+
+Before, all that there is of it are files that begin with its own name, and which nothing refers to. So a try
+that ends in any way whatever is settled by one question to the disk: is its record there?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from dbsp.circuits.progress.waterline import to_json
+from dbsp.circuits.steps.state import State, TaskResult
+from dbsp.pipeline.micro_batch import MicroBatch
+from dbsp.running.queue import Queue
+from dbsp.state.commits import Commit
+
+
+@dataclass
+class Attempt:
+    """name: what the names of all its files begin with; no other try at any step has the same.
+
+    queue: what it applies. outcome: the record, and the state that it describes; None: there is no record.
+    """
+
+    name: str
+    queue: Queue
+    outcome: tuple[Commit, State] | None = None
+
+    def commit(
+        self,
+        fingerprint: str,
+        step: int,
+        clock: datetime | None,
+        machine_clock: bool,
+        state: State,
+        results: list[TaskResult],
+        batch: MicroBatch,
+    ) -> Commit:
+        """What will be true. fingerprint: the program's. results: of the step's tasks, which made `state`."""
+        changes: dict[str, list[list[object]]] = {}
+        segments = state.segments()
+        for result in results:
+            for view, chunk in result.changes.items():
+                changes.setdefault(view, []).append(chunk.to_json())
+                segments.add(chunk.segment)
+        return Commit(
+            step,
+            fingerprint,
+            state.to_json(),
+            clock,
+            changes,
+            frozenset(segments),
+            batch.stream,
+            batch.number,
+            batch.offsets,
+            to_json(state.waterlines),
+            machine_clock,
+            self.name,
+        )

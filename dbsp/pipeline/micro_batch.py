@@ -1,0 +1,44 @@
+"""Which micro-batch of which streaming query a step is: each is committed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbsp.circuits.errors import StateError
+from dbsp.state.commits import Commit
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """number: None: the step is of no micro-batch. offsets: of the sources, as they give them."""
+
+    stream: str = ""
+    number: int | None = None
+    offsets: object = None
+
+    def or_last(self, last: Commit | None) -> MicroBatch:
+        """What the step's commit says: for a step from the API, the last micro-batch before it."""
+        if self.number is None and last is not None:
+            return MicroBatch(last.stream, last.batch, last.offsets)
+        return self
+
+
+def is_committed(root: Path, last: Commit | None, stream: str, batch: int) -> bool:
+    """Whether the micro-batch is in the state already.
+
+    Raises StateError where it can't follow what the state holds.
+    """
+    if last is None or last.batch is None:
+        return False
+    if last.stream != stream:
+        raise StateError(
+            f"{root}: was fed by another streaming query ({last.stream}, not {stream}); "
+            "use the checkpoint it was made with, or a new state directory"
+        )
+    if batch > last.batch + 1:
+        raise StateError(
+            f"{root}: is behind its checkpoint (batch {last.batch} is here, {batch} comes "
+            "next); restore both from the same moment"
+        )
+    return batch <= last.batch

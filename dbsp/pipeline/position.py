@@ -1,0 +1,124 @@
+"""Where a pipeline stands: the state after its last step, and what is queued for the next one.
+
+Memory follows the disk. Whatever ends an attempt at a step, an error or an interrupt between any two
+instructions, `settle` asks the disk whether the step is true, and makes what is here follow.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dbsp.circuits.errors import AbsentRow, StateError
+from dbsp.circuits.steps.state import State, TaskResult
+from dbsp.pipeline.attempt import Attempt
+from dbsp.pipeline.micro_batch import MicroBatch
+from dbsp.running.clock import in_zone, moment
+from dbsp.running.metrics import Metrics
+from dbsp.running.queue import Queue
+from dbsp.running.runner import Runner, Work
+from dbsp.sql.plans.program import Program
+from dbsp.state.store import Store, Unsettled
+from dbsp.views.changes import Changes
+from dbsp.views.outputs import changes_of, output_views, state_of
+
+log = logging.getLogger("dbsp")
+
+
+@dataclass
+class Position:
+    """state: after `store.last`. queue: of the next step."""
+
+    program: Program
+    store: Store
+    queue: Queue = field(default_factory=Queue)
+    state: State = field(init=False)
+    _tried: Attempt | None = None
+    _attempts: int = 0
+    _token: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def __post_init__(self) -> None:
+        self.state = state_of(self.program, self.store.last)
+
+    def step(
+        self, runner: Runner, partitions: int, clock: datetime | None, batch: MicroBatch, ending: bool
+    ) -> Changes:
+        """Make a step: when this returns it is wholly there, when this raises it wholly isn't.
+
+        But for an interrupt, which is raised after the commit, too. And Unsettled: the disk doesn't say.
+        """
+        began = time.perf_counter()
+        program, store = self.program, self.store
+        clock, of_machine = moment(in_zone(clock, program.timezone), store.last, program.circuit.is_timed)
+        step = (store.last.step if store.last else 0) + 1
+        self._attempts += 1
+        tried = Attempt(f"{step:012d}-{self._token}-{self._attempts}", self.queue)
+        work = Work(
+            program.circuit,
+            self.state,
+            tried.queue.inputs,
+            store.segments,
+            step,
+            clock,
+            tried.name,
+            partitions,
+            store.durable,
+            ending,
+        )
+        self._tried = tried
+        try:
+            results = self._run(runner, work)
+            state = self.state.apply(results)
+            batch = batch.or_last(store.last)
+            commit = tried.commit(program.fingerprint, step, clock, of_machine, state, results, batch)
+            # before the commit, since mapping a file can fail
+            views = {view: changes_of(program, commit, view, store) for view in output_views(program)}
+            tried.outcome = commit, state
+            store.commit(commit)
+            self.settle()
+        except Unsettled:
+            raise
+        except BaseException as error:
+            if not self.settle() or not isinstance(error, Exception):
+                raise
+            log.warning("step %d is committed, though something failed after that: %s", step, error)
+        metrics = Metrics.of(program.circuit, state, results, time.perf_counter() - began)
+        return Changes(step, clock, views, metrics)
+
+    def settle(self) -> bool:
+        """Whether the last attempt at a step is true; then it is the state's. Raises Unsettled.
+
+        Every line may be the last to be run: then all are run again before anything else happens.
+        """
+        tried = self._tried
+        if tried is None:
+            return True
+        true = tried.outcome is not None and self.store.settle(tried.outcome[0])
+        if true:
+            assert tried.outcome is not None
+            self.state, self.queue = tried.outcome[1], Queue()
+            # what was staged for the step, by the runner too
+            self.store.discard({f"{tried.name}.input", *tried.queue.segments})
+        else:
+            self.store.discard_attempt(tried.name)
+        self._tried = None
+        return true
+
+    def discard(self) -> None:
+        """Forget what is queued."""
+        self.settle()
+        queue, self.queue = self.queue, Queue()
+        self.store.discard(queue.segments)
+
+    def _run(self, runner: Runner, work: Work) -> list[TaskResult]:
+        try:
+            return runner.run(work)
+        except AbsentRow as error:
+            raise error.within(f"step {work.step}") from None
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            why = error.strerror or error
+            raise StateError(f"{self.store.root}: step {work.step} was not made: {why}{where}") from error

@@ -1,0 +1,95 @@
+"""Callbacks after the commit: each is called with every step after its position, in order, at least once.
+
+A callback's position moves only when it has returned. So one that raises, or is interrupted, is called with
+the same step again, after the next one is made: what it has seen is always a prefix of the steps.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dbsp.circuits.errors import StateError
+from dbsp.pipeline.errors import CallbackError
+from dbsp.views.changes import Changes, ViewChanges
+
+Callback = Callable[[int, ViewChanges], None]
+log = logging.getLogger("dbsp")
+
+
+@dataclass
+class _Subscription:
+    """position: the last step that the callback has had. busy: it is being called."""
+
+    view: str
+    callback: Callback
+    position: int
+    busy: bool = False
+
+
+class Subscriptions:
+    """last: gives the number of the last step. changes: gives a kept step's changes of a view."""
+
+    def __init__(self, last: Callable[[], int], changes: Callable[[str, int], ViewChanges]) -> None:
+        self._last, self._changes = last, changes
+        self._all: list[_Subscription] = []
+        self._turn = threading.RLock()
+
+    def add(self, view: str, callback: Callback, since: int | None) -> None:
+        """Raises StateError where a step after `since` isn't kept, and CallbackError; then it isn't added."""
+        last = self._last()
+        position = last if since is None else since
+        if not 0 <= position <= last:
+            raise StateError(f"since={position}: the last step is {last}; name one that was made, or 0")
+        if position < last:
+            self._changes(view, position + 1)
+        added = _Subscription(view, callback, position)
+        with self._turn:
+            self._call(added, None)
+            self._all.append(added)
+
+    def notify(self, made: Changes) -> None:
+        """Call all callbacks with what they lack. Raises the first CallbackError after the last call."""
+        failed: list[CallbackError] = []
+        with self._turn:
+            for subscription in [*self._all]:
+                try:
+                    self._call(subscription, made)
+                except CallbackError as error:
+                    error.changes = made
+                    failed.append(error)
+        for other in failed[1:]:
+            log.error("%s", other)
+        if failed:
+            raise failed[0]
+
+    def _call(self, subscription: _Subscription, made: Changes | None) -> None:
+        if subscription.busy:
+            return  # the callback itself made a step, and is called with it when it returns
+        view = subscription.view
+        subscription.busy = True
+        try:
+            while subscription.position < self._last():
+                step = subscription.position + 1
+                changes = made[view] if made is not None and made.step == step else self._kept(subscription)
+                try:
+                    subscription.callback(step, changes)
+                except Exception as error:  # it may be anything, and the step is true all the same
+                    what = f"{type(error).__name__}: {error}".rstrip(": ")
+                    message = f"step {step} is committed; a callback of view '{view}' raised {what}"
+                    raise CallbackError(message, step, view) from error
+                subscription.position = step
+        finally:
+            subscription.busy = False
+
+    def _kept(self, subscription: _Subscription) -> ViewChanges:
+        view, step = subscription.view, subscription.position + 1
+        try:
+            return self._changes(view, step)
+        except StateError as error:
+            if subscription in self._all:
+                self._all.remove(subscription)
+            message = f"{error}; a callback of view '{view}' hasn't had it and isn't called any more"
+            raise CallbackError(message, step, view) from error
