@@ -6,12 +6,14 @@ Error
 │   ├── AbsentRow         a retraction of a row that isn't there (table, row)
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 └── StateError       the state directory        (directory, log, fingerprint)
+    └── DamagedChunk      part of a segment isn't what was written (file, offset, view)
 
-Those of what comes after a step are in `dbsp/errors.py`.
+Those of what comes after a step are in `dbsp/pipeline/errors.py`.
 """
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from typing import Self
 
@@ -63,7 +65,20 @@ class EvaluationError(DataError):
 
 
 class StateError(Error):
-    """The state directory is unreadable, foreign, or does not match the program."""
+    """The state directory is unreadable, damaged, foreign, or does not match the program."""
+
+
+class DamagedChunk(StateError):
+    """Bytes of a segment that aren't what was written there. path: of the file. owner: whose rows."""
+
+    def __init__(self, path: str, offset: int, problem: str, owner: str) -> None:
+        of = f" of {owner}" if owner else ""
+        root = os.path.dirname(os.path.dirname(path))
+        super().__init__(
+            f"{path}: damaged: the chunk{of} at byte {offset} {problem}; "
+            f"`dbsp fsck {root}` says which steps are whole, and goes back to one"
+        )
+        self.path, self.offset, self.problem, self.owner = path, offset, problem, owner
 
 
 def _rebuilt(kind: type[Error], args: tuple[object, ...], attributes: dict[str, object]) -> Error:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch, StoredBatch
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import ZSet
 
@@ -16,12 +17,12 @@ def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> Z
     """The view's rows now, consolidated. O(size of the view)."""
     kept = circuit.output(view).kept
     chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
-    return _sum(circuit.stored(kept), chunks, segments)
+    return _sum(circuit, kept, chunks, segments)
 
 
 def changes(circuit: Circuit, view: str, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
     """A step's delta of a view, consolidated, from what its tasks recorded."""
-    return _sum(circuit.stored(circuit.output(view).changes), chunks, segments)
+    return _sum(circuit, circuit.output(view).changes, chunks, segments)
 
 
 def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
@@ -33,17 +34,40 @@ def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
             waiting = [i, *node.inputs[2 : 2 + node.operator.agendas]] if flagged else [i]
             for trace in waiting:
                 chunks = [chunk for run in state.spines[trace].runs for chunk in run.chunks]
-                batches = [open_chunk(circuit.stored(trace), chunk, segments) for chunk in chunks]
+                batches = [open_chunk(circuit, trace, chunk, segments) for chunk in chunks]
                 if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():
                     return True
     return False
 
 
-def open_chunk(layout: Layout, chunk: Chunk, segments: Segments) -> Batch:
-    """A stored batch of a trace or log, mapped."""
-    return Batch.from_stored(segments.open(chunk, layout.stored_schema), layout)
+def open_chunk(circuit: Circuit, node: int, chunk: Chunk, segments: Segments) -> Batch:
+    """A stored batch of a node's trace or log, which is read, and verified, when it is first looked into."""
+    layout = circuit.stored(node)
+
+    def read() -> Batch:
+        return Batch.from_stored(segments.open(chunk, layout.stored_schema, Owner(circuit, node)), layout)
+
+    return StoredBatch(chunk.rows, chunk.low, chunk.high, read)
 
 
-def _sum(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
-    parts = [open_chunk(layout, chunk, segments).zset for chunk in chunks]
-    return ZSet.sum(layout.schema, parts).consolidate()
+@dataclass(frozen=True)
+class Owner:
+    """Whose rows a node's trace or log holds, in words."""
+
+    circuit: Circuit
+    node: int
+
+    def __str__(self) -> str:
+        nodes = self.circuit.nodes
+        near = (self.node, *nodes[self.node].inputs)
+        name = next((nodes[i].name for i in near if nodes[i].name), "")
+        views = self.circuit.views_of(self.node)
+        listed = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+        if not views or views == [name]:
+            return f"'{name}'" if name else type(nodes[self.node].operator).__name__
+        return f"'{name}', for {listed}" if name else listed
+
+
+def _sum(circuit: Circuit, node: int, chunks: Sequence[Chunk], segments: Segments) -> ZSet:
+    parts = [open_chunk(circuit, node, chunk, segments).zset for chunk in chunks]
+    return ZSet.sum(circuit.stored(node).schema, parts).consolidate()

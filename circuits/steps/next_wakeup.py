@@ -47,7 +47,7 @@ def _moments(circuit: Circuit, state: State, segments: Segments, now: int) -> It
     def trace(i: int) -> tuple[Layout, list[Stretch]]:
         layout = circuit.layouts[i]
         chunks = [chunk for run in state.spines[i].runs for chunk in run.chunks]
-        return layout, list(stretches(open_chunk(layout, chunk, segments) for chunk in chunks))
+        return layout, list(stretches(open_chunk(circuit, i, chunk, segments) for chunk in chunks))
 
     for i, node in enumerate(circuit.nodes):
         operator = node.operator

@@ -168,7 +168,8 @@ class _Run:
         parts = []
         for part in self.task.inputs.get(source.table, ()):
             batch = part.batch
-            opened = self.segments.open(batch, stored) if isinstance(batch, Chunk) else batch
+            owner = f"the input of '{source.table}'"
+            opened = self.segments.open(batch, stored, owner) if isinstance(batch, Chunk) else batch
             zset = ZSet.from_batch(opened)
             columns = zset.rows.columns
             if numbered:

@@ -61,8 +61,7 @@ class Writing:
 
     def merge(self, piece: Piece) -> None:
         """Do one piece of a merge."""
-        layout = self.circuit.stored(piece.node)
-        batches = [open_chunk(layout, chunk, self.segments) for chunk in piece.chunks]
+        batches = [open_chunk(self.circuit, piece.node, chunk, self.segments) for chunk in piece.chunks]
         if piece.node not in self.circuit.logs:
             batches = [batch.between(piece.low, piece.high) for batch in batches]
         self.result.merged.append((piece, self._store(piece.node, self._merged(piece.node, batches))))
@@ -93,7 +92,7 @@ class Writing:
         batches = []
         for chunk in run.chunks:
             if chunk.low < high + slack and chunk.high >= low - slack:
-                batch = open_chunk(layout, chunk, self.segments)
+                batch = open_chunk(self.circuit, i, chunk, self.segments)
                 inside = low <= chunk.low and chunk.high < high and not slack
                 batches += [batch] if inside else batch.of_partition(layout, low, high, self.circuit.seed)
         return tuple(stretches(batches))

@@ -17,6 +17,7 @@ that integration needs). Minima and maxima are accumulators too where nothing is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -192,6 +193,36 @@ class Batch:
         columns = stored.columns
         rows = pa.RecordBatch.from_arrays(columns[1:-1], schema=layout.schema)
         return Batch(fixed_values(columns[0]), rows, fixed_values(columns[-1]))
+
+
+class StoredBatch(Batch):
+    """A batch that is read when somebody first looks into it. Its length and ends are known before.
+
+    first, last: its least and its greatest sort key. read: the batch itself. So a trace that a step has no
+    key for is never verified, nor paged in.
+    """
+
+    def __init__(self, rows: int, first: int, last: int, read: Callable[[], Batch]) -> None:
+        self.__dict__.update(_rows=rows, _read=read, first=first, last=last)
+
+    def __len__(self) -> int:
+        return int(self.__dict__["_rows"])
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return self.__dict__["_read"]()  # type: ignore[no-any-return]
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        return self._batch.keys
+
+    @cached_property
+    def rows(self) -> pa.RecordBatch:
+        return self._batch.rows
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return self._batch.weights
 
 
 def _consolidate(

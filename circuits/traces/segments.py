@@ -1,24 +1,32 @@
 """Segments: files of Arrow IPC messages, written once, read through mmap.
 
-A task writes all its batches of a step into one segment; a `Chunk` says where one of them lies. A
-segment nobody refers to is garbage, so that a task which fails or runs twice does no harm.
+A task writes all its batches of a step into one segment; a `Chunk` says where one of them lies, and what
+its bytes hash to. A segment nobody refers to is garbage, so that a task which fails or runs twice does no
+harm.
+
+What a chunk's bytes hash to (xxh3, 64 bits) is compared before anything is made of them: Arrow believes
+what it reads, and takes a flipped bit for a length of petabytes.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import xxhash
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.disk import disk, refused
+from dbsp.circuits.errors import DamagedChunk, StateError
 
 _ALIGNMENT = 64
+_BLOCK = 1 << 18
 
 Opened = TypeVar("Opened")
 
@@ -27,7 +35,8 @@ Opened = TypeVar("Opened")
 class Chunk:
     """rows of one batch at bytes [offset, offset + length) of a segment; sort keys in [low, high].
 
-    tops: for each limit of the trace's retention, the greatest value in the chunk (see `retain.tops`).
+    checksum: xxh3_64 of these bytes. tops: for each limit of the trace's retention, the greatest value in
+    the chunk (see `retain.tops`).
     """
 
     segment: str
@@ -37,19 +46,22 @@ class Chunk:
     low: int = 0
     high: int = 0
     tops: tuple[int | None, ...] = ()
+    checksum: int = 0
 
     def to_json(self) -> list[object]:
-        return [self.segment, self.offset, self.length, self.rows, self.low, self.high, *self.tops]
+        place = [self.segment, self.offset, self.length, self.checksum]
+        return [*place, self.rows, self.low, self.high, *self.tops]
 
     @staticmethod
     def from_json(value: list[object]) -> Chunk:
-        return Chunk(*value[:6], tuple(value[6:]))  # type: ignore[arg-type, call-arg]
+        segment, offset, length, checksum, rows, low, high, *tops = value
+        return Chunk(segment, offset, length, rows, low, high, tuple(tops), checksum)  # type: ignore[arg-type]
 
 
 class SegmentWriter:
     """Writes one segment; the file appears under its name only when it is whole.
 
-    durable: fsync before it appears (a commit may refer to it afterwards).
+    durable: fsync before it appears (a commit may refer to it afterwards). Raises StateError where it can't.
     """
 
     def __init__(self, root: str | Path, name: str, durable: bool = True) -> None:
@@ -62,14 +74,16 @@ class SegmentWriter:
         self, batch: pa.RecordBatch, low: int = 0, high: int = 0, tops: tuple[int | None, ...] = ()
     ) -> Chunk:
         """Append one batch. Its schema is not stored: the circuit knows it."""
-        if self._sink is None:
-            self._sink = pa.OSFile(str(self._path) + ".tmp", "wb")
         message = batch.serialize()
-        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high, tops)
+        checksum = xxhash.xxh3_64_intdigest(message)
+        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high, tops, checksum)
         padding = -message.size % _ALIGNMENT
-        self._sink.write(message)
-        if padding:
-            self._sink.write(b"\0" * padding)
+        with disk(self._path):
+            if self._sink is None:
+                self._sink = pa.OSFile(str(self._path) + ".tmp", "wb")
+            self._sink.write(message)
+            if padding:
+                self._sink.write(b"\0" * padding)
         self._offset += message.size + padding
         return chunk
 
@@ -78,30 +92,70 @@ class SegmentWriter:
         if self._sink is None:
             return
         temporary = f"{self._path}.tmp"
-        self._sink.close()
-        self._sink = None
-        if self.durable:
-            descriptor = os.open(temporary, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        os.replace(temporary, self._path)
+        with disk(self._path):
+            self._sink.close()
+            self._sink = None
+            if self.durable:
+                descriptor = os.open(temporary, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            os.replace(temporary, self._path)
 
 
 class Segments:
-    """Opens chunks of the segments under `root`; mapped files and what is made of them are kept for reuse."""
+    """Opens chunks of the segments under `root`; mapped files and what is made of them are kept for reuse.
 
-    def __init__(self, root: str | Path, capacity: int = 4096) -> None:
+    verify: a chunk is compared with its checksum the first time it is opened here.
+    """
+
+    def __init__(self, root: str | Path, capacity: int = 4096, verify: bool = True) -> None:
         self.root = str(root)
+        self.verify = verify
         self._capacity = capacity
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
+        self._verified: dict[str, set[Chunk]] = {}
         self._opened: OrderedDict[Hashable, tuple[frozenset[str], Any]] = OrderedDict()
         self._mapping = Lock()  # merges map files beside the step
 
-    def open(self, chunk: Chunk, schema: pa.Schema) -> pa.RecordBatch:
-        """The batch, without reading it: pages come in as they are touched."""
-        return pa.ipc.read_record_batch(self._map(chunk.segment).slice(chunk.offset, chunk.length), schema)
+    def open(self, chunk: Chunk, schema: pa.Schema, owner: object = "") -> pa.RecordBatch:
+        """The batch. Unless it is to be verified, nothing is read: pages come in as they are touched.
+
+        owner: what it is part of, in words, for people. Raises DamagedChunk.
+        """
+        if self.verify:
+            self.check(chunk, owner)
+        mapped = self._map(chunk, owner)
+        if mapped.size < chunk.offset + chunk.length:
+            raise self._damaged(chunk, "ends early", owner)
+        try:
+            return pa.ipc.read_record_batch(mapped.slice(chunk.offset, chunk.length), schema)
+        except (pa.ArrowException, OSError, EOFError, MemoryError) as error:  # it wasn't verified
+            raise self._damaged(chunk, f"is no Arrow batch: {error}", owner) from None
+
+    def check(self, chunk: Chunk, owner: object = "") -> None:
+        """Compare a chunk with its checksum, unless that has been done. Raises DamagedChunk."""
+        known = self._verified.setdefault(chunk.segment, set())
+        if chunk in known:
+            return
+        path = self._path(chunk)
+        try:
+            found = _hash_of(path, chunk)
+        except FileNotFoundError:
+            raise self._missing(chunk, owner) from None
+        except OSError as error:  # a read, so that a disk that fails says so: through a mapping it kills
+            raise self._damaged(chunk, f"can't be read ({error.strerror or error})", owner) from None
+        if found is None:
+            raise self._damaged(chunk, "ends early", owner)
+        if found != chunk.checksum:
+            raise self._damaged(chunk, "differs from its checksum", owner)
+        known.add(chunk)
+
+    def check_all(self, chunks: Iterable[Chunk], owner: object = "") -> None:
+        """`check` every chunk."""
+        for chunk in chunks:
+            self.check(chunk, owner)
 
     def kept(self, chunks: Sequence[Chunk], cut: Hashable, read: Callable[[], Opened]) -> Opened:
         """What `read` makes of chunks, made once for each `cut`.
@@ -123,30 +177,60 @@ class Segments:
         """Drop what is kept of segments that are about to be deleted."""
         for segment in segments:
             self._files.pop(segment, None)
+            self._verified.pop(segment, None)
         for key in [key for key, (names, _) in self._opened.items() if not names.isdisjoint(segments)]:
             del self._opened[key]
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
-        if not self._files.keys() <= segments:
-            self.forget(self._files.keys() - segments)
+        if not self._files.keys() <= segments or not self._verified.keys() <= segments:
+            self.forget((self._files.keys() | self._verified.keys()) - segments)
 
-    def _map(self, segment: str) -> pa.Buffer:
+    def _path(self, chunk: Chunk) -> str:
+        return os.path.join(self.root, chunk.segment)
+
+    def _map(self, chunk: Chunk, owner: object) -> pa.Buffer:
+        """The whole segment that holds the chunk."""
         with self._mapping:
-            return self._mapped(segment)
-
-    def _mapped(self, segment: str) -> pa.Buffer:
-        mapped = self._files.get(segment)
-        if mapped is None:
-            path = os.path.join(self.root, segment)
+            mapped = self._files.get(chunk.segment)
+            if mapped is not None:
+                self._files.move_to_end(chunk.segment)
+                return mapped
             try:
-                with pa.memory_map(path) as file:
+                with pa.memory_map(self._path(chunk)) as file:
                     mapped = file.read_buffer()
+            except FileNotFoundError:
+                raise self._missing(chunk, owner) from None
             except OSError as error:
-                raise StateError(f"{path}: segment can't be read ({error}); restore the directory") from error
-            self._files[segment] = mapped
+                raise self._damaged(chunk, f"can't be read ({error})", owner) from None
+            self._files[chunk.segment] = mapped
             if len(self._files) > self._capacity:
                 self._files.popitem(last=False)
-        else:
-            self._files.move_to_end(segment)
-        return mapped
+            return mapped
+
+    def _missing(self, chunk: Chunk, owner: object) -> StateError:
+        if os.path.isdir(self.root):
+            return self._damaged(chunk, "is missing", owner)
+        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.root)
+        return refused(gone, self.root)
+
+    def _damaged(self, chunk: Chunk, problem: str, owner: object) -> DamagedChunk:
+        return DamagedChunk(self._path(chunk), chunk.offset, problem, str(owner))
+
+
+def _hash_of(path: str, chunk: Chunk) -> int | None:
+    """Of the bytes that are in the file; None: it ends before."""
+    hashing = xxhash.xxh3_64()
+    block = memoryview(bytearray(min(_BLOCK, max(chunk.length, 1))))
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        at, left = chunk.offset, chunk.length
+        while left:
+            count = os.preadv(descriptor, [block[:left]], at)
+            if not count:
+                return None
+            hashing.update(block[:count])
+            at, left = at + count, left - count
+    finally:
+        os.close(descriptor)
+    return hashing.intdigest()

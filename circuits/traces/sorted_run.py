@@ -77,6 +77,8 @@ class Stretch:
 
     def _search(self, keys: np.ndarray, side: str) -> np.ndarray:
         """Where keys belong."""
+        if not len(keys):
+            return np.zeros(0, dtype=np.int64)  # and nothing is read
         if len(self.batches) == 1:
             return self.batches[0].keys.searchsorted(keys, side)  # type: ignore[call-overload, no-any-return]
         if not _ascending(keys):

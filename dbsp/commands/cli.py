@@ -80,6 +80,15 @@ changelog_option = click.option(
 )
 
 
+verify_option = click.option(
+    "--verify",
+    type=click.Choice(["open", "first read", "never"]),
+    default="first read",
+    show_default=True,
+    help="When stored rows are compared with their checksums.",
+)
+
+
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="dbsp", message="dbsp %(version)s")
 def main() -> None:
@@ -103,6 +112,7 @@ def main() -> None:
     "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
 )
 @changelog_option
+@verify_option
 def step(
     program: str,
     deltas: str,
@@ -114,6 +124,7 @@ def step(
     state: str | None,
     output: str,
     changelog: str,
+    verify: str,
 ) -> None:
     """Apply the deltas of a replay file, step by step, and print what changes in each view.
 
@@ -132,7 +143,7 @@ def step(
     _check_changelog(output, changelog)
     from dbsp.commands.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
 
-    lines = replay(program, deltas, define, runner, partitions, state, output, changelog)
+    lines = replay(program, deltas, define, runner, partitions, state, output, changelog, verify)
     if expect is not None:
         difference = compare(lines, expect)
         click.echo(difference, nl=False)
@@ -156,6 +167,7 @@ def step(
 @changelog_option
 @click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
+@verify_option
 def run(
     program: str,
     define: dict[str, str],
@@ -166,6 +178,7 @@ def run(
     changelog: str,
     partitions: int | None,
     ui: bool,
+    verify: str,
 ) -> None:
     """Run the program on Spark: rows from the sources of its tables, changes to its sinks.
 
@@ -189,6 +202,7 @@ def run(
         changelog=changelog,
         partitions=partitions,
         ui=ui,
+        verify=verify,
     )
 
 
@@ -245,7 +259,8 @@ def explain(program: str, view: str | None, define: dict[str, str], form: str) -
 @click.argument("select", metavar='"SELECT ..."')
 @click.option("--as-of", type=int, metavar="STEP", help="The views as they were after that step.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def query(state: str, select: str, as_of: int | None, output: str) -> None:
+@verify_option
+def query(state: str, select: str, as_of: int | None, output: str, verify: str) -> None:
     """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
 
     \b
@@ -255,8 +270,41 @@ def query(state: str, select: str, as_of: int | None, output: str) -> None:
     """
     from dbsp.commands.query import query_state  # noqa: PLC0415
 
-    for line in query_state(state, select, as_of, output):
+    for line in query_state(state, select, as_of, output, verify):
         click.echo(line)
+
+
+@main.command()
+@click.argument("state", metavar="DIR")
+@click.option("--restore-to", type=int, metavar="N", help="Go back to step N, if it is whole, for good.")
+def fsck(state: str, restore_to: int | None) -> None:
+    """Read all of a state directory; say what is damaged, and which steps are whole. Exit with 1 for damage.
+
+    \b
+    Example:
+      dbsp fsck state/
+      dbsp fsck state/ --restore-to 41
+    """
+    from dbsp.commands.fsck import examine, go_back, listed  # noqa: PLC0415
+    from dbsp.state.store import local_root  # noqa: PLC0415
+
+    root = local_root(state)
+    if restore_to is not None:
+        for line in go_back(root, restore_to):
+            click.echo(line)
+        click.echo(f"{root}: step {restore_to} is the last one now")
+        return
+    damaged, whole = examine(root)
+    for line in damaged:
+        click.echo(line)
+    click.echo(
+        f"{root}: {listed(whole)} {'is' if len(whole) == 1 else 'are'} whole" if whole else f"{root}: no step"
+    )
+    if damaged:
+        advice = (
+            f"; `dbsp fsck {root} --restore-to {whole[-1]}` goes back to the last whole one" if whole else ""
+        )
+        raise Error(f"{root}: {len(damaged)} damaged{advice}")
 
 
 @main.command()

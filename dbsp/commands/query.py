@@ -15,24 +15,29 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
-from dbsp.circuits.errors import ProgramError, StateError
+from dbsp.circuits.errors import DamagedChunk, ProgramError, StateError
 from dbsp.commands.shown.text_table import text_table
 from dbsp.sql.plans.program import Program, read_program
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements
-from dbsp.state.store import Identity, Store
-from dbsp.views.outputs import contents_of, output_views, state_of
+from dbsp.state.commits import load_commit
+from dbsp.state.identity import Identity
+from dbsp.state.store import Store
+from dbsp.views.outputs import check_state, contents_of, output_views, state_of
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ATTEMPTS = 3
 
+def query_state(
+    directory: str, select: str, as_of: int | None, output: str, verify: str = "first read"
+) -> Iterator[str]:
+    """The result, line by line. Raises StateError for the directory, ProgramError for the query.
 
-def query_state(directory: str, select: str, as_of: int | None, output: str) -> Iterator[str]:
-    """The result, line by line. Raises StateError for the directory, ProgramError for the query."""
+    verify: see `Pipeline`; all that is opened here is read at once.
+    """
     store, identity = Store.read(directory)
     if as_of is not None:
         store.commit_of(as_of)  # a step that isn't kept is reported without Spark
@@ -48,24 +53,31 @@ def query_state(directory: str, select: str, as_of: int | None, output: str) -> 
             f"{directory}: '{identity.name}' means something else to this version of dbsp or Spark than "
             "when the state was made; query it with that version"
         )
-    for contents in _views(program, directory, as_of, spark):
+    for contents in _views(program, directory, as_of, spark, verify):
         contents.to_spark().createOrReplaceTempView(quoted(contents.view))
     result = _ask(spark, select, output_views(program), _functions(identity))
     yield from (_json(result) if output == "json" else text_table(result))
 
 
-def _views(program: Program, directory: str, as_of: int | None, spark: SparkSession) -> list[Contents]:
-    """All views as of one step. A writer may delete files of the step between two looks: then look again."""
-    for attempt in range(ATTEMPTS):
-        store, _ = Store.read(directory)
+def _views(
+    program: Program, directory: str, as_of: int | None, spark: SparkSession, verify: str
+) -> list[Contents]:
+    """All views as of one step.
+
+    A writer may forget the step between two looks, and its files disappear: then look at the last one again.
+    A file of a step that isn't forgotten is damaged, or lost.
+    """
+    while True:
+        store, _ = Store.read(directory, verify)
         commit = store.commit_of(as_of) if as_of is not None else store.last
         state = state_of(program, commit)
         try:
+            if verify == "open":
+                check_state(program, state, store.segments)
             return [contents_of(program, state, view, store, spark) for view in output_views(program)]
-        except StateError:
-            if attempt == ATTEMPTS - 1:
+        except DamagedChunk:
+            if commit is None or load_commit(store.root, commit.step) is not None:
                 raise
-    raise AssertionError("no attempt was made")
 
 
 def _functions(identity: Identity) -> set[str]:

@@ -23,11 +23,14 @@ def replay(
     state: str | None,
     output: str,
     changelog: str,
+    verify: str = "first read",
 ) -> Iterator[str]:
     """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
     text = read_deltas(deltas)
     name = deltas if deltas != "-" else "stdin"
-    with Pipeline(program, define=define, runner=runner, partitions=partitions, state=state) as pipeline:
+    with Pipeline(
+        program, define=define, runner=runner, partitions=partitions, state=state, verify=verify
+    ) as pipeline:
         show = listing(pipeline, output, changelog)
         for step in read_file(text, name, pipeline.program):
             queue(pipeline, step)

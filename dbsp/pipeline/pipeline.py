@@ -27,10 +27,11 @@ from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner, runner_of
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
+from dbsp.state.identity import Identity
 from dbsp.state.lock import Overtaken
-from dbsp.state.store import RETAIN, Identity, Store, Unsettled
+from dbsp.state.store import RETAIN, VERIFY, Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
-from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
+from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Pipeline:
     program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
-    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call.
+    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
+    compared with their checksums: all at 'open', each at its 'first read', or 'never'.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Pipeline:
         define: Mapping[str, str] | None = None,
         retain: int = RETAIN,
         functions: Sequence[Function] = (),
+        verify: str = "first read",
     ) -> None:
         if (program is None) == (sql is None):
             raise Error(
@@ -74,6 +77,8 @@ class Pipeline:
             )
         if runner not in ("spark", "inline"):
             raise Error(f"unknown runner '{runner}'; runners: spark, inline")
+        if verify not in VERIFY:
+            raise Error(f"verify='{verify}'; there is: {', '.join(VERIFY)}")
         if partitions is not None and partitions < 1:
             raise Error(f"partitions={partitions}: needs at least 1")
         # first, so that a program that isn't in the cache is compiled in the session that will run it
@@ -93,7 +98,9 @@ class Pipeline:
             program.name, program.fingerprint, program.text, program.timezone, program.functions
         )
         self.store = (
-            Store.temporary(identity, retain) if state is None else Store.open(state, identity, retain)
+            Store.temporary(identity, retain)
+            if state is None
+            else Store.open(state, identity, retain, verify=verify)
         )
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
@@ -101,6 +108,8 @@ class Pipeline:
         self._lock = threading.RLock()
         try:
             self._position = Position(program, self.store)
+            if verify == "open":
+                check_state(program, self._position.state, self.store.segments)
             if self.store.last is not None:
                 self._resume()
         except BaseException:

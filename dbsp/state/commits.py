@@ -1,31 +1,39 @@
-"""The commit log: one file per step, written whole or not at all.
+"""The commit log: one sealed file per step, written whole or not at all.
 
-    {"checksum": "<sha256 of what follows>", "commit": {...}}\\n
+A record is written to a temporary file and synced; then it is linked to its name, and the directory is
+synced. Linking fails where the name is there already, so that no record is ever overwritten. The bytes are on
+the disk before the name can be, in whatever order a file system writes back the rest: after a crash or a
+power failure at any point the name either isn't there, and the step was acknowledged to nobody, or it is
+there with every byte, whether the step was acknowledged or not. Both are fine to go on from.
 
-A record is written to a temporary file, synced, linked to its name, and the directory is synced: after a
-crash at any point its name either isn't there or holds every byte. Linking fails where the name is there
-already, so that no record is ever overwritten. A file that ends early was therefore never
-acknowledged to anybody (a filesystem tore it), and the step before it is the last one. A file that is
-whole but fails its checksum was damaged later, and going on from before it would lose a step silently.
+A file that has its name and isn't whole (empty, torn, zeroed, a bit flipped) is therefore damage that came
+later. Nothing takes it for an unfinished write: going on from the step before it would lose a step
+silently. To go back is for a person to decide (`dbsp fsck --restore-to`).
+
+The newest record has a second name, `last`, which it is given once the first is on the disk. So a newest
+record that was deleted is missed, and comes back.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import logging
 import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
+from dbsp.state.identity import NAME
+from dbsp.state.sealed import seal, unseal
 from dbsp.state.sweep import delete
 
-_HEAD = b'{"checksum": "%s", "commit": '
-_HEAD_LENGTH = len(_HEAD) - 2 + 64
-_TAIL = b"}\n"
+LAST = Path("commits", "last")
+
+log = logging.getLogger("dbsp")
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class Commit:
 
     state: the manifest of live batches (`State.to_json`). changes: per view, the chunks of its delta.
     segments: every file this commit needs. stream, batch: the micro-batch that the step was, if it was
-    one, and the streaming query it belongs to. offsets: of the sources, as they give them. machine_clock:
+    one, and the streaming query it belongs to. offsets: digests of its checkpoint's files. machine_clock:
     nobody gave the step its clock. attempt: which try at the step it is, so that no two records are the same.
     """
 
@@ -66,21 +74,17 @@ class Commit:
             "segments": sorted(self.segments),
             "state": self.state,
         }
-        body = json.dumps(record, separators=(",", ":")).encode()
-        return _HEAD % hashlib.sha256(body).hexdigest().encode() + body + _TAIL
+        return seal("commit", record)
 
     @staticmethod
-    def from_bytes(data: bytes, where: str) -> Commit | None:
-        """None: the file ends early. Raises StateError for a damaged one."""
-        if not data.endswith(_TAIL):
-            return None
-        head, body = data[:_HEAD_LENGTH], data[_HEAD_LENGTH : -len(_TAIL)]
-        if head != _HEAD % hashlib.sha256(body).hexdigest().encode():
-            raise StateError(
-                f"{where}: damaged commit (its checksum differs); restore it from a backup, or delete it to "
-                "go back to the step before, and feed this one again"
-            )
-        record = json.loads(body)
+    def from_bytes(data: bytes, path: Path) -> Commit:
+        """Raises StateError for a damaged record, and for that of another step under this path's name."""
+        advice = (
+            f"restore it from a backup, or go back to a whole step: `dbsp fsck {path.parents[1]}` names it"
+        )
+        record: dict[str, Any] = unseal("commit", data, path, advice)  # type: ignore[assignment]
+        if path.name not in (LAST.name, f"{record['step']:012d}.json"):
+            raise StateError(f"{path}: damaged: the file is the record of step {record['step']}; {advice}")
         return Commit(
             step=record["step"],
             fingerprint=record["program"],
@@ -92,9 +96,61 @@ class Commit:
             batch=record["batch"],
             offsets=record["offsets"],
             waterlines=record["waterlines"],
-            machine_clock=record.get("machine_clock", False),
-            attempt=record.get("attempt", ""),
+            machine_clock=record["machine_clock"],
+            attempt=record["attempt"],
         )
+
+
+def record_path(root: Path, step: int) -> Path:
+    """Where a step's record is."""
+    return root / "commits" / f"{step:012d}.json"
+
+
+def recorded_steps(root: Path) -> list[int]:
+    """The steps that have a record, ascending. Raises StateError."""
+    try:
+        with disk(root):
+            names = os.listdir(root / "commits")
+    except StateError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        if (root / NAME).exists():
+            missing = f"{root / 'commits'}: damaged: the directory is missing; restore it from a backup"
+            raise StateError(missing) from None
+        return []
+    return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
+
+
+def load_commit(root: Path, step: int) -> Commit | None:
+    """The record of a step; None: there is none, or a writer has just forgotten it. Raises StateError."""
+    path = record_path(root, step)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StateError(f"{path}: can't be read: {error.strerror}") from None
+    return Commit.from_bytes(data, path)
+
+
+def mark_last(root: Path, step: int) -> None:
+    """Give the step's record its second name. One more witness, so that no failure of it matters."""
+    new = root / "commits" / "last.tmp"
+    try:
+        new.unlink(missing_ok=True)
+        os.link(record_path(root, step), new)
+        os.replace(new, root / LAST)
+    except OSError as error:
+        log.warning("%s: %s", new, error.strerror)
+
+
+def marked_last(root: Path) -> Commit | None:
+    """The record that was the newest, if it says so."""
+    try:
+        data = (root / LAST).read_bytes()
+        return Commit.from_bytes(data, root / LAST)
+    except (OSError, StateError):
+        return None
 
 
 def write_whole(path: Path, data: bytes, durable: bool = True) -> None:

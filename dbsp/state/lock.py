@@ -38,7 +38,9 @@ class Lock:
         """
         try:
             is_ours = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if not self._path.parent.exists():  # moved away, or not mounted: it may come back
+                raise StateError(f"{self._path.parent}: {error.strerror}") from error
             is_ours = False
         except OSError as error:
             raise StateError(f"{self._path}: can't be looked at: {error.strerror}") from error

@@ -11,45 +11,41 @@ never before, so that files of a running step are safe.
 from __future__ import annotations
 
 import errno
-import json
 import logging
 import os
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
+from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.segments import Segments
-from dbsp.sql.plans.declared import Declared
-from dbsp.state.commits import Commit, create_whole, sync, write_whole
+from dbsp.state.commits import (
+    LAST,
+    Commit,
+    create_whole,
+    load_commit,
+    mark_last,
+    marked_last,
+    record_path,
+    recorded_steps,
+    sync,
+    write_whole,
+)
+from dbsp.state.identity import NAME, Identity, of_another, read_identity, refuse_foreign
 from dbsp.state.lock import Lock, Overtaken
 from dbsp.state.places import local_path, scheme_of
 from dbsp.state.sweep import Sweep, delete
 
-FORMAT = 1
 RETAIN = 10
-_OURS = {"program.json", "program.json.tmp", "commits", "segments", "lock", "checkpoint"}
+# when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all
+VERIFY = ("open", "first read", "never")
 # what `link` fails with where there are no hard links, as on FAT
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
 
 log = logging.getLogger("dbsp")
-
-
-@dataclass(frozen=True)
-class Identity:
-    """The program a state directory belongs to. text: all of it, so that the directory can be queried.
-
-    functions: those that aren't in the text, as records.
-    """
-
-    name: str
-    fingerprint: str
-    text: str
-    timezone: str = "UTC"
-    functions: tuple[Declared, ...] = ()
 
 
 class Unsettled(StateError):
@@ -59,19 +55,29 @@ class Unsettled(StateError):
 class Store:
     """An open state directory. writable: holds the lock, and may commit.
 
-    durable: every commit is synced to disk; not for a directory that ends with the process.
+    durable: every commit is synced to disk; not for a directory that ends with the process. verify: see
+    `VERIFY`.
     """
 
-    def __init__(self, root: Path, durable: bool, retain: int, lock: Lock | None, temporary: bool) -> None:
+    def __init__(
+        self,
+        root: Path,
+        durable: bool,
+        retain: int,
+        lock: Lock | None,
+        temporary: bool,
+        verify: str = VERIFY[1],
+    ) -> None:
         self.root = root.absolute()  # Spark's workers have a working directory of their own
         self.durable = durable
         self.retain = retain
         self._lock = lock
         self._temporary = temporary
-        self.segments = Segments(self.root / "segments")
+        self.segments = Segments(self.root / "segments", verify=verify != "never")
         self._sweep = Sweep(self.segments)
         self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
         self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
+        self._damaged: set[int] = set()
         self.last: Commit | None = None
 
     # -- opening ------------------------------------------------------------------------------------
@@ -86,7 +92,11 @@ class Store:
 
     @staticmethod
     def open(
-        directory: str | Path, identity: Identity, retain: int = RETAIN, temporary: bool = False
+        directory: str | Path,
+        identity: Identity,
+        retain: int = RETAIN,
+        temporary: bool = False,
+        verify: str = VERIFY[1],
     ) -> Store:
         """The directory as its last commit left it; a new one where there is none. Takes the lock.
 
@@ -96,23 +106,24 @@ class Store:
             raise StateError(f"retain={retain}: at least the last commit must be kept; use retain=1 or more")
         root = local_root(directory)
         try:
-            _refuse_foreign(root)
+            refuse_foreign(root)
             root.mkdir(parents=True, exist_ok=True)
             lock = Lock(root / "lock")
         except OSError as error:
             raise StateError(f"{root}: can't be used for state: {error.strerror}") from None
         try:
-            store = Store(root, not temporary, retain, lock, temporary)
-            store._claim(identity)
-            store._recover()
-            store._sweep_leftovers()
+            store = Store(root, not temporary, retain, lock, temporary, verify)
+            with disk(root):
+                store._claim(identity)
+                store._recover(identity)
+                store._sweep_leftovers()
         except BaseException:
             lock.close()
             raise
         return store
 
     @staticmethod
-    def read(directory: str | Path) -> tuple[Store, Identity]:
+    def read(directory: str | Path, verify: str = VERIFY[1]) -> tuple[Store, Identity]:
         """For looking only: no lock, nothing changed, beside a writer too."""
         root = local_root(directory)
         if not root.is_dir():
@@ -120,56 +131,85 @@ class Store:
         identity = read_identity(root)
         if identity is None:
             raise StateError(f"{root}: no state directory (it has no program.json)")
-        store = Store(root, False, RETAIN, None, False)
-        store._recover()
+        store = Store(root, False, RETAIN, None, False, verify)
+        with disk(root):
+            while store.last is None and recorded_steps(
+                root
+            ):  # again where a writer has forgotten all that were listed
+                store._recover(identity)
         return store, identity
 
     def _claim(self, identity: Identity) -> None:
         found = read_identity(self.root)
-        if found is None or (found.fingerprint != identity.fingerprint and not _steps(self.root)):
-            # a program that failed before its first step leaves nothing to keep but a query's first offsets
-            rmtree(self.root / "checkpoint", ignore_errors=True)
-            (self.root / "segments").mkdir(exist_ok=True)
-            (self.root / "commits").mkdir(exist_ok=True)
-            record = {
-                "format": FORMAT,
-                "program": identity.name,
-                "fingerprint": identity.fingerprint,
-                "timezone": identity.timezone,
-                "text": identity.text,
-                "functions": [function.to_json() for function in identity.functions],
-            }
-            write_whole(self.root / "program.json", json.dumps(record, indent=1).encode(), self.durable)
-        elif found.fingerprint != identity.fingerprint:
-            raise StateError(
-                f"{self.root}: holds the state of '{found.name}' ({found.fingerprint[:12]}), which differs "
-                f"from '{identity.name}' ({identity.fingerprint[:12]}); use another state directory, or "
-                "delete this one to start from nothing"
-            )
+        if found is not None and found.fingerprint == identity.fingerprint:
+            return
+        if recorded_steps(self.root):
+            if found is not None:
+                raise of_another(self.root, found.name, found.fingerprint, identity)
+            return  # program.json was lost: the commits say whether they are this program's
+        # a program that failed before its first step leaves nothing to keep but a query's first offsets
+        rmtree(self.root / "checkpoint", ignore_errors=True)
+        (self.root / "segments").mkdir(exist_ok=True)
+        (self.root / "commits").mkdir(exist_ok=True)
+        write_whole(self.root / NAME, identity.to_bytes(), self.durable)
 
-    def _recover(self) -> None:
-        steps = sorted(_steps(self.root))
+    def _recover(self, identity: Identity) -> None:
+        """Find the last step. One that can't be read is not passed over; an older one may be missing."""
+        steps = self._with_marked(recorded_steps(self.root))
         for step in reversed(steps):
-            try:
-                commit = self._load(step)
-            except StateError as error:
-                if self.last is None:
-                    raise
-                log.warning("%s", error)  # a later step is whole; this one just can't be looked at
-                continue
-            if commit is None:
-                log.warning("%s: never fully written; going on from the step before it", self._path(step))
-                continue
             if self.last is None:
-                self.last = commit
-            self._needed[step] = commit.segments
-        if steps and self.last is None:
+                commit = self._load(step)
+            elif self._lock is not None and step <= self.last.step - self.retain:
+                break  # forgotten, but a power failure brought it back
+            else:
+                commit = self._load_old(step)
+            if commit is not None:
+                self.last = self.last or commit
+                self._needed[step] = commit.segments
+        if self.last is not None and self.last.fingerprint != identity.fingerprint:
+            raise of_another(self.root, "another program", self.last.fingerprint, identity)
+        if self._lock is not None:
+            self._refuse_lost_steps()
+            if not (self.root / NAME).exists():
+                write_whole(self.root / NAME, identity.to_bytes(), self.durable)
+
+    def _with_marked(self, steps: list[int]) -> list[int]:
+        """And the newest step, if its record was deleted. A writer puts the record back."""
+        marked = marked_last(self.root) if self._lock is not None else None
+        if marked is None or marked.step <= max(steps, default=0):
+            return steps
+        path = self._path(marked.step)
+        log.warning("%s: damaged: the file was missing, and is back from its second name '%s'", path, LAST)
+        os.link(self.root / LAST, path)
+        if self.durable:
+            sync(path.parent)
+        return [*steps, marked.step]
+
+    def _load_old(self, step: int) -> Commit | None:
+        """The record of a step before the last; of a damaged one only its name. `commit_of` then says so."""
+        try:
+            return self._load(step)
+        except StateError as error:
+            log.warning("%s", error)
+            self._damaged.add(step)
+            self._needed[step] = frozenset()
+            return None
+
+    def _refuse_lost_steps(self) -> None:
+        """A segment of step n was begun when step n − 1 was committed."""
+        last = self.last.step if self.last else 0
+        begun = [int(name[:12]) for name in os.listdir(self.root / "segments") if name[:12].isdigit()]
+        if begun and max(begun) > last + 1:
             raise StateError(
-                f"{self.root}: none of its {len(steps)} commits is readable; restore it from a backup"
+                f"{self.root / 'commits'}: damaged: step {max(begun) - 1} was committed, and the last record "
+                f"is that of step {last}; restore the directory from a backup, or go back to that step: "
+                f"`dbsp fsck {self.root} --restore-to {last}`"
             )
 
     def _sweep_leftovers(self) -> None:
-        """Delete what steps that died wrote, and records that end early."""
+        """Delete what steps that died wrote."""
+        if self._damaged:
+            return  # what they need may be wanted yet, when they come back from a backup
         kept = frozenset().union(*self._needed.values())
         for entry in os.scandir(self.root / "segments"):
             if entry.name not in kept:
@@ -177,7 +217,7 @@ class Store:
         for entry in os.scandir(self.root / "commits"):
             if entry.name.endswith(".tmp"):
                 delete(Path(entry.path))
-        for step in _steps(self.root):
+        for step in recorded_steps(self.root):
             if step not in self._needed:
                 self._path(step).unlink()
         if self.durable and self.last is not None:
@@ -214,6 +254,7 @@ class Store:
             if not self._is_there(commit):
                 raise self._not_committed(commit.step, error) from error
         self.settle(commit)
+        mark_last(self.root, commit.step)
         self._forget()
 
     def settle(self, commit: Commit) -> bool:
@@ -264,6 +305,11 @@ class Store:
         if self.last is not None and step == self.last.step:
             return self.last
         commit = self._load(step) if step in self._needed else None
+        if commit is None and self.steps and self.steps[0] < step < self.steps[-1]:
+            raise StateError(
+                f"{self._path(step)}: damaged: the file is missing; what step {step} changed, and the views "
+                "as of it, can't be looked at: the steps after it don't need it"
+            )
         if commit is None:
             kept = f"steps {self.steps[0]} to {self.steps[-1]} are" if self.steps else "no step is"
             raise StateError(f"{self.root}: step {step} is not kept; {kept} (retain={self.retain})")
@@ -302,17 +348,10 @@ class Store:
         self._sweep.beside()
 
     def _load(self, step: int) -> Commit | None:
-        path = self._path(step)
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:  # a writer forgot it meanwhile
-            return None
-        except OSError as error:
-            raise StateError(f"{path}: can't be read: {error.strerror}") from None
-        return Commit.from_bytes(data, str(path))
+        return load_commit(self.root, step)
 
     def _path(self, step: int) -> Path:
-        return self.root / "commits" / f"{step:012d}.json"
+        return record_path(self.root, step)
 
 
 def _remove(directory: str, process: int) -> None:
@@ -330,45 +369,3 @@ def local_root(directory: str | Path) -> Path:
         return Path(local_path(str(directory)))
     except Error as error:
         raise StateError(str(error)) from None
-
-
-def read_identity(root: Path) -> Identity | None:
-    """Which program the directory belongs to; None: it is new. Raises StateError."""
-    path = root / "program.json"
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        version = record["format"]
-        if version > FORMAT:
-            raise StateError(
-                f"{root}: written by a newer dbsp (format {version}, this one reads {FORMAT}); upgrade dbsp"
-            )
-        functions = tuple(Declared.from_json(each) for each in record.get("functions", ()))
-        return Identity(
-            record["program"], record["fingerprint"], record["text"], record["timezone"], functions
-        )
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise StateError(f"{path}: can't be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise StateError(f"{path}: not a program.json of dbsp; use another directory for state") from None
-
-
-def _refuse_foreign(root: Path) -> None:
-    if root.exists() and not root.is_dir():
-        raise StateError(f"{root}: is a file; state needs a directory")
-    if root.is_dir() and not (root / "program.json").exists():
-        strange = sorted({entry.name for entry in os.scandir(root)} - _OURS)
-        if strange:
-            raise StateError(
-                f"{root}: is no state directory (it holds '{strange[0]}' and no program.json); "
-                "use an empty or a new directory"
-            )
-
-
-def _steps(root: Path) -> list[int]:
-    try:
-        names = [entry.name for entry in os.scandir(root / "commits")]
-    except FileNotFoundError:
-        return []
-    return [int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit()]

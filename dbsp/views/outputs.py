@@ -10,7 +10,7 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
-from dbsp.circuits.steps.contents import open_chunk
+from dbsp.circuits.steps.contents import Owner, open_chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
@@ -54,14 +54,14 @@ def contents_of(
     """What a view holds in some state."""
     kept = program.circuit.output(view).kept
     chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
-    parts = open_chunks(program.circuit.stored(kept), chunks, store.segments)
+    parts = open_chunks(program.circuit, kept, chunks, store.segments)
     return Contents(view, arrow_schema(program.views[view]), parts, spark)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
     """What a step changed in a view."""
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
-    parts = open_chunks(layout_of(program.circuit, view), chunks, store.segments) if chunks else []
+    parts = open_chunks(program.circuit, program.circuit.output(view).changes, chunks, store.segments)
     return ViewChanges(view, changes_schema(program, view), parts)
 
 
@@ -79,11 +79,17 @@ def state_of(program: Program, commit: Commit | None) -> State:
     return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
 
 
+def check_state(program: Program, state: State, segments: Segments) -> None:
+    """Compare all that is stored with its checksums. Raises DamagedChunk. O(state)."""
+    for node, spine in state.spines.items():
+        segments.check_all(spine.chunks(), Owner(program.circuit, node))
+
+
 def layout_of(circuit: Circuit, view: str) -> Layout:
     """How a view's changes are stored."""
     return circuit.stored(circuit.output(view).changes)
 
 
-def open_chunks(layout: Layout, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
-    """Stored batches, mapped: they stay readable when their files are deleted."""
-    return [open_chunk(layout, chunk, segments).zset for chunk in chunks]
+def open_chunks(circuit: Circuit, node: int, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
+    """Stored batches of a node, mapped: they stay readable when their files are deleted."""
+    return [open_chunk(circuit, node, chunk, segments).zset for chunk in chunks]

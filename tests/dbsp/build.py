@@ -66,3 +66,17 @@ def pipeline(state: Path | None = None, **options: Any) -> Pipeline:
     """Over `votes_program`, in process."""
     compiled = options.pop("program", None) or votes_program()
     return Pipeline(compiled, runner="inline", state=state, **options)
+
+
+STEPS = 4
+
+
+def feed(p: Pipeline) -> None:
+    """The rest of the steps; each is a function of its number."""
+    for step in range(p.last_step + 1, STEPS + 1):
+        p.insert("votes", [(user, user % step) for user in range(10)])
+        if step > 1:
+            p.delete("votes", [(user, user % (step - 1)) for user in range(5)])
+        p.upsert("customer", [{"id": step % 3, "name": f"{step}"}])
+        p.insert("event", [(step, None)])
+        p.step()

@@ -30,6 +30,7 @@ def run_program(
     changelog: str = "retract",
     partitions: int | None = None,
     ui: bool = False,
+    verify: str = "first read",
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
@@ -42,7 +43,9 @@ def run_program(
     spark = session(ui=ui)
     if ui:
         click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
-    with Pipeline(program, define=define, state=state, spark=spark, partitions=partitions) as pipeline:
+    with Pipeline(
+        program, define=define, state=state, spark=spark, partitions=partitions, verify=verify
+    ) as pipeline:
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()
         with display(shown_as, pipeline, steps, changelog) as shown, stopping(shown) as stop:

@@ -1,18 +1,35 @@
 """The checkpoint of a streaming query: which input makes which batch.
 
 Spark renames its files into place and leaves them to the page cache. Were they lost in a power failure that
-a commit survived, the batch after the failure would hold other input under the same number, and be skipped as
-done. So they reach the disk before a step that they describe is committed.
+a commit survived, the batch after the failure would hold other input under the same number, and be skipped
+as done. So what a batch needs reaches the disk before its step is committed, and the commit keeps a digest
+of it.
+
+Our commit says which batch is the last. Before a query starts, whatever belongs to a later batch is
+dropped: the state doesn't hold it, so it is planned anew, and a power failure may have left it empty, at
+which Spark stops for ever. So is Spark's own list of batches that are done: it repeats what our commits
+say. The last batch is then run once more, and skipped. What the commit does have a digest of must be as it
+was.
+
+A query that starts again reads: `metadata`; the last two of `offsets/`; of each source's log the last
+compact file, which repeats all before it, and those after it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 
-from dbsp.state.commits import sync
+import xxhash
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import StateError
+from dbsp.state.commits import Commit, sync
+
+_COMPACT = ".compact"
 
 
 class Checkpoint:
@@ -20,24 +37,105 @@ class Checkpoint:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._synced: set[Path] = set()
+        self._digests: dict[str, str] = {}
 
     @property
     def stream(self) -> str:
         """The id of the query, the same after a restart."""
-        return str(json.loads((self.root / "metadata").read_text())["id"])
+        with disk(self.root):
+            return str(json.loads((self.root / "metadata").read_text())["id"])
 
-    def sync(self) -> None:
-        """Put what says which input the planned batches hold on the disk."""
-        planned = set(self._planned())
-        new = planned - self._synced
-        for path in (*new, *{path.parent for path in new}):
-            with suppress(FileNotFoundError):  # Spark deletes what is long past, whenever it likes
-                sync(path)
-        self._synced = planned
+    def record(self, durable: bool) -> dict[str, str]:
+        """Digests of the files that the planned batches need, by path; durable: once they are on disk."""
+        with disk(self.root):
+            needed = list(self._needed())
+            new = [path for path in needed if path not in self._digests]
+            if durable:
+                for path in (*new, *{str(Path(path).parent) for path in new}):
+                    sync(self.root / path)
+            known = {**self._digests, **{path: _digest(self.root / path) for path in new}}
+        self._digests = {path: known[path] for path in needed}
+        return self._digests
 
-    def _planned(self) -> Iterator[Path]:
-        yield self.root / "metadata"
+    def settle(self, last: Commit | None) -> None:
+        """Make it what the state's last commit says it was. Raises StateError where that can't be."""
+        with disk(self.root):
+            if last is None or last.batch is None:
+                rmtree(self.root, ignore_errors=True)  # the state holds nothing of it
+                return
+            self.check(last)
+            for path in self._beyond(last):
+                path.unlink(missing_ok=True)
+
+    def check(self, last: Commit) -> None:
+        """Raises StateError unless all files that the commit's batch needs are as they were."""
+        for name, digest in recorded(last).items():
+            path = self.root / name
+            try:
+                with disk(path):
+                    problem = (
+                        "" if _digest(path) == digest else "isn't what it was when its batch was committed"
+                    )
+            except StateError as error:
+                if not isinstance(error.__cause__, FileNotFoundError):
+                    raise
+                problem = "is missing"
+            if problem:
+                raise StateError(
+                    f"{path}: damaged: the file {problem}, so where the input of step {last.step} ended "
+                    "isn't known; "
+                    "restore the state directory from a backup, or go back to a step that is whole: "
+                    f"`dbsp fsck {self.root.parent}` names it"
+                )
+
+    def _needed(self) -> Iterator[str]:
+        yield "metadata"
+        yield from self._last_of("offsets", 2)
+        for log in self._logs():
+            numbers = _numbers(self.root / log)
+            compact = max((n for n, name in numbers.items() if name.endswith(_COMPACT)), default=-1)
+            yield from (f"{log}/{name}" for n, name in sorted(numbers.items()) if n >= compact)
+
+    def _last_of(self, directory: str, count: int) -> list[str]:
+        numbers = _numbers(self.root / directory)
+        return [f"{directory}/{numbers[n]}" for n in sorted(numbers)[-count:]]
+
+    def _logs(self) -> list[str]:
+        """The directories of the sources."""
         sources = self.root / "sources"
-        for directory in (self.root / "offsets", *(sources.iterdir() if sources.exists() else ())):
-            yield from (path for path in directory.iterdir() if not path.name.endswith((".tmp", ".tmp.crc")))
+        return sorted(f"sources/{each.name}" for each in sources.iterdir()) if sources.exists() else []
+
+    def _beyond(self, last: Commit) -> Iterator[Path]:
+        """Files of batches after the last one, Spark's list of what is done, and its own checksums of all."""
+        kept = recorded(last)
+        for directory in ("offsets", *self._logs()):
+            greatest = max(
+                (_number(Path(name).name) for name in kept if name.startswith(f"{directory}/")), default=-1
+            )
+            numbers = _numbers(self.root / directory)
+            yield from (self.root / directory / name for n, name in numbers.items() if n > greatest)
+        yield from (path for path in (self.root / "commits").glob("*") if path.is_file())
+        yield from self.root.rglob(".*.crc")
+        yield from self.root.rglob(".*.tmp")
+
+
+def recorded(commit: Commit) -> Mapping[str, str]:
+    """The digests that a commit keeps of the checkpoint."""
+    return commit.offsets if isinstance(commit.offsets, dict) else {}
+
+
+def _numbers(directory: Path) -> dict[int, str]:
+    """The files of a log that Spark reads, by their numbers."""
+    with suppress(FileNotFoundError):
+        names: Iterable[str] = [path.name for path in directory.iterdir()]
+        return {_number(name): name for name in names if _number(name) >= 0}
+    return {}
+
+
+def _number(name: str) -> int:
+    stem = name.removesuffix(_COMPACT)
+    return int(stem) if stem.isdigit() else -1
+
+
+def _digest(path: Path) -> str:
+    return xxhash.xxh3_64_hexdigest(path.read_bytes())

@@ -10,12 +10,13 @@ keeps no other sink from getting it; it gets it before anything else happens.
 
 from __future__ import annotations
 
-import json
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.months import as_integers, to_integers
+from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -32,12 +34,13 @@ from dbsp.pipeline.errors import DeliveryError
 from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, is_file, path_of
 from dbsp.pipeline.spark.written import written_options
 from dbsp.running.spark.intervals import with_intervals
-from dbsp.running.spark.messages import first_line
+from dbsp.running.spark.messages import first_line, own_error
 from dbsp.running.spark.runner import spark_of
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.compiler.targets.format_columns import FILLED
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
-from dbsp.state.commits import write_whole
+from dbsp.state.commits import sync
+from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.views.outputs import layout_of
 from dbsp.views.shapes import Records, retracts, upserts
 
@@ -57,6 +60,8 @@ class Reading:
     """
 
     root: str
+    owner: str
+    verify: bool
     chunks: tuple[Chunk, ...]
     layout: Layout
     schema: pa.Schema
@@ -65,7 +70,7 @@ class Reading:
     step: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        segments = Segments(self.root)
+        segments = Segments(self.root, verify=self.verify)
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 records = self._records(segments, task)
@@ -86,7 +91,9 @@ class Reading:
         return upserts(mine.consolidate(), self.key)
 
     def _changes(self, segments: Segments, chunk: Chunk) -> ZSet:
-        return Batch.from_stored(segments.open(chunk, self.layout.stored_schema), self.layout).zset
+        return Batch.from_stored(
+            segments.open(chunk, self.layout.stored_schema, self.owner), self.layout
+        ).zset
 
     def _column(self, records: Records, source: int | str | None, kind: pa.DataType) -> pa.Array:
         rows = records.rows
@@ -114,6 +121,8 @@ def reading_of(pipeline: Pipeline, insert: Insert, step: int, chunks: Sequence[l
     }
     return Reading(
         str(pipeline.store.segments.root),
+        f"the changes of view '{insert.view}' in step {step}",
+        pipeline.store.segments.verify,
         tuple(map(Chunk.from_json, chunks)),
         layout_of(pipeline.program.circuit, insert.view),
         pa.schema([pa.field(column.name, column.type) for column in columns]),
@@ -131,8 +140,8 @@ class Sinks:
     """
 
     pipeline: Pipeline
-    _delivered: dict[str, int] = field(default_factory=dict)
-    _recorded: dict[str, int] = field(default_factory=dict)
+    _delivered: dict[str, Delivery] = field(default_factory=dict)
+    _recorded: dict[str, Delivery] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         program = self.pipeline.program
@@ -140,9 +149,9 @@ class Sinks:
         for target in self.targets:
             if is_file(program.tables[target]):
                 check_scheme(self.spark, program.tables[target])
-        self._record = self.pipeline.store.root / "delivered.json"
-        if self._record.exists():
-            self._delivered = json.loads(self._record.read_text())
+        root = self.pipeline.store.root
+        self._delivered = read_delivered(root)
+        check_delivered(root, self._delivered, self.pipeline.last_step)
         self._recorded = dict(self._delivered)
 
     @cached_property
@@ -160,7 +169,7 @@ class Sinks:
         last = self.pipeline.last_step
         if not self.targets or not last:
             return
-        first = min(self._delivered.get(target, 0) for target in self.targets) + 1
+        first = min(self._step_of(target) for target in self.targets) + 1
         kept = self.pipeline.store.steps[0]
         if first < kept:
             raise StateError(
@@ -172,7 +181,7 @@ class Sinks:
 
     def deliver(self, step: int) -> None:
         """Write a kept step's changes to all sinks that don't have them. Raises the first DeliveryError."""
-        due = [target for target in self.targets if self._delivered.get(target, 0) < step]
+        due = [target for target in self.targets if self._step_of(target) < step]
         changes = self.pipeline.store.commit_of(step).changes if due else {}
         failed: list[DeliveryError] = []
         for name in due:
@@ -183,15 +192,16 @@ class Sinks:
                 if frames:
                     self._write(target, step, reduce(DataFrame.unionByName, frames))
             except Exception as error:  # a format is anybody's code, and the step is true all the same
-                what = f"table '{name}': step {step} was not written: {first_line(error)}"
+                why = own_error(error) or first_line(error)
+                what = f"table '{name}': step {step} was not written: {why}"
                 failed.append(DeliveryError(f"{target.location}: {what}", step, name))
                 failed[-1].__cause__ = error
             else:
-                self._delivered[name] = step
+                self._delivered[name] = Delivery(step, path_of(target) if is_file(target) else None)
         try:
             self._note()
-        except OSError as error:
-            what = f"{self._record}: can't note that step {step} was written: {error.strerror}"
+        except StateError as error:
+            what = f"can't note that step {step} was written: {error}"
             raise DeliveryError(what, step, ", ".join(due)) from error
         for other in failed[1:]:
             log.error("%s", other)
@@ -201,8 +211,12 @@ class Sinks:
     def _note(self) -> None:
         """Put on disk what was delivered."""
         if self._recorded != self._delivered:
-            write_whole(self._record, json.dumps(self._delivered).encode(), self.pipeline.store.durable)
+            write_delivered(self.pipeline.store.root, self._delivered, self.pipeline.store.durable)
             self._recorded = dict(self._delivered)
+
+    def _step_of(self, target: str) -> int:
+        """The last step that it has."""
+        return self._delivered[target].step if target in self._delivered else 0
 
     def _changes(self, target: Table, insert: Insert, step: int, chunks: Sequence[list[object]]) -> DataFrame:
         """The view's changes as the target's columns, read by the executors."""
@@ -229,6 +243,28 @@ class Sinks:
         partial, final = (jvm.org.apache.hadoop.fs.Path(f"{path}/{child}") for child in ("_partial", name))
         changes.write.format(form).options(**options).mode("overwrite").save(partial.toString())
         files = final.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        local = _local(files, partial) if self.pipeline.store.durable else None
+        if local is not None:
+            _sync_all(local)
         files.delete(final, True)
         if not files.rename(partial, final):
             raise Error(f"{path}/{name}: can't be written")
+        if local is not None:
+            with disk(local.parent):
+                sync(local.parent)
+                sync(local.parent.parent)
+
+
+def _local(files: Any, path: Any) -> Path | None:
+    """The path on a local disk, or None: another file system has rules of its own for what is durable."""
+    uri = files.makeQualified(path).toUri()
+    return Path(uri.getPath()) if uri.getScheme() == "file" else None
+
+
+def _sync_all(directory: Path) -> None:
+    """Put a directory of files on the disk, before a record says that they were written."""
+    with disk(directory):
+        for folder, _, names in os.walk(directory):
+            for name in names:
+                sync(Path(folder, name))
+            sync(Path(folder))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, lit
 
-from dbsp.circuits.errors import DataError
+from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk, SegmentWriter
 from dbsp.circuits.traces.zset import ZSet
@@ -31,7 +31,7 @@ from dbsp.sql.plans.types import UnsupportedType, arrow_type
 if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline
 
-# What `Staging` gives per task: the table's position, and a pickled list of chunks or a DataError.
+# What `Staging` gives per task: the table's position, and a pickled list of chunks or an Error.
 STAGED = "relation int, staged binary"
 
 
@@ -46,10 +46,10 @@ class Staging:
     timezone: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staged: list[Chunk] | DataError
+        staged: list[Chunk] | Error
         try:
             staged = self._write(batches)
-        except DataError as error:
+        except (DataError, StateError) as error:
             for _ in batches:  # a worker whose input was left unread is not used again
                 pass
             staged = error
@@ -134,11 +134,11 @@ def check(staging: Staging, frame: DataFrame) -> None:
 
 
 def collect(pipeline: Pipeline, staged: DataFrame) -> list[tuple[int, Chunk]]:
-    """(relation, chunk) of all tasks, in order. Raises the first task's DataError, and then keeps no file."""
+    """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
     found = [(relation, chunk) for relation, value in values if isinstance(value, list) for chunk in value]
     for _, value in values:
-        if isinstance(value, DataError):
+        if isinstance(value, Error):
             pipeline.store.discard({chunk.segment for _, chunk in found})
             raise value
     return found

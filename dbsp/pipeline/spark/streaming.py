@@ -106,6 +106,7 @@ class _Run:
 
     def run(self, once: bool, every: float | None) -> int:
         self.pipeline.deliver()
+        self.checkpoint.settle(self.pipeline.store.last)
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -192,14 +193,12 @@ class _Run:
         if self.pipeline.committed(stream, batch):
             return
         self.began = time.monotonic()
-        synced = self.syncing.submit(self.checkpoint.sync) if self.pipeline.store.durable else None
+        recorded = self.syncing.submit(self.checkpoint.record, self.pipeline.store.durable)
         try:
             files = self._files(batch)
             for relation, chunk in self._collected(staged, files):
                 self.pipeline.change(self.tables[relation].name, chunk)
-            if synced is not None:
-                synced.result()
-            changes = self.pipeline.step(stream=stream, batch=batch)
+            changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
         except BaseException:
             self.pipeline.discard()
             raise

@@ -7,9 +7,10 @@ import re
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from dbsp.circuits.errors import Error
+from dbsp.circuits.errors import Error, StateError
 
 _OF_CSV_HEADER = re.compile(r"(Header|Schema)( length)?:|Expected:")
+_OWN = re.compile(r"circuits\.errors\.(?:StateError|DamagedChunk): (.+)")
 # Those that PySpark knows, and any other Java exception.
 SparkFailure = (PySparkException, Py4JJavaError)
 
@@ -29,6 +30,12 @@ def foreseen(error: BaseException) -> Error | None:
 def worker_died(error: Exception) -> bool:
     """Whether a job failed because the process of a task ended: it can be tried again."""
     return isinstance(error, Py4JJavaError) and "Python worker exited unexpectedly" in first_line(error)
+
+
+def own_error(error: Exception) -> StateError | None:
+    """What a task found wrong with the state, where that is why Spark failed."""
+    found = _OWN.findall(str(error))
+    return StateError(found[-1]) if found else None
 
 
 def first_line(error: Exception) -> str:

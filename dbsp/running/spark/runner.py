@@ -65,6 +65,7 @@ class SparkRunner:
             self._broadcast(work.circuit),
             work.state,
             work.segments.root,
+            work.segments.verify,
             work.segment,
             work.step,
             work.clock,

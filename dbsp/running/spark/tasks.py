@@ -62,6 +62,7 @@ class Step:
     circuit: Broadcast[Circuit]
     state: State
     root: str
+    verify: bool
     segment: str
     number: int
     clock: datetime | None
@@ -71,7 +72,7 @@ class Step:
 
     def run(self, levels: range, partition: int, share: Share, received: Sequence[Blob]) -> Iterator[Record]:
         """The task's outcome and blobs. An error stops here the tasks that would need its blobs."""
-        segments = _segments(self.root)
+        segments = _segments(self.root, self.verify)
         segments.keep(self.state.segments())
         ordered = sorted(received, key=lambda blob: (blob.node, blob.source))
         task = Task(
@@ -135,8 +136,8 @@ class NextStage:
 
 
 @lru_cache(maxsize=8)
-def _segments(root: str) -> Segments:
-    return Segments(root)
+def _segments(root: str, verify: bool) -> Segments:
+    return Segments(root, verify=verify)
 
 
 def _attempt() -> int:

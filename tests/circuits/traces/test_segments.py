@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces.segments import Chunk, Segments, SegmentWriter
 
 SCHEMA = pa.schema([("x", pa.int64())])
@@ -54,3 +54,47 @@ def test_reading_allocates_nothing(tmp_path: Path) -> None:
     batch = Segments(tmp_path).open(chunk, SCHEMA)
     assert pa.total_allocated_bytes() - before < 1 << 12
     assert batch.num_rows == 1 << 18
+
+
+def flipped(path: Path, byte: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 4
+    path.unlink()  # a mapped file isn't changed under its reader
+    path.write_bytes(content)
+
+
+def test_a_chunk_is_compared_with_its_checksum_once(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, "a.seg", durable=False)
+    first, second = (writer.write(pa.RecordBatch.from_pydict({"x": [i]}, schema=SCHEMA)) for i in (1, 2))
+    writer.close()
+    segments = Segments(tmp_path)
+    segments.open(first, SCHEMA)
+    flipped(tmp_path / "a.seg", first.offset + first.length - 8)
+    assert segments.open(first, SCHEMA).to_pydict() == {"x": [1]}
+    segments.forget({"a.seg"})
+    with pytest.raises(DamagedChunk, match=r"a.seg: damaged: the chunk of the votes at byte 0 differs from"):
+        segments.open(first, SCHEMA, "the votes")
+    assert segments.open(second, SCHEMA).to_pydict() == {"x": [2]}
+    assert Segments(tmp_path, verify=False).open(first, SCHEMA).to_pydict() == {"x": [5]}
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_segment_that_ends_early_is_named(tmp_path: Path, verify: bool) -> None:
+    writer = SegmentWriter(tmp_path, "a.seg", durable=False)
+    chunk = writer.write(pa.RecordBatch.from_pydict({"x": list(range(100))}, schema=SCHEMA))
+    writer.close()
+    for size in (chunk.length - 1, 10, 0):
+        (tmp_path / "a.seg").write_bytes((tmp_path / "a.seg").read_bytes()[:size])
+        with pytest.raises(
+            DamagedChunk, match=r"a.seg: damaged: the chunk at byte 0 ends early; `dbsp fsck "
+        ):
+            Segments(tmp_path, verify=verify).open(chunk, SCHEMA)
+
+
+def test_without_verification_what_arrow_can_not_read_is_named_too(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, "a.seg", durable=False)
+    chunk = writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA))
+    writer.close()
+    (tmp_path / "a.seg").write_bytes(bytes(chunk.length))
+    with pytest.raises(DamagedChunk, match=r"a.seg: damaged: the chunk at byte 0 is no Arrow batch"):
+        Segments(tmp_path, verify=False).open(chunk, SCHEMA)

@@ -22,6 +22,7 @@ from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running import inline
+from dbsp.state import commits
 from dbsp.views.changes import Changes
 from dbsp.views.shapes import Shape
 from tests.dbsp.build import pipeline
@@ -80,7 +81,8 @@ def leftovers(p: Pipeline) -> set[str]:
     """Files that nothing refers to."""
     needed = {name for step in p.store.steps for name in p.store.commit_of(step).segments}
     records = {f"{step:012d}.json" for step in p.store.steps}
-    return {*os.listdir(p.store.root / "segments"), *os.listdir(p.store.root / "commits")} - needed - records
+    there = {*os.listdir(p.store.root / "segments"), *os.listdir(p.store.root / "commits")}
+    return there - needed - records - {commits.LAST.name}
 
 
 def lines(p: Pipeline, changes: Changes) -> list[str]:

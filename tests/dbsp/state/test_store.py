@@ -15,7 +15,9 @@ import pytest
 import dbsp.state.commits
 from dbsp.circuits.errors import StateError
 from dbsp.state.commits import Commit
-from dbsp.state.store import FORMAT, Identity, Store
+from dbsp.state.identity import FORMAT, Identity
+from dbsp.state.sealed import seal
+from dbsp.state.store import Store
 
 IDENTITY = Identity("program.sql", "f1", "-- text")
 
@@ -56,7 +58,7 @@ def test_a_commit_reads_back_as_it_was(tmp_path):
         offsets={"t": "ü"},
         waterlines={"t.ts": 5},
     )
-    with_clock = Commit.from_bytes(whole.to_bytes(), "here")
+    with_clock = Commit.from_bytes(whole.to_bytes(), Path("s", "commits", "000000000001.json"))
     assert with_clock == whole
     assert json.loads(whole.to_bytes())["commit"]["batch"] == 7
 
@@ -111,7 +113,7 @@ def test_a_file_system_without_hard_links_is_told(tmp_path, monkeypatch):
         StateError, match=r"step 2 was not committed: .* hard link, which this file system may"
     ):
         store.commit(commit(2))
-    assert os.listdir(tmp_path / "commits") == [record(store, 1).name]
+    assert not record(store, 2).exists()
 
 
 def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
@@ -133,42 +135,93 @@ def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 40, 90, -2, -1])
-def test_a_torn_commit_was_never_made(tmp_path, kept):
+def test_a_torn_commit_was_whole_once(tmp_path, kept):
+    """It has its name, and its bytes were on disk before."""
     store = filled(tmp_path, 3)
     store.close()
     whole = record(store, 3).read_bytes()
     record(store, 3).write_bytes(whole[:kept])
-    again = Store.open(tmp_path, IDENTITY)
-    assert again.last == commit(2, "2.seg")
-    assert segments(again) == {"1.seg", "2.seg"}
-    assert not record(store, 3).exists()
-
-
-def test_a_damaged_last_commit_is_refused_with_what_to_do(tmp_path):
-    store = filled(tmp_path, 3)
-    store.close()
-    record(store, 3).write_bytes(record(store, 3).read_bytes().replace(b'"step":3', b'"step":4'))
-    with pytest.raises(StateError, match=r"000000000003.json: damaged commit .*; restore .* or delete it"):
+    with pytest.raises(StateError, match=r"000000000003.json: damaged: .*; restore .* `dbsp fsck "):
         Store.open(tmp_path, IDENTITY)
-    record(store, 3).unlink()
-    assert Store.open(tmp_path, IDENTITY).last == commit(2, "2.seg")
+    with pytest.raises(StateError, match=r"000000000003.json: damaged"):
+        Store.read(tmp_path)
+    assert segments(store) == {"1.seg", "2.seg", "3.seg"}
+    record(store, 3).write_bytes(whole)
+    assert Store.open(tmp_path, IDENTITY).last == commit(3, "3.seg")
 
 
-def test_a_damaged_old_commit_only_can_t_be_looked_at(tmp_path):
+def test_a_record_under_another_name_is_no_step(tmp_path):
     store = filled(tmp_path, 3)
     store.close()
-    record(store, 1).write_bytes(b"{}\n")
+    record(store, 3).write_bytes(record(store, 2).read_bytes())
+    with pytest.raises(StateError, match=r"000000000003.json: damaged: the file is the record of step 2"):
+        Store.open(tmp_path, IDENTITY)
+
+
+def test_a_damaged_old_commit_only_can_t_be_looked_at(tmp_path, caplog):
+    store = filled(tmp_path, 3)
+    store.close()
+    whole = record(store, 2).read_bytes()
+    record(store, 2).write_bytes(b"{}\n")
     again = Store.open(tmp_path, IDENTITY)
     assert again.last == commit(3, "3.seg")
-    assert again.steps == [2, 3]
+    with pytest.raises(StateError, match=r"000000000002.json: damaged"):
+        again.commit_of(2)
+    assert "000000000002.json: damaged" in caplog.text
+    again.close()
+    record(store, 2).unlink()
+    again = Store.open(tmp_path, IDENTITY)
+    with pytest.raises(StateError, match="the file is missing"):
+        again.commit_of(2)
+    again.close()
+    record(store, 2).write_bytes(whole)  # from a backup: what it needs was left alone
+    assert Store.read(tmp_path)[0].commit_of(2) == commit(2, "2.seg")
 
 
-def test_without_any_whole_commit_it_is_not_taken_for_new(tmp_path):
-    store = filled(tmp_path, 1)
+def test_records_that_were_lost_are_missed(tmp_path):
+    store = filled(tmp_path, 4)
+    write(store, "000000000004-abc-1.trace")
     store.close()
-    record(store, 1).write_bytes(b"")
-    with pytest.raises(StateError, match="none of its 1 commits is readable"):
+    (tmp_path / "commits" / "last").unlink()
+    for step in (3, 4):
+        record(store, step).unlink()
+    with pytest.raises(StateError, match="step 3 was committed, and the last record is that of step 2"):
         Store.open(tmp_path, IDENTITY)
+    for step in (1, 2):
+        record(store, step).unlink()
+    with pytest.raises(StateError, match="last record is that of step 0"):
+        Store.open(tmp_path, IDENTITY)
+    (tmp_path / "commits").rmdir()
+    with pytest.raises(StateError, match="commits: damaged: the directory is missing"):
+        Store.open(tmp_path, IDENTITY)
+
+
+def test_the_newest_record_has_a_second_name(tmp_path, caplog):
+    store = filled(tmp_path, 3)
+    store.close()
+    record(store, 3).unlink()
+    again = Store.open(tmp_path, IDENTITY)
+    assert again.last == commit(3, "3.seg")
+    assert "000000000003.json: damaged: the file was missing" in caplog.text
+    again.commit(commit(4, write(again, "4.seg")))
+    again.close()
+    (tmp_path / "commits" / "last").write_bytes(b"")  # under both names: they are one file
+    with pytest.raises(StateError, match=r"000000000004.json: damaged: the file is empty"):
+        Store.open(tmp_path, IDENTITY)
+    (tmp_path / "commits" / "last").unlink()
+    record(store, 4).unlink()
+    assert Store.open(tmp_path, IDENTITY).last == commit(3, "3.seg")  # without any witness
+
+
+def test_a_lost_program_json_is_written_anew_by_its_program(tmp_path):
+    filled(tmp_path, 2).close()
+    (tmp_path / "program.json").unlink()
+    with pytest.raises(StateError, match="no state directory"):
+        Store.read(tmp_path)
+    with pytest.raises(StateError, match="which differs from"):
+        Store.open(tmp_path, Identity("other.sql", "f2", ""))
+    Store.open(tmp_path, IDENTITY).close()
+    assert Store.read(tmp_path)[1] == IDENTITY
 
 
 def test_old_commits_go_with_what_only_they_need(tmp_path):
@@ -220,18 +273,24 @@ def test_another_program_s_state_is_refused(tmp_path):
     Store.open(tmp_path, IDENTITY).close()
 
 
-def test_a_newer_format_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "said"), [(1, "older dbsp .format 1"), (FORMAT + 1, "newer dbsp .*upgrade")]
+)
+def test_another_format_is_refused(tmp_path, number, said):
     filled(tmp_path, 1).close()
-    path = tmp_path / "program.json"
-    path.write_text(path.read_text().replace(f'"format": {FORMAT}', f'"format": {FORMAT + 1}'))
-    with pytest.raises(StateError, match=rf"newer dbsp \(format {FORMAT + 1}.*upgrade dbsp"):
+    record = {"format": number, "program": "program.sql"}
+    content = json.dumps(record, indent=1).encode() if number == 1 else seal("state of", record)
+    (tmp_path / "program.json").write_bytes(content)
+    with pytest.raises(StateError, match=said):
         Store.open(tmp_path, IDENTITY)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "x"}', "\0"])
 def test_a_strange_program_json_is_refused(tmp_path, content):
     (tmp_path / "program.json").write_text(content)
-    with pytest.raises(StateError, match=r"not a program\.json of dbsp"):
+    with pytest.raises(
+        StateError, match=r"program\.json: damaged: .*; restore it from a backup, or delete it"
+    ):
         Store.open(tmp_path, IDENTITY)
 
 
@@ -306,10 +365,11 @@ def test_the_directory_is_synced_before_the_step_is_acknowledged(tmp_path, monke
     order = []
     fsync, link = os.fsync, os.link
     monkeypatch.setattr(os, "fsync", lambda fd: order.append(os.readlink(f"/proc/self/fd/{fd}")) or fsync(fd))
-    monkeypatch.setattr(os, "link", lambda a, b: order.append("link") or link(a, b))
+    monkeypatch.setattr(os, "link", lambda a, b: order.append(f"link {b.name}") or link(a, b))
     store.commit(commit(2, write(store, "2.seg")))
     commits = tmp_path / "commits"
-    directory, record, named, log = order
-    assert (directory, named, log) == (str(tmp_path / "segments"), "link", str(commits))
+    directory, record, named, log, last = order
+    assert (directory, named, log) == (str(tmp_path / "segments"), "link 000000000002.json", str(commits))
     assert record.startswith(f"{commits}/000000000002.json.")
     assert record.endswith(".tmp")
+    assert last == "link last.tmp"

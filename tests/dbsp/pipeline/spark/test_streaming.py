@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,13 +13,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import dbsp.pipeline.spark.sinks
 from dbsp.circuits.errors import DataError, Error, ProgramError, StateError
 from dbsp.commands.cli import main
+from dbsp.commands.fsck import examine, go_back
 from dbsp.pipeline.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.sinks import Sinks
 from dbsp.pipeline.spark.streaming import expected_steps, run
 from dbsp.sql.compiler.load import compile_program, load_program
+from dbsp.state.delivered import Delivery, write_delivered
 from dbsp.state.store import Store
 
 pytestmark = pytest.mark.spark
@@ -140,7 +144,8 @@ def test_a_step_that_is_written_again_replaces_itself(spark, shop):
     sell(shop, "3")
     with opened(spark, shop) as p:
         p.run(once=True)
-        (shop / "state" / "delivered.json").write_text(json.dumps({"changelog": 1, "alarms": 3}))
+        behind = {"changelog": Delivery(1), "alarms": Delivery(3)}
+        write_delivered(p.store.root, behind, durable=True)
         Sinks(p).catch_up()
     assert changelog(spark, shop) == EXPECTED
 
@@ -170,33 +175,157 @@ def test_stopping_lets_the_step_finish_and_loses_nothing(spark, shop):
         assert p["sold"].rows() == SOLD
 
 
-def test_what_a_batch_holds_is_on_disk_before_its_step_is_committed(spark, shop, monkeypatch):
-    synced, fsync, commit, missing = set(), os.fsync, Store.commit, []
+def synced_paths(monkeypatch):
+    """The paths that have been synced, as they are."""
+    synced, fsync = set(), os.fsync
 
     def note(descriptor):
         synced.add(os.readlink(f"/proc/self/fd/{descriptor}"))
         fsync(descriptor)
 
+    monkeypatch.setattr(os, "fsync", note)
+    return synced
+
+
+def test_what_a_batch_holds_is_on_disk_before_its_step_is_committed(spark, shop, monkeypatch):
+    synced, commit, missing = synced_paths(monkeypatch), Store.commit, []
+
     def check(store, record):
         root = shop / "state" / "checkpoint"
         needed = [root / "metadata", root / "offsets" / str(record.batch)]
         needed += [path for path in root.glob("sources/*/*") if not path.name.startswith(".")]
+        assert record.offsets.keys() >= {str(path.relative_to(root)) for path in needed}
         needed += {path.parent for path in needed}
         missing.append([path for path in needed if str(path) not in synced])
         commit(store, record)
 
-    monkeypatch.setattr(os, "fsync", note)
     monkeypatch.setattr(Store, "commit", check)
     with opened(spark, shop) as p:
         p.run(once=True)
     assert missing == [[], []]
 
 
+def test_files_are_on_disk_before_they_are_recorded_as_delivered(spark, shop, monkeypatch):
+    synced, write, missing = synced_paths(monkeypatch), dbsp.sparkine.spark.sinks.write_delivered, []
+
+    def check(root, delivered, durable):
+        for sink in ("changelog", "alarms"):
+            directory = shop / sink
+            if not directory.exists():
+                continue
+            needed = [directory, directory.parent]
+            for partial in directory.glob("__step=*"):
+                names = [path.name for path in partial.iterdir()]
+                needed += [directory / "_partial", *(directory / "_partial" / name for name in names)]
+            missing.append([path for path in needed if str(path) not in synced])
+        write(root, delivered, durable)
+
+    monkeypatch.setattr(dbsp.sparkine.spark.sinks, "write_delivered", check)
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    assert len(missing) >= 2 and not any(missing)
+
+
+def test_a_power_failure_leaves_batches_that_were_never_committed(spark, shop):
+    """Emptied, as names whose content was not yet written."""
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    root = shop / "state" / "checkpoint"
+    for name in ("commits/0", "commits/1", "offsets/2", "sources/0/2", "sources/1/1"):
+        (root / name).write_bytes(b"")
+        (root / name).with_name(f".{Path(name).name}.crc").unlink(missing_ok=True)
+    sell(shop, "3")
+    with opened(spark, shop) as p:
+        assert p.run(once=True) == 1
+        assert p["sold"].rows() == SOLD
+    assert changelog(spark, shop) == EXPECTED
+
+
+@pytest.mark.parametrize("damage", ["flip", "empty", "delete"])
+def test_damage_to_the_checkpoint_is_named(spark, shop, damage):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+        needed = p.store.last.offsets
+    root = shop / "state" / "checkpoint"
+    assert set(needed) == {"metadata", "offsets/0", "offsets/1", "sources/0/0", "sources/0/1", "sources/1/0"}
+    for name in needed:
+        path = root / name
+        crc = path.with_name(f".{path.name}.crc")
+        whole, _ = path.read_bytes(), crc.unlink(missing_ok=True)
+        if damage == "flip":
+            path.write_bytes(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
+        elif damage == "empty":
+            path.write_bytes(b"")
+        else:
+            path.unlink()
+        with (
+            opened(spark, shop) as p,
+            pytest.raises(StateError, match=rf"{path}: damaged: .*; .*`dbsp fsck "),
+        ):
+            p.run(once=True)
+        path.write_bytes(whole)
+    sell(shop, "3")
+    with opened(spark, shop) as p:
+        p.run(once=True)
+        assert p["sold"].rows() == SOLD
+
+
+def test_damage_to_what_a_sink_is_to_be_given_is_named(spark, shop):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+        write_delivered(p.store.root, {}, durable=True)
+        for path in (shop / "state" / "segments").iterdir():
+            path.write_bytes(bytes(len(path.read_bytes())))
+        with pytest.raises(
+            StateError, match=r"segments/.*: damaged: the chunk of the changes of view '.*' in step 1"
+        ):
+            Sinks(p).catch_up()
+
+
+def test_a_delivery_of_steps_that_are_not_there_is_noticed(spark, shop):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    for name in ("last", "000000000002.json"):
+        (shop / "state" / "commits" / name).unlink()
+    with (
+        opened(spark, shop) as p,
+        pytest.raises(StateError, match=r"delivered.json: step 2 .* --restore-to 1"),
+    ):
+        p.run(once=True)
+
+
+def test_a_run_goes_on_from_a_step_that_was_gone_back_to(spark, shop):
+    """Batches of later steps are read again; what is left of their files is for the user to delete."""
+    sell(shop, "3")
+    with opened(spark, shop) as p:
+        assert p.run(once=True) == 3
+    (shop / "state" / "commits" / "000000000003.json").write_bytes(b"")
+    with (
+        pytest.raises(StateError, match=r"000000000003.json: damaged: the file is empty"),
+        opened(spark, shop),
+    ):
+        pass
+    assert examine(shop / "state")[1] == [1, 2]
+    to_do = go_back(shop / "state", 1)
+    changes = shop / "changelog"
+    assert f"'changelog': delete __step=2 to __step=3 in {changes}, before" in to_do[0]
+    for step in (2, 3):
+        shutil.rmtree(changes / f"__step={step}")
+    assert examine(shop / "state") == ([], [1])
+    with opened(spark, shop) as p:
+        assert p.run(once=True) == 2
+        assert p["sold"].rows() == SOLD
+    assert changelog(spark, shop) == EXPECTED
+
+
 def test_a_checkpoint_that_was_lost_is_noticed(spark, shop):
     with opened(spark, shop) as p:
         p.run(once=True)
     (shop / "state" / "checkpoint").rename(shop / "elsewhere")
-    with opened(spark, shop) as p, pytest.raises(StateError, match="another streaming query"):
+    with (
+        opened(spark, shop) as p,
+        pytest.raises(StateError, match=r"checkpoint/metadata: damaged: .* missing"),
+    ):
         p.run(once=True)
 
 

@@ -53,7 +53,7 @@ def test_what_is_read_back_is_what_the_view_holds(spark: Any, tmp_path: Path, fo
     with Pipeline(program, state=tmp_path / "state", spark=spark, runner="inline") as p:
         p.insert("t", wanted)
         p.step()
-        Sinks(p, spark).catch_up()
+        Sinks(p).catch_up()
     found = spark.read.format(form).schema(wanted.schema).load(f"{tmp_path}/out").drop("__step")
     assert sorted(map(str, found.collect())) == sorted(map(str, wanted.collect()))
 
@@ -69,6 +69,6 @@ def test_what_the_options_say_is_left(spark: Any, tmp_path: Path) -> None:
     with Pipeline(program, state=tmp_path / "state", spark=spark, runner="inline") as p:
         p.insert("t", spark.sql("SELECT TIMESTAMP'2024-03-01 10:00:00' AS at, ' x ' AS s"))
         p.step()
-        Sinks(p, spark).catch_up()
+        Sinks(p).catch_up()
     (row,) = spark.read.text(f"{tmp_path}/out").collect()
     assert row["value"] == "2024,x "

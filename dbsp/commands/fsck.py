@@ -1,0 +1,176 @@
+"""`dbsp fsck`: read everything in a state directory, say what is damaged, and go back to a step that is
+whole.
+
+A step is whole when its record is, every chunk that the record refers to, and the files of the checkpoint
+that its batch needs. Any whole step that is kept can be gone back to: later records are removed, deliveries
+of later steps are forgotten, and so are later batches, which are then read again. What is outside the
+directory is for its owner to put right: later `__step=n` of file sinks, and what other sinks were sent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import StateError
+from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.spine import Spine
+from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
+from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.identity import NAME, read_identity
+from dbsp.state.lock import Lock
+
+Result = TypeVar("Result")
+
+
+def examine(directory: Path) -> tuple[list[str], list[int]]:
+    """(what is damaged, the steps that are whole). Raises StateError where no state is, or it is in use."""
+    with _alone(directory):
+        return _Examination(directory).run()
+
+
+class _Examination:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.damaged: list[str] = []
+        self.segments = Segments(root / "segments")
+        self.bad: dict[Chunk, bool] = {}
+
+    def run(self) -> tuple[list[str], list[int]]:
+        steps = recorded_steps(self.root)
+        self._attempt(self._check_identity)
+        whole = [step for step in steps if self._is_whole(step)]
+        marked = marked_last(self.root)
+        newest = max(steps[-1] if steps else 0, marked.step if marked is not None else 0)
+        missing = sorted(set(range(steps[0] if steps else newest, newest + 1)) - {0, *steps})
+        self.damaged += [f"{record_path(self.root, step)}: damaged: the file is missing" for step in missing]
+        self._attempt(lambda: check_delivered(self.root, read_delivered(self.root), max(steps, default=0)))
+        return self.damaged, whole
+
+    def _check_identity(self) -> None:
+        if read_identity(self.root) is None:
+            raise StateError(f"{self.root / NAME}: damaged: the file is missing")
+
+    def _is_whole(self, step: int) -> bool:
+        before = len(self.damaged)
+        bad = False
+        commit: Commit | None = self._attempt(lambda: load_commit(self.root, step))
+        if commit is None:
+            return False
+        for owner, chunk in chunks_of(commit):
+            if chunk not in self.bad:
+                count = len(self.damaged)
+                self._attempt(partial(self.segments.check, chunk, owner))
+                self.bad[chunk] = len(self.damaged) > count
+            bad |= self.bad[chunk]
+        if commit.batch is not None and commit.offsets:
+            self._attempt(partial(Checkpoint(self.root / "checkpoint").check, commit))
+        return not bad and len(self.damaged) == before
+
+    def _attempt(self, act: Callable[[], Result]) -> Result | None:
+        """What it returns; what it raises is noted, without advice."""
+        try:
+            return act()
+        except StateError as error:
+            self.damaged.append(str(error).split("; ", 1)[0])
+            return None
+
+
+def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
+    """All that a commit refers to, and what it is."""
+    for view, chunks in commit.changes.items():
+        yield from (
+            (f"the changes of view '{view}' in step {commit.step}", Chunk.from_json(c)) for c in chunks
+        )
+    spines: Any = commit.state["spines"]
+    for node, spine in spines.items():
+        yield from ((f"the state (node {node})", chunk) for chunk in Spine.from_json(spine).chunks())
+
+
+def go_back(directory: Path, step: int) -> list[str]:
+    """Make a whole step the last one; what is left to do by hand. Raises StateError, having done nothing."""
+    with _alone(directory):
+        _, whole = _Examination(directory).run()
+        if step not in whole:
+            others = (
+                f"whole: {listed(whole)}" if whole else "none is whole; restore the directory from a backup"
+            )
+            raise StateError(f"{directory}: step {step} is not there, or not whole; {others}")
+        commit = load_commit(directory, step)
+        assert commit is not None
+        gone = [later for later in recorded_steps(directory) if later > step]
+        left = _forget_deliveries(directory, step)
+        with disk(directory):
+            (directory / LAST).unlink(missing_ok=True)
+            # the last one first: wherever this ends, the rest is a log
+            for later in reversed(gone):
+                record_path(directory, later).unlink()
+            sync(directory / "commits")
+            _drop_segments(directory, step)
+        Checkpoint(directory / "checkpoint").settle(commit)
+    return left
+
+
+def _forget_deliveries(root: Path, step: int) -> list[str]:
+    """Every later step will be delivered anew."""
+    try:
+        delivered = read_delivered(root)
+    except StateError:
+        return [
+            f"{root / 'delivered.json'}: damaged; delete it, and every step that is kept is delivered again"
+        ]
+    ahead = {target: each for target, each in delivered.items() if each.step > step}
+    if ahead:
+        back = {target: replace(each, step=min(each.step, step)) for target, each in delivered.items()}
+        write_delivered(root, back, durable=True)
+    return [_to_do(target, each, step) for target, each in ahead.items()]
+
+
+def _to_do(target: str, each: Delivery, step: int) -> str:
+    steps = list(range(step + 1, each.step + 1))
+    if each.directory is None:
+        return f"'{target}': has got {listed(steps)} already, and will get what is made of them now, too"
+    first, last = (f"__step={n}" for n in (steps[0], steps[-1]))
+    which = first if first == last else f"{first} to {last}"
+    return f"'{target}': delete {which} in {each.directory}, before a reader takes them for new ones"
+
+
+def _drop_segments(root: Path, step: int) -> None:
+    """Those begun by later steps: they would tell of records that were lost."""
+    for name in os.listdir(root / "segments"):
+        if name[:12].isdigit() and int(name[:12]) > step:
+            (root / "segments" / name).unlink()
+
+
+def listed(steps: list[int]) -> str:
+    """'steps 1 to 3 and 5'."""
+    ranges: list[list[int]] = []
+    for step in steps:
+        if ranges and ranges[-1][1] == step - 1:
+            ranges[-1][1] = step
+        else:
+            ranges.append([step, step])
+    words = [f"{first} to {last}" if last > first else str(first) for first, last in ranges]
+    return ("step " if len(steps) == 1 else "steps ") + " and ".join(
+        filter(None, [", ".join(words[:-1]), words[-1]])
+    )
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """While nobody writes to the directory. Raises StateError."""
+    if not (root / "commits").is_dir():
+        raise StateError(f"{root}: no state directory (it has no commits/)")
+    with disk(root):
+        lock = Lock(root / "lock")
+    try:
+        yield
+    finally:
+        lock.close()

@@ -1,0 +1,52 @@
+"""DIR/delivered.json: per target of an INSERT, the step that was written last, and the directory of its
+files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import StateError
+from dbsp.state.commits import write_whole
+from dbsp.state.sealed import read_sealed, seal
+
+NAME = "delivered.json"
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """step: the last that was written. directory: of its `__step=n`, or None where it has no files."""
+
+    step: int
+    directory: str | None = None
+
+
+def read_delivered(root: Path) -> dict[str, Delivery]:
+    """Per target what it has; nothing where there is no record. Raises StateError."""
+    advice = (
+        "restore it from a backup; or delete it, and every step that is kept is written again: files are "
+        "replaced, and any other sink gets these rows twice"
+    )
+    record: Any = read_sealed("delivered", root / NAME, advice)
+    return {target: Delivery(*each) for target, each in (record or {}).items()}
+
+
+def write_delivered(root: Path, delivered: Mapping[str, Delivery], durable: bool) -> None:
+    """Replace the record."""
+    record = {target: [each.step, each.directory] for target, each in delivered.items()}
+    with disk(root / NAME):
+        write_whole(root / NAME, seal("delivered", record), durable)
+
+
+def check_delivered(root: Path, delivered: Mapping[str, Delivery], last: int) -> None:
+    """Raises StateError where a target has steps that the state hasn't."""
+    for target, each in delivered.items():
+        if each.step > last:
+            raise StateError(
+                f"{root / NAME}: step {each.step} was delivered to '{target}', and the last record is "
+                f"that of step {last}; restore the directory from a backup, or go back to that step: "
+                f"`dbsp fsck {root} --restore-to {last}`"
+            )

@@ -1,0 +1,134 @@
+"""`dbsp fsck`: what it finds, and going back to a step that is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dbsp.circuits.errors import StateError
+from dbsp.commands.cli import main
+from dbsp.commands.fsck import examine, go_back, listed
+from dbsp.state.delivered import Delivery, read_delivered, write_delivered
+from tests.dbsp.build import STEPS, feed, pipeline
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    """The directory after STEPS steps."""
+    with pipeline(tmp_path / "s") as p:
+        feed(p)
+    return tmp_path / "s"
+
+
+def fsck(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["fsck", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.output
+
+
+def record(state: Path, step: int) -> Path:
+    return state / "commits" / f"{step:012d}.json"
+
+
+def segment(state: Path, step: int, kind: str = "trace") -> Path:
+    return next(path for path in (state / "segments").iterdir() if path.name.startswith(f"{step:012d}"))
+
+
+def flip(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_whole_directory(state):
+    assert examine(state) == ([], [1, 2, 3, 4])
+    assert fsck(state) == (0, f"{state}: steps 1 to 4 are whole\n")
+
+
+def test_a_flipped_segment_damages_the_steps_that_need_it(state):
+    flip(segment(state, 4), 40)
+    code, output = fsck(state)
+    assert code == 1
+    assert f"{segment(state, 4)}: damaged: the chunk of " in output
+    assert f"`dbsp fsck {state} --restore-to 3` goes back to the last whole one" in output
+    assert examine(state)[1] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("damage", ["record", "segment", "lost segment"])
+def test_going_back_makes_it_the_directory_that_it_was(state, tmp_path, damage):
+    if damage == "record":
+        record(state, 3).write_bytes(b"")
+    elif damage == "segment":
+        flip(segment(state, 3), 40)
+    else:
+        segment(state, 3).unlink()
+    damaged, whole = examine(state)
+    assert damaged and whole[:2] == [1, 2]
+    assert fsck(state, "--restore-to", 2) == (0, f"{state}: step 2 is the last one now\n")
+    assert examine(state) == ([], [1, 2])
+    with pipeline(state) as restored, pipeline() as whole:
+        feed(whole)
+        assert restored.last_step == 2
+        for view in ("all_votes", "counts", "customers", "events"):
+            assert restored[view].rows() == whole.view(view, as_of=2).rows()
+        feed(restored)
+        assert restored.last_step == STEPS
+        for view in ("all_votes", "counts", "customers", "events"):
+            assert restored[view].rows() == whole[view].rows()
+
+
+def test_what_can_not_be_gone_back_to_stays(state):
+    flip(record(state, 2), 200)
+    before = sorted(path.name for path in state.rglob("*"))
+    for step in (2, 9):
+        with pytest.raises(
+            StateError, match=rf"step {step} is not there, or not whole; whole: steps 1 and 3 to 4"
+        ):
+            go_back(state, step)
+    assert sorted(path.name for path in state.rglob("*")) == before
+
+
+def test_sinks_are_told_what_they_have_too_much(state):
+    write_delivered(state, {"large": Delivery(4, "/out/large"), "topic": Delivery(3)}, durable=True)
+    assert go_back(state, 2) == [
+        "'large': delete __step=3 to __step=4 in /out/large, before a reader takes them for new ones",
+        "'topic': has got step 3 already, and will get what is made of them now, too",
+    ]
+    assert read_delivered(state) == {"large": Delivery(2, "/out/large"), "topic": Delivery(2)}
+    assert examine(state) == ([], [1, 2])
+
+
+def test_deliveries_beyond_the_last_step_are_damage(state):
+    write_delivered(state, {"large": Delivery(5, "/out/large")}, durable=True)
+    ((line,), whole) = examine(state)
+    assert "delivered.json: step 5 was delivered to 'large'" in line and whole == [1, 2, 3, 4]
+    go_back(state, 4)
+    assert examine(state) == ([], [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("name", ["program.json", "delivered.json", "commits/000000000002.json"])
+def test_every_record_is_looked_at(state, name):
+    write_delivered(state, {"large": Delivery(4, "/out/large")}, durable=True)
+    flip(state / name, 100)
+    ((line,), _) = examine(state)
+    assert line.startswith(f"{state / name}: damaged: ")
+    (state / name).unlink()
+    damaged, _ = examine(state)
+    assert len(damaged) == (0 if name == "delivered.json" else 1)
+
+
+def test_not_beside_a_writer_and_not_elsewhere(state, tmp_path):
+    with pipeline(state):
+        assert fsck(state)[0] == 1 and "in use by process" in fsck(state)[1]
+    code, output = fsck(tmp_path)
+    assert (code, output) == (1, f"{tmp_path}: no state directory (it has no commits/)\n")
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"), [([3], "step 3"), ([1, 2, 3], "steps 1 to 3"), ([1, 3, 4, 7], "steps 1, 3 to 4 and 7")]
+)
+def test_steps_in_words(steps, said):
+    assert listed(steps) == said
