@@ -50,6 +50,7 @@ _FIRST = {
     "micros_to_timestamp",
     "unix_date",
     "date_from_unix_date",
+    "year",
 }
 
 
@@ -63,13 +64,63 @@ def bound_of(expression: Expression, bounds: Bounds) -> Bound | None:
     if aligned is not None:
         inner = bound_of(aligned, bounds)
         return None if inner is None else tuple(_with_aligned(expression, aligned, b) for b in inner)
+    together = _TOGETHER.get(expression.function)
+    if together is not None:
+        return together(expression, bounds)
     at = _increasing_in(expression)
     if at is None:
-        return None
+        return _of_sum(expression, bounds) if expression.function == "add" else None
     inner = bound_of(expression.arguments[at], bounds)
     if inner is None:
         return None
     return tuple(_with_argument(expression, at, bound) for bound in inner)
+
+
+def _of_all(call: Call, bounds: Bounds) -> Bound | None:
+    """Of a value that is one of the arguments: the least of all their bounds.
+
+    Not beside a constant, which would be the least for ever.
+    """
+    found = [bound_of(argument, bounds) for argument in call.arguments if not _is_null(argument)]
+    known = [bound for bound in found if bound is not None]
+    return least(*known) if known and len(known) == len(found) else None
+
+
+def _of_greatest(call: Call, bounds: Bounds) -> Bound | None:
+    """The greatest is no less than any argument that is there; one that is NULL doesn't count."""
+    for argument in call.arguments:
+        bound = bound_of(argument, bounds)
+        if bound is not None and not argument.nullable:
+            return bound
+    return _of_all(call, bounds)
+
+
+def _of_coalesced(call: Call, bounds: Bounds) -> Bound | None:
+    """The first that isn't NULL: none after one that never is."""
+    always = (i for i, argument in enumerate(call.arguments) if not argument.nullable)
+    last = next(always, len(call.arguments) - 1)
+    return _of_all(replace(call, arguments=call.arguments[: last + 1]), bounds)
+
+
+def _is_null(argument: Expression) -> bool:
+    return isinstance(argument, Literal) and argument.value is None
+
+
+def _of_sum(call: Call, bounds: Bounds) -> Bound | None:
+    """a + b >= the least sum of their bounds."""
+    if wraps_around(call) or any(not _is_number(argument.type) for argument in call.arguments):
+        return None
+    left, right = (bound_of(argument, bounds) for argument in call.arguments)
+    if left is None or right is None:
+        return None
+    return tuple(replace(call, arguments=(a, b), nullable=True) for a in left for b in right)
+
+
+_TOGETHER: dict[str, Callable[[Call, Bounds], Bound | None]] = {
+    "greatest": _of_greatest,
+    "least": _of_all,
+    "coalesce": _of_coalesced,
+}
 
 
 def least(*bounds: Bound) -> Bound:

@@ -1,13 +1,15 @@
 """`dbsp check`: of every operator that keeps state, what bounds it; and what each sink promises.
 
-A state is bounded by waterlines that collect it, by the keys of the tables whose rows it holds, by columns
-of constant domain, or by being one row; what a view holds is as large as the view. Anything else grows with
-the history of its tables, and the hint says what would stop that.
+A state is bounded by waterlines that collect it, by the clock that takes its rows away, by the keys of the
+tables whose rows it holds, by columns of constant domain, or by being so many rows
+(`sql/plans/properties/holding.py`). What a view holds is bounded as its rows are: no waterline collects what
+can be read. Anything else grows with the history of its tables, and the hint says what would stop that. Only
+`late_rows` may grow, with what is late.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow.types as pt
@@ -16,14 +18,16 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.operators.clock.temporal_filter import Ahead
 from dbsp.circuits.operators.clock.timed_projection import Phases
+from dbsp.circuits.operators.emission.timers import Agenda
 from dbsp.circuits.operators.emission.trigger import Trigger
-from dbsp.circuits.operators.groups.top import TopOfAppends
+from dbsp.circuits.operators.inputs.late import LATE_ROWS
+from dbsp.circuits.operators.joins.as_of import AsOf
 from dbsp.circuits.operators.recursion import Recurrence
-from dbsp.circuits.progress.proofs.lineage import origin
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
 from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, STEP, Program, Table
+from dbsp.sql.plans.properties.holding import constant_domain, held
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,17 @@ def bounds(program: Program) -> Iterator[Bound]:
     circuit = program.circuit
     for i in sorted({*circuit.layouts, *circuit.logs}):
         tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
-        by = _bound(circuit, i, tables) or _constant_domain(program, i)
+        by = _bound(program, i, tables) or _identified(program, i)
         hint = "" if by is not None else _hint(circuit, i, tables)
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
+
+
+def _identified(program: Program, i: int) -> str | None:
+    """What tells a trace's rows apart has a set of values that doesn't grow."""
+    layout = program.circuit.layouts.get(i)
+    if layout is None or _view(program.circuit, i) is not None:
+        return None
+    return constant_domain(program, i, tuple(layout.identity))
 
 
 def notes(program: Program) -> Iterator[str]:
@@ -96,17 +108,13 @@ def _promise(target: Table, shape: str) -> str:
     return f"{shape}, {twice}{told}"
 
 
-def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
+def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
+    circuit = program.circuit
     if not tables:
         return "constants"
-    views = [output.view for output in circuit.outputs if output.kept == i]
-    if views:
-        return f"what the view {views[0]} holds"
-    emitting = _emits_for(circuit, i)
-    if emitting is not None:
-        return f"what the view {emitting} holds"
+    operator = circuit.nodes[i].operator
     retention = circuit.retentions.get(i)
-    if retention is not None:
+    if retention is not None and retention.limits:
         columns = {
             column for limit in retention.limits for bound in limit.bounds for column in columns_of(bound)
         }
@@ -115,20 +123,37 @@ def _bound(circuit: Circuit, i: int, tables: list[Table]) -> str | None:
         return " and ".join(
             ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
         )
-    operator = circuit.nodes[i].operator
+    if isinstance(operator, Agenda):
+        return "what is still to come due"
+    view = _view(circuit, i)
+    if view == LATE_ROWS:
+        return "what comes too late"
+    if isinstance(operator, Trigger) and operator.counting is None and operator.schedule is None:
+        return "what is still to leave"
     if isinstance(operator, Ahead) and operator.clock is not None:
         return "the clock, which its rows are ahead of"
-    if isinstance(operator, TopOfAppends) and not operator.partition:
-        return f"being the first {operator.size} rows"
-    if i in circuit.layouts and not circuit.layouts[i].identity:
+    if view is None and i in circuit.layouts and not circuit.layouts[i].identity:
         return "being one row"
-    if _recursions(circuit, i):
-        return None  # which may have more rows than its tables
-    if i in circuit.layouts and all(table.primary_key for table in tables):
-        return "the primary key of " + " and ".join(
-            f"{table.name} ({', '.join(table.primary_key)})" for table in tables
-        )
-    return None
+    reasons = held(program, i if view is None else circuit.output(view).kept)
+    if reasons is None:
+        return None
+    return _listed(reasons) if view is None else f"what the view {view} holds"
+
+
+def _listed(reasons: Sequence[str]) -> str:
+    """With the words that several share said once."""
+    keys = [reason.removeprefix(_KEY) for reason in reasons if reason.startswith(_KEY)]
+    others = [reason for reason in reasons if not reason.startswith(_KEY) and reason != "constants"]
+    return " and ".join([*others, *([_KEY + " and ".join(keys)] if keys else [])]) or "constants"
+
+
+_KEY = "the primary key of "
+
+
+def _view(circuit: Circuit, i: int) -> str | None:
+    """The view that a node holds the rows of, or whose changes it holds back."""
+    views = [output.view for output in circuit.outputs if output.kept == i]
+    return views[0] if views else _emits_for(circuit, i)
 
 
 def _emits_for(circuit: Circuit, i: int) -> str | None:
@@ -141,18 +166,6 @@ def _emits_for(circuit: Circuit, i: int) -> str | None:
             if i in (output.emission, fired, *trigger.inputs[2 : 2 + trigger.operator.agendas]):
                 return output.view
     return None
-
-
-def _constant_domain(program: Program, i: int) -> str | None:
-    """Every column that tells the trace's rows apart has a set of values that doesn't grow."""
-    circuit = program.circuit
-    if i not in circuit.layouts:
-        return None
-    origins = [origin(circuit, i, column) for column in circuit.layouts[i].identity]
-    if any(o is None or o[1] not in program.tables[o[0]].constant_domain for o in origins):
-        return None
-    names = dict.fromkeys(f"{table}.{column}" for table, column in filter(None, origins))
-    return "the constant domain of " + " and ".join(names)
 
 
 def _is_phased(circuit: Circuit, i: int) -> bool:
@@ -168,17 +181,37 @@ def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
     recursions = _recursions(circuit, i)
     if recursions:
         return f"{grows}, and with what the recursion of {', '.join(recursions)} makes of it"
-    annotated = {lateness.name for lateness in circuit.lateness}
+    view = _view(circuit, i)
+    if view is not None:
+        grows = f"what the view {view} holds {grows}"
     columns = [(f"{t.name}.{f.name}", f.type) for t in tables for f in t.schema]
+    annotated = {lateness.name for lateness in circuit.lateness}
     times = [name for name, kind in columns if name in annotated or pt.is_temporal(kind)]
-    missing = [name for name in times if name not in annotated]
-    if missing:
-        return f"{grows}; LATENESS on {' or '.join(missing)} bounds what is joined or grouped by that time"
-    if times:
-        return f"{grows}; join or group by {' or '.join(times)} to bound it"
+    recent = [name for name, kind in columns if pt.is_timestamp(kind) or pt.is_date(kind)]
+    leaves = [f"leave old rows out, as by {recent[0]} > now() - INTERVAL 1 DAY"] if recent else []
+    cures = [*_lateness_cure(circuit, i, tables, times, annotated, view is not None), *leaves]
+    if cures:
+        return f"{grows}; {', or '.join(cures)}"
     which = "which has" if len(tables) == 1 else "which have"
     keyed = "it" if len(tables) == 1 else "them"
     return f"{grows}, {which} no time to bound it by; retract old rows, or give {keyed} a PRIMARY KEY"
+
+
+def _lateness_cure(
+    circuit: Circuit, i: int, tables: list[Table], times: list[str], annotated: set[str], shown: bool
+) -> list[str]:
+    """What LATENESS would do for the readers of a trace; of what a view shows it collects nothing."""
+    missing = [name for name in times if name not in annotated]
+    if shown or not times:
+        return []
+    if any(isinstance(node.operator, AsOf) and i in node.inputs for node in circuit.nodes):
+        if missing:
+            return [f"LATENESS on the times that the ASOF JOIN compares, {' or '.join(missing)}"]
+        grown = [table.name for table in tables if not table.append_only]
+        return [f"declare {' and '.join(grown)} WITH (append_only = true)"] if grown else []
+    if missing:
+        return [f"LATENESS on {' or '.join(missing)} bounds what is joined or grouped by that time"]
+    return [f"join or group by {' or '.join(times)} to bound it"]
 
 
 def _tables(circuit: Circuit, i: int) -> set[str]:

@@ -1,69 +1,29 @@
-"""One order of rows for everybody who looks: column by column, NULL first, NaN last of the numbers.
+"""One order of rows for all who look: an ORDER BY, then column by column, NULL first, NaN the greatest.
 
-Numbers by value, strings and binaries by bytes, arrays and structs element by element.
+It is the order of `circuits/columns/sorting.py`, in which every operator has its rows.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.types as pt
-
-from dbsp.circuits.columns.arrow import fixed_values, validity
+from dbsp.circuits.columns.sorting import pack, sort_keys, sort_words
+from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.sql.plans.calls import SortOrder
 
 
-def sort_rows(delta: ZSet) -> ZSet:
-    """The same Z-set, listed in order of rows, then weights."""
+def sort_rows(delta: ZSet, order: Sequence[SortOrder] = ()) -> ZSet:
+    """The same Z-set, listed in an order over its columns, then in order of rows, then weights.
+
+    Raises EvaluationError where a row has no value to be ordered by, as in ORDER BY 1 / x.
+    """
     if len(delta) < 2:
         return delta
-    keys: list[np.ndarray] = [delta.weights]
-    for column in reversed(delta.rows.columns):
-        keys.append(_codes(column))
-        if column.null_count:
-            keys.append(validity(column))
-    return delta.take(np.lexsort(keys))
-
-
-def _codes(column: pa.Array) -> np.ndarray:
-    """Integers that are ordered as the values are; anything where NULL."""
-    type_ = column.type
-    if pt.is_floating(type_):
-        values = fixed_values(column).astype(np.float64)
-        return np.where(validity(column), values, 0.0) + 0.0  # lexsort puts NaN last, as Spark does
-    if pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_temporal(type_):
-        values = fixed_values(column)
-        return np.where(validity(column), values, 0) if column.null_count else values
-    if pt.is_nested(type_):
-        return _ranks(column.to_pylist())
-    encoded = column.dictionary_encode()
-    rank = np.empty(len(encoded.dictionary), np.int64)
-    rank[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
-    codes = pc.fill_null(encoded.indices, 0).to_numpy()
-    ranked: np.ndarray = rank[codes] if len(rank) else codes
-    return ranked
-
-
-def _ranks(values: list[Any]) -> np.ndarray:
-    keys = [_key(value) for value in values]
-    rank: dict[Any, int] = {}
-    for key in sorted(keys):
-        rank.setdefault(key, len(rank))
-    return np.array([rank[key] for key in keys], np.int64)
-
-
-def _key(value: Any) -> tuple[Any, ...]:
-    """A tuple that compares with that of any value of the same type."""
-    if value is None:
-        return (0,)
-    if isinstance(value, float):
-        return (1, math.isnan(value), 0.0 if math.isnan(value) else value)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return (1, tuple(_key(item) for item in value))
-    return (1, value)
+    keys = [
+        key
+        for by in order
+        for key in sort_keys(evaluate(by.expression, delta.rows), by.descending, by.nulls_last)
+    ]
+    keys += [key for column in delta.rows.columns for key in sort_keys(column, exact=True)]
+    return delta.take(sort_words(pack([*keys, delta.weights]), len(delta)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -15,6 +15,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.running.metrics import Metrics
+from dbsp.sql.plans.calls import SortOrder
 
 
 class UnknownView(ProgramError, KeyError):
@@ -24,19 +25,22 @@ class UnknownView(ProgramError, KeyError):
 
 
 class ViewChanges:
-    """A view's delta: rows and weights, sorted by row."""
+    """A view's delta: rows and weights, sorted by row; of an ordered stream in its order."""
 
-    def __init__(self, view: str, schema: pa.Schema, parts: list[ZSet]) -> None:
+    def __init__(
+        self, view: str, schema: pa.Schema, parts: list[ZSet], order: Sequence[SortOrder] = ()
+    ) -> None:
         self.view = view
         self._schema = schema
         self._parts = parts
+        self._order = tuple(order)
 
     @cached_property
     def zset(self) -> ZSet:
         """Consolidated, in order of rows; the columns have the view's names."""
-        delta = sort_rows(ZSet.sum(self._parts[0].schema, self._parts).consolidate()) if self._parts else None
-        if delta is None:
+        if not self._parts:
             return ZSet.empty(self._schema)
+        delta = sort_rows(ZSet.sum(self._parts[0].schema, self._parts).consolidate(), self._order)
         return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)
 
     def rows(self) -> list[tuple[dict[str, Any], int]]:

@@ -16,7 +16,8 @@ from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
-from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.calls import SortOrder
+from dbsp.sql.plans.program import Program, View
 from dbsp.state.commits import Commit
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
@@ -55,14 +56,19 @@ def contents_of(
     kept = program.circuit.output(view).kept
     chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
-    return Contents(view, arrow_schema(program.views[view]), parts, spark)
+    return Contents(view, arrow_schema(program.views[view]), parts, spark, program.views[view].order)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
     """What a step changed in a view."""
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
     parts = open_chunks(program.circuit, program.circuit.output(view).changes, chunks, store.segments)
-    return ViewChanges(view, changes_schema(program, view), parts)
+    return ViewChanges(view, changes_schema(program, view), parts, written_order(program.views[view]))
+
+
+def written_order(view: View) -> tuple[SortOrder, ...]:
+    """In which a step's changes leave: of a stream the view's; others are sets, listed by their rows."""
+    return view.order if view.emits_once else ()
 
 
 def changes_schema(program: Program, view: str) -> pa.Schema:

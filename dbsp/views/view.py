@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
+from dbsp.sql.plans.calls import SortOrder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,12 +23,18 @@ class Contents:
     """The rows of a view as of one step; later steps don't change it."""
 
     def __init__(
-        self, view: str, schema: pa.Schema, parts: list[ZSet], spark: SparkSession | None = None
+        self,
+        view: str,
+        schema: pa.Schema,
+        parts: list[ZSet],
+        spark: SparkSession | None = None,
+        order: Sequence[SortOrder] = (),
     ) -> None:
         self.view = view
         self.schema = schema
         self._parts = parts
         self._spark = spark
+        self._order = tuple(order)
 
     @cached_property
     def zset(self) -> ZSet:
@@ -36,10 +44,19 @@ class Contents:
         total = ZSet.sum(self._parts[0].schema, self._parts).consolidate()
         return ZSet(pa.RecordBatch.from_arrays(total.rows.columns, schema=self.schema), total.weights)
 
+    @cached_property
+    def sorted(self) -> ZSet:
+        """The same, in the order of the view's ORDER BY and then of the rows."""
+        return sort_rows(self.zset, self._order)
+
+    @property
+    def _listed(self) -> ZSet:
+        return self.sorted if self._order else self.zset
+
     def to_arrow(self) -> pa.Table:
-        """Every row as often as it is there, in no particular order; INTERVAL YEAR TO MONTH as Arrow's
-        interval of months, days and nanoseconds."""
-        return pa.Table.from_batches([batch_to_calendar(_repeated(self.view, self.zset))])
+        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none;
+        INTERVAL YEAR TO MONTH as Arrow's interval of months, days and nanoseconds."""
+        return pa.Table.from_batches([batch_to_calendar(_repeated(self.view, self._listed))])
 
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame."""
@@ -51,11 +68,11 @@ class Contents:
         from dbsp.running.spark.session import session  # noqa: PLC0415
 
         spark = self._spark if self._spark is not None else session()
-        return to_frame(spark, _repeated(self.view, self.zset))
+        return to_frame(spark, _repeated(self.view, self._listed))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every row as often as it is there, sorted."""
-        rows = batch_to_calendar(_repeated(self.view, sort_rows(self.zset)))
+        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
+        rows = batch_to_calendar(_repeated(self.view, self.sorted))
         listed: list[dict[str, Any]] = rows.to_pylist()
         return listed
 

@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.plans import plan
+from dbsp.sql.catalyst.reading.order import order_of
 from dbsp.sql.compiler.recursion import relations_in, too_early
 from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, declare_function
 from dbsp.sql.compiler.scope import Scope, renamed
+from dbsp.sql.compiler.shown_order import shown_order
 from dbsp.sql.compiler.streams import Relations, check_stream, emission_of_stream, forgets
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
@@ -151,14 +153,23 @@ class _Compiler:
         optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
         retracts_nothing = append_only(optimized, self.scope.append_only())
         location = self.source.location(start)
+        order = shown_order(self.source, text, order_of(query, dumped["plan"]), name, kind)
         relations = Relations(self.scope.streams, self.scope.monotonic(), self.scope.forgetful)
-        if check_stream(self.source, text, optimized, relations, kind):
+        if check_stream(self.source, text, optimized, relations, kind, order):
             self.scope.streams[name] = kind != "local"
         if forgets(optimized, self.scope.forgetful):
             self.scope.forgetful.add(name)
-        waits = kind != "local" and not retracts_nothing
-        emission = emission_of_stream(self.source, text) if waits else None
-        view = View(name, optimized.schema, kind, optimized, retracts_nothing, location, emission=emission)
+        emission = None if kind == "local" else emission_of_stream(self.source, text, retracts_nothing, order)
+        view = View(
+            name,
+            optimized.schema,
+            kind,
+            optimized,
+            retracts_nothing,
+            location,
+            emission=emission,
+            order=order,
+        )
         return view, dumped
 
     def _check_named(self, text: Slice, names: Sequence[str]) -> None:

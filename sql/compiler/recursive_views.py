@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbsp.sql.catalyst.plans import normalized_columns, plan
+from dbsp.sql.catalyst.reading.order import order_of
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.recursion import check_declared, complete_components, reached, relations_in
 from dbsp.sql.compiler.scope import Scope, renamed
+from dbsp.sql.compiler.shown_order import shown_order
 from dbsp.sql.plans.plan import Distinct
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.properties.append_only import append_only
@@ -68,6 +70,7 @@ class Recursions:
             columns = [column.name for column in self.declared[name]]
             optimized = apply_rules(Distinct(renamed(rows, columns)))
             location = self.scope.source.location(statement.start)
+            order = order_of(query, dumped["plan"])
             made.append(
                 View(
                     name,
@@ -78,6 +81,7 @@ class Recursions:
                     location,
                     component=tuple(sorted(recursive)),
                     max_iterations=statement.max_iterations,
+                    order=shown_order(self.scope.source, statement.query, order, name, statement.kind),
                 )
             )
         assumed = self.scope.append_only() | dict.fromkeys(component, True)

@@ -3,7 +3,8 @@
 A stream is an append-only table; a query over it without STREAM asks for its history, which it has if it is
 declared WITH (materialized = true). The rows of SELECT STREAM are never retracted: each is put out once, when
 no further input can change it. Where the query only adds rows that is at once; else a row waits, as with
-TRIGGER ON WATERMARK, until a waterline has passed its stream key. STREAM in a sub-query means nothing.
+TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins with a
+monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
 
 A column is *monotonic* if waterlines bound it from below (`circuits/expressions/monotone.py`).
 Source: Apache Calcite, "Streaming".
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from dbsp.circuits.expressions.monotone import Bound, bound_of
 from dbsp.circuits.expressions.nodes import Column, columns_of
 from dbsp.circuits.progress.proofs.bounds import comparisons
+from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import (
     Aggregate,
     Distinct,
@@ -30,7 +32,7 @@ from dbsp.sql.plans.plan import (
     TemporalFilter,
     Union,
 )
-from dbsp.sql.plans.program import Table, Triggers, View
+from dbsp.sql.plans.program import Ordered, Table, Triggers, View
 from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.verify import inputs
 from dbsp.sql.spellings.stream_word import is_stream_word
@@ -39,6 +41,7 @@ from dbsp.sql.text.tokens import Slice, Token, tokens
 
 # column → what bounds it, if only by name
 Monotonic = dict[int, Bound]
+_LIMITS = ("LIMIT", "OFFSET")
 
 
 @dataclass(frozen=True)
@@ -85,18 +88,30 @@ def _shared(all_: list[Monotonic]) -> Monotonic:
     return {i: bound for i, bound in all_[0].items() if all(i in other for other in all_)} if all_ else {}
 
 
-def emission_of_stream(source: Source, text: Slice) -> Triggers | None:
-    """When the rows of SELECT STREAM leave that later ones may change; None: the query has no STREAM."""
-    word = _streaming(_inside(source, text))
-    return None if word is None else Triggers(None, None, True, source.location(word.start), once=True)
+def emission_of_stream(
+    source: Source, text: Slice, final: bool, order: Sequence[SortOrder]
+) -> Triggers | None:
+    """When the rows of SELECT STREAM leave; None: at once, or the query has no STREAM.
+
+    final: no row is changed by later ones.
+    """
+    word = _streaming(words_of(source, text))
+    if word is None or (final and not order):
+        return None
+    location = source.location(word.start)
+    if order:
+        return Ordered(None, None, True, location, once=True, by=order[0].expression)
+    return Triggers(None, None, True, location, once=True)
 
 
-def check_stream(source: Source, text: Slice, plan: Plan, relations: Relations, kind: str) -> bool:
-    """Whether a view of the query is a stream. text: as written. kind: of the view.
+def check_stream(
+    source: Source, text: Slice, plan: Plan, relations: Relations, kind: str, order: Sequence[SortOrder] = ()
+) -> bool:
+    """Whether a view of the query is a stream. text: as written. kind: of the view. order: of its rows.
 
     Raises ProgramError, which says the cure, for a query that can't be what it says.
     """
-    inside = _inside(source, text)
+    inside = words_of(source, text)
     read = scanned(plan)
     word = _streaming(inside)
     if word is None:
@@ -106,14 +121,20 @@ def check_stream(source: Source, text: Slice, plan: Plan, relations: Relations, 
         return bool(without)
     if not read & relations.streams.keys():
         _refuse_table(source, word, inside, sorted(read))
-    _check_order(source, inside, plan, relations)
+    _check_order(source, inside, plan, relations, order)
     for node in _nodes(plan):
         _check_node(source, word, inside, node, relations)
     return True
 
 
-def _inside(source: Source, text: Slice) -> list[Token]:
+def words_of(source: Source, text: Slice) -> list[Token]:
+    """The tokens of a query as written."""
     return [t for t in tokens(source) if text.start <= t.start < text.stop]
+
+
+def is_streaming(inside: Sequence[Token]) -> bool:
+    """Whether the query's outermost SELECT says STREAM."""
+    return _streaming(inside) is not None
 
 
 def _streaming(inside: Sequence[Token]) -> Token | None:
@@ -139,50 +160,44 @@ def _refuse_table(source: Source, word: Token, inside: Sequence[Token], read: Se
     raise source.error(_place(inside, read[0]), message)
 
 
-def _check_order(source: Source, inside: Sequence[Token], plan: Plan, relations: Relations) -> None:
+def _check_order(
+    source: Source, inside: Sequence[Token], plan: Plan, relations: Relations, order: Sequence[SortOrder]
+) -> None:
     """ORDER BY of a stream must begin with a monotonic column; a stream has no first rows."""
-    outermost = list(_outermost(inside))
-    for token, _ in outermost:
-        if token.upper in ("LIMIT", "OFFSET"):
+    for token, _ in _outermost(inside):
+        if token.upper in _LIMITS:
             cure = "it never ends; leave it or STREAM out"
             raise source.error(token.start, f"a stream has no {token.upper}: {cure}")
-    for token, at in outermost:
-        if token.upper == "ORDER" and inside[at + 1].upper == "BY":
-            by = next(_items(inside, at + 2, ()))
-            column = _selected(by, inside, plan)
-            falls = any(t.upper == "DESC" for t in by)
-            if falls or column not in monotonic(plan, relations.monotonic):
-                raise source.error(by[0].start, f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+    if order:
+        first = order[0]
+        if first.descending or bound_of(first.expression, monotonic(plan, relations.monotonic)) is None:
+            raise source.error(order_item(inside), f"ORDER BY of a stream begins with {_A_MONOTONIC}")
 
 
-def _items(inside: Sequence[Token], at: int, ends: Sequence[str]) -> Iterator[list[Token]]:
-    """The expressions from a token on, between commas, up to a word that ends them all."""
-    depth, item = 0, list[Token]()
-    for token in inside[at:]:
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.upper in ends:
-            break
-        if depth == 0 and token.text == ",":
-            yield item
-            item = []
-        else:
-            item.append(token)
-    yield item
+def order_item(inside: Sequence[Token], number: int = 0) -> int:
+    """Where an item of the outermost ORDER BY stands; the last where it lists fewer, as ORDER BY ALL."""
+    starts, depth, at = list[int](), 0, _order_by(inside)
+    for before, token in zip(inside[at + 1 :], inside[at + 2 :], strict=False):
+        depth += (before.text == "(") - (before.text == ")")
+        if depth == 0 and (not starts or before.text == ","):
+            starts.append(token.start)
+    return starts[min(number, len(starts) - 1)]
 
 
-def _selected(by: Sequence[Token], inside: Sequence[Token], plan: Plan) -> int | None:
-    """The column that is ordered by: one of that name, or one that is selected by the same expression."""
-    wanted = [t.upper for t in by if t.upper not in ("ASC", "DESC", "NULLS", "FIRST", "LAST")]
-    names = [column.name.upper() for column in plan.schema]
-    if len(wanted) == 1 and wanted[0].strip("`") in names:
-        return names.index(wanted[0].strip("`"))
-    start = next(at for token, at in _outermost(inside) if token.upper == "STREAM")
-    items = [[t.upper for t in item] for item in _items(inside, start + 1, ("FROM",))]
-    for i, item in enumerate(items):
-        # what comes after the expression is its name
-        if item[: len(wanted)] == wanted and len(item) <= len(wanted) + 2 and len(items) == len(names):
-            return i
-    return None
+def is_ordered(inside: Sequence[Token]) -> bool:
+    """Whether the query as a whole, and no part of it, says ORDER BY."""
+    return _order_by(inside) >= 0
+
+
+def is_limited(inside: Sequence[Token]) -> bool:
+    """Whether the query as a whole takes only some of its rows."""
+    return any(token.upper in _LIMITS for token, _ in _outermost(inside))
+
+
+def _order_by(inside: Sequence[Token]) -> int:
+    """The number of the word ORDER; -1: there is none."""
+    found = (at for token, at in _outermost(inside) if token.upper == "ORDER" and at + 1 < len(inside))
+    return next((at for at in found if inside[at + 1].upper == "BY"), -1)
 
 
 def _outermost(inside: Sequence[Token]) -> Iterator[tuple[Token, int]]:

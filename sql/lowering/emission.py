@@ -2,8 +2,8 @@
 
     records ─► agendas ─► trigger ─► emit ─► out         the trigger and emit read the view's trace
 
-The records of an aggregation are those of its input, counted by group; of any other view, its changed rows.
-All is placed by the view's stream key, or by the whole row where it has none.
+The records of an aggregation, and of DISTINCT, are those of its input, counted by group; of any other view,
+its changed rows. All is placed by the view's stream key, or by the whole row where it has none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.monotone import Bound, bound_of, floored, is_fixed_zone
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap, substitute
+from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.emission.records import Records
 from dbsp.circuits.operators.emission.timers import After, Agenda, At, Timetable
@@ -55,6 +56,11 @@ class _Emitting:
 
     def lower(self) -> tuple[int, int]:
         self.builder = self.lowering.builder
+        ordered = self._ordered_by()
+        if self.stream_key is not None and not set(columns_of(ordered) if ordered else ()) <= {
+            *self.stream_key
+        }:
+            self.stream_key = None  # what is waited for must be in the key
         self.key = tuple(range(len(self.view.schema))) if self.stream_key is None else self.stream_key
         self.trace = self.builder.add(Integrate(self.key), self.builder.placed(self.node, self.key))
         self.places = tuple(range(len(self.key)))
@@ -68,10 +74,14 @@ class _Emitting:
             assert given is not None
             trigger, limits = self._schedule(given)
         fired = self.builder.add(trigger, self.records, self.trace, *self.agendas, *self.proofs)
-        flagged = trigger.schedule is not None and trigger.schedule.flagged
-        emits = Emit(self.key, flagged, limits, self.view.name if self.view.emits_once else "")
+        emits = Emit(self.key, trigger.schedule, limits, self.view.name if self.view.emits_once else "")
         emit = self.builder.add(emits, fired, self.trace, name=self.view.name)
         return self.trace, emit
+
+    def _ordered_by(self) -> Expression | None:
+        """What a stream's rows leave in the order of."""
+        given = self.view.emission
+        return given.by if isinstance(given, program.Ordered) else None
 
     # -- records ---------------------------------------------------------------------------------------
 
@@ -132,11 +142,15 @@ class _Emitting:
         return found
 
     def _bounded(self) -> list[Watched]:
-        """Each bounded value of the key, over the key's columns."""
+        """Each bounded value of the key, over its columns; of an ordered stream what it is ordered by."""
         circuit = self.builder.build()
         bounds = all_bounds(circuit)
         found = []
-        for value, made, at in self._values():
+        values, ordered = self._values(), self._ordered_by()
+        if ordered is not None:  # a row that is final before waits for its turn
+            position = {column: i for i, column in enumerate(self.key)}
+            values = [(remap(ordered, position), ordered, self.node)]
+        for value, made, at in values:
             bound = bound_of(made, bounds[at])
             if bound is not None and (has_order_bits(value.type) or pt.is_decimal(value.type)):
                 found.append((value, bound))
@@ -149,9 +163,7 @@ class _Emitting:
             column = self.view.schema[i]
             over_key = Column(position, column.type, column.nullable)
             found.append((over_key, Column(i, column.type, column.nullable), self.node))
-            at = self.node
-            while isinstance(self.builder.nodes[at].operator, Filter | Exchange):
-                (at,) = self.builder.nodes[at].inputs
+            at = self._maker(self.node)
             operator = self.builder.nodes[at].operator
             made = operator.expressions[i] if isinstance(operator, Map) else None
             if isinstance(made, Call) and made.function == "create_named_struct":
@@ -161,6 +173,12 @@ class _Emitting:
                     part = Call("get_struct_field", (over_key,), argument.type, True, options)
                     found.append((part, argument, below))
         return found
+
+    def _maker(self, at: int) -> int:
+        """The node that makes the rows of another, which only chooses among them."""
+        while isinstance(self.builder.nodes[at].operator, Filter | Exchange | Integrate | Distinct):
+            (at,) = self.builder.nodes[at].inputs
+        return at
 
     # -- schedules -------------------------------------------------------------------------------------
 
@@ -217,7 +235,7 @@ class _Emitting:
         name = self.view.schema[self.key[value.index]].name.lower()
         if name in ("end", "wend") or name.endswith(("_end", "windowend")):
             return True
-        operator = self.builder.nodes[at].operator
+        operator = self.builder.nodes[self._maker(at)].operator
         if isinstance(made, Column) and isinstance(operator, Map):
             made = operator.expressions[made.index]
         sum_ = made.arguments[0] if isinstance(made, Call) and made.arguments else None
@@ -351,9 +369,10 @@ def _unit_length(truncated: Call) -> int | None:
 
 
 def aggregated(plan: p.Plan, key: tuple[Expression, ...]) -> tuple[p.Plan, tuple[Expression, ...]] | None:
-    """The input of the aggregation that a plan is, with the key over it; None: it is none.
+    """The input of the aggregation or DISTINCT that a plan is, with the key over it; None: it is none.
 
-    key: over the plan's columns. Nothing stands above the aggregation but projections and filters.
+    key: over the plan's columns. Nothing stands above the aggregation but projections and filters. GROUP BY
+    without an aggregate is a DISTINCT of its keys.
     """
     match plan:
         case p.Filter():
@@ -366,5 +385,7 @@ def aggregated(plan: p.Plan, key: tuple[Expression, ...]) -> tuple[p.Plan, tuple
             if any(column >= len(keys) for e in key for column in columns_of(e)):
                 return None
             return plan.input, tuple(substitute(e, lambda c: keys[c.index]) for e in key)
+        case p.Distinct():
+            return plan.input, key
         case _:
             return None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.inputs.defaults import Default
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import Amount
+from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 
@@ -85,6 +87,16 @@ class Triggers:
     once: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered(Triggers):
+    """Of SELECT STREAM … ORDER BY: rows leave when nothing can come before them.
+
+    by: monotonic, over the view's columns.
+    """
+
+    by: Expression
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """Microseconds relative to the window's end: first <= complete <= last. every or rows: between the first
@@ -110,7 +122,8 @@ class View:
 
     append_only: the view's changes are never retractions. component: the recursive views that it is defined
     together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
-    emission: when its changes leave; None: at every step.
+    emission: when its changes leave; None: at every step. order: in which its rows are shown, over its
+    columns; no part of what is stored, but for a stream, whose emission says so.
     """
 
     name: str
@@ -123,6 +136,7 @@ class View:
     component: tuple[str, ...] = ()
     max_iterations: int = 0
     emission: Emission | None = None
+    order: tuple[SortOrder, ...] = field(default=(), compare=False)
 
     @property
     def retracts(self) -> bool:

@@ -4,7 +4,7 @@
     γ[s, s + constant; …]    = π[#0, #0 + constant, …](γ[s; …])
 
 So a window's group is one timestamp instead of a struct of two; also beside ROLLUP and CUBE, which stand
-between the struct and the grouping.
+between the struct and the grouping. A DISTINCT is a grouping by all columns, without aggregates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
-from dbsp.sql.plans.plan import Aggregate, Expand, Plan, Project
+from dbsp.sql.plans.plan import Aggregate, Distinct, Expand, Plan, Project
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.rules.traverse import bottom_up
 
@@ -24,6 +24,11 @@ def struct_keys(plan: Plan) -> Plan:
 
 
 def _split(node: Plan) -> Plan:
+    if isinstance(node, Distinct) and isinstance(node.input, (Project, Expand)):
+        keys = tuple(Column(i, field.type, field.nullable) for i, field in enumerate(node.schema))
+        grouped = Aggregate(node.input, keys, (), node.schema)
+        split = _split(grouped)
+        return node if split is grouped else _distinct(split)
     if not (isinstance(node, Aggregate) and isinstance(node.input, (Project, Expand))):
         return node
     for index, key in enumerate(node.keys):
@@ -33,6 +38,14 @@ def _split(node: Plan) -> Plan:
             if structs:
                 return _grouped_by_fields(node, below, index, key.index, structs)
     return node
+
+
+def _distinct(split: Plan) -> Plan:
+    """What was split as a grouping without aggregates, as the DISTINCT that it is."""
+    if isinstance(split, Project):
+        return replace(split, input=_distinct(split.input))
+    assert isinstance(split, Aggregate)
+    return Distinct(Project(split.input, split.keys, split.schema))
 
 
 def _made_above(below: Project | Expand, column: int) -> Project | Expand:

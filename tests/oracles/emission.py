@@ -116,6 +116,8 @@ class Model:
             state = self._fires(key, waiting, records.get(key, 0), clock, bound, before, ending)
             if state is None:
                 continue
+            if ending and key in self.emitted and self._is_over(key):
+                continue  # what was final stays
             current = rows.get(key)
             if current is not None and self.clause.flag:
                 current = (*current, state)
@@ -129,6 +131,12 @@ class Model:
                 self.emitted.pop(key, None)
                 waiting.count = 0
         return Counter({row: weight for row, weight in changes.items() if weight})
+
+    def _is_over(self, key: Key) -> bool:
+        """Whether the time of its last result has come."""
+        if self.clause.emit is None or self.largest is None:
+            return False
+        return bool(self.largest >= key[0] + self.clause.emit[2] * MINUTE)
 
     def _fires(
         self,

@@ -3,7 +3,8 @@
     emit^Δ(K) = Σ { −emitted(k) + v(k) : k ∈ K }        emitted = z⁻¹(I(emit^Δ))
 
 v(k): the view's rows of key k after the step. What hasn't changed cancels. So the sum of all emissions is,
-for each key, the view as of a step at which it fired.
+for each key, the view as of a step at which it fired. What was final stays: at the end of the input nothing
+leaves of a key whose last result has left.
 State: the emitted rows, by key.  Cost: O(|K| log |I(v)|).
 """
 
@@ -14,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import DataError
-from dbsp.circuits.operators.emission.trigger import STATE
+from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.operators.emission.trigger import STATE, Schedule
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
 from dbsp.circuits.progress.limits import Limit
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -30,14 +32,20 @@ from dbsp.circuits.traces.zset import ZSet
 class Emit(Operator):
     """Inputs: the keys that fire (and their result's state), the view's trace, placed by the key.
 
-    limits: emitted rows for which one holds will not be asked for again. once: the name of a stream, none of
+    schedule: of the trigger, if it has one. limits: emitted rows for which one holds will not be asked for
+    again. once: the name of a stream, none of
     whose rows is ever taken back; DataError where one would be, as after the end of its input.
     """
 
     key: tuple[int, ...]
-    flagged: bool = False
+    schedule: Schedule | None = None
     limits: tuple[Limit, ...] = ()
     once: str = ""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether rows say which state of the result they are."""
+        return self.schedule is not None and self.schedule.flagged
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return inputs[1].append(pa.field(STATE, pa.string())) if self.flagged else inputs[1]
@@ -53,9 +61,11 @@ class Emit(Operator):
     ) -> Integral:
         fired, view = delta_of(inputs[0]).rows, inputs[1]
         assert isinstance(view, Integral)
+        emitted = Integral(layout, before, Batch.empty(layout))
+        if context.ending and self.schedule is not None:
+            fired = self._unfinished(self.schedule, context, fired, emitted)
         keys = fired.columns[: len(self.key)]
         hashes = hash_rows(keys, fired.num_rows, context.seed)
-        emitted = Integral(layout, before, Batch.empty(layout))
         after = Integral(view.layout, view.after, view.delta)
         parts = []
         for _, batch, there in emitted.find(keys, hashes, self.key, whole_key=False):
@@ -73,3 +83,18 @@ class Emit(Operator):
                 "the input; go on from a state before that, or declare the view without STREAM"
             )
         return Integral(layout, before, delta)
+
+    def _unfinished(
+        self, schedule: Schedule, context: Context, fired: pa.RecordBatch, emitted: Integral
+    ) -> pa.RecordBatch:
+        """Those of the keys whose last result hasn't left."""
+        now = schedule.threshold.value(context.waterlines)
+        if now is None:
+            return fired
+        over = now.value >= fixed_values(evaluate(schedule.table.end, fired)) + schedule.table.last
+        left = np.zeros(fired.num_rows, dtype=np.bool_)
+        keys = fired.columns[: len(self.key)]
+        hashes = hash_rows(keys, fired.num_rows, context.seed)
+        for owner, _, _ in emitted.find(keys, hashes, self.key, whole_key=False):
+            left[owner] = True
+        return take(fired, np.flatnonzero(~(over & left)))

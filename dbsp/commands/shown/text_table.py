@@ -10,7 +10,6 @@ import pyarrow.types as pt
 
 from dbsp.commands.shown.changelog import fields_of
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.rows.sorting import sort_rows
 from dbsp.views.changes import Changes
 from dbsp.views.view import Contents
 
@@ -41,6 +40,6 @@ def view_tables(pipeline: Pipeline, changes: Changes) -> Iterator[str]:
 
 
 def _first_rows(contents: Contents) -> pa.RecordBatch:
-    """The first of the sorted rows, each as often as it is there."""
-    rows = sort_rows(contents.zset)
+    """The first of the rows in the view's order, each as often as it is there."""
+    rows = contents.sorted
     return rows.take(np.repeat(np.arange(len(rows)), rows.weights)[:TABLE_ROWS]).rows

@@ -33,15 +33,17 @@ from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.pipeline.errors import DeliveryError
 from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, is_file, path_of
 from dbsp.pipeline.spark.written import written_options
+from dbsp.rows.sorting import sort_rows
 from dbsp.running.spark.intervals import with_intervals
 from dbsp.running.spark.messages import first_line, own_error
 from dbsp.running.spark.runner import spark_of
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.compiler.targets.format_columns import FILLED
+from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.state.commits import sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
-from dbsp.views.outputs import layout_of
+from dbsp.views.outputs import layout_of, written_order
 from dbsp.views.shapes import Records, retracts, upserts
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Reading:
     columns: tuple[int | str | None, ...]
     key: tuple[int, ...]
     step: int
+    order: tuple[SortOrder, ...] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = Segments(self.root, verify=self.verify)
@@ -83,12 +86,21 @@ class Reading:
 
     def _records(self, segments: Segments, task: int) -> Records:
         if not self.key:
-            records = retracts(self._changes(segments, self.chunks[task]))
+            records = retracts(self._rows(segments, task))
             return records if WEIGHT in self.columns else records.repeated()
         delta = ZSet.sum(self.layout.schema, [self._changes(segments, chunk) for chunk in self.chunks])
         hashes = hash_rows([delta.rows.column(i) for i in self.key], len(delta))
         mine = delta.take(np.flatnonzero(hashes % np.uint64(len(self.chunks)) == task))
         return upserts(mine.consolidate(), self.key)
+
+    def _rows(self, segments: Segments, task: int) -> ZSet:
+        """What a task writes. An order is one of all rows, so one task has them."""
+        if not self.order:
+            return self._changes(segments, self.chunks[task])
+        if task:
+            return ZSet.empty(self.layout.schema)
+        parts = [self._changes(segments, chunk) for chunk in self.chunks]
+        return sort_rows(ZSet.sum(self.layout.schema, parts).consolidate(), self.order)
 
     def _changes(self, segments: Segments, chunk: Chunk) -> ZSet:
         return Batch.from_stored(
@@ -129,6 +141,7 @@ def reading_of(pipeline: Pipeline, insert: Insert, step: int, chunks: Sequence[l
         tuple(columns.values()),
         insert.key,
         step,
+        written_order(pipeline.program.views[insert.view]),
     )
 
 
