@@ -93,6 +93,26 @@ def child_arrays(array: pa.Array) -> list[pa.Array]:
     return [array.values]
 
 
+def retyped(value: pa.Array | pa.Scalar, kind: pa.DataType) -> pa.Array | pa.Scalar:
+    """The value as one of `kind`. Fields of structs are those of the same place, whatever they are called."""
+    if value.type == kind:
+        return value
+    if isinstance(value, pa.Scalar):
+        return retyped(pa.repeat(value, 1), kind)[0] if pt.is_nested(kind) else value.cast(kind)
+    if not pt.is_nested(kind) or pt.is_null(value.type):
+        return value.cast(kind)
+    if value.offset:  # Arrow takes a mask, and child arrays, only where they start at 0
+        value = pa.concat_arrays([value.slice(0, 0), value]) if len(value) else pa.array([], value.type)
+    mask = pc.is_null(value) if value.null_count else None
+    if pt.is_struct(kind):
+        fields = [retyped(child, field.type) for child, field in zip(child_arrays(value), kind, strict=True)]
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=mask)
+    if pt.is_map(kind):
+        keys, items = retyped(value.keys, kind.key_type), retyped(value.items, kind.item_type)
+        return pa.MapArray.from_arrays(value.offsets, keys, items, kind, mask=mask)
+    return pa.ListArray.from_arrays(value.offsets, retyped(value.values, kind.value_type), kind, mask=mask)
+
+
 def int64_array(values: np.ndarray) -> pa.Array:
     """int64[n] as an Arrow array over the same memory."""
     return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])

@@ -27,6 +27,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.broken_text import listed
+
 _BARE = re.compile(r'"([^\s"\\=,\[\]{}]+)"')
 _WORDS = {"true", "false", "null", "NULL"}
 
@@ -61,7 +63,7 @@ def encode(array: pa.Array) -> list[str]:
         texts = [str(count) for count in array.cast(pa.int64()).to_pylist()]
     else:
         one = _encoder(type_)
-        texts = ["null" if value is None else one(value) for value in array.to_pylist()]
+        texts = ["null" if value is None else one(value) for value in listed(array)]
     if array.null_count:
         valid = array.is_valid().to_pylist()
         texts = [text if there else "null" for text, there in zip(texts, valid, strict=True)]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import retyped
+from dbsp.circuits.columns.broken_text import Wrapping, decoded, is_broken
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
-from dbsp.circuits.expressions.registry import Value, find
+from dbsp.circuits.expressions.registry import Function, Value, find
 
 
 def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
@@ -20,9 +24,7 @@ def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
         value = pa.repeat(value, rows.num_rows)
     if isinstance(value, pa.ChunkedArray):
         value = value.combine_chunks()
-    if value.type != expression.type:
-        value = value.cast(expression.type)
-    return value
+    return retyped(value, expression.type)
 
 
 def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
@@ -40,9 +42,56 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
         return function.run(expression, rows, evaluate_value)
     arguments = [evaluate_value(argument, rows) for argument in expression.arguments]
     try:
-        return function.run(expression, *arguments)
+        return _run(function, expression, arguments)
     except EvaluationError as error:
         raise _located(error, expression, rows) from None
+
+
+# what UTF8String does by its characters
+_BY_CHARACTER = {
+    *("length", "substring", "string_l_pad", "string_r_pad", "string_trim", "string_trim_left"),
+    *("string_trim_right", "reverse", "string_instr", "string_locate", "string_replace", "substring_index"),
+    *("overlay", "string_repeat", "find_in_set", "concat", "concat_ws", "contains", "starts_with"),
+    *("ends_with", "levenshtein"),
+}
+# of these, what looks for bytes
+_BY_BYTE = {"substring_index"}
+# what it makes a Java string for, where Arrow would take the bytes as they are
+_BY_JAVA = {
+    *("reg_exp_replace", "reg_exp_extract", "reg_exp_extract_all", "reg_exp_in_str", "r_like", "like"),
+    *("string_split", "string_split_sql", "string_translate", "static_invoke.Encode.encode"),
+}
+
+
+def _run(function: Function, call: Call, arguments: list[Value]) -> Value:
+    """The kernel's value. Text that isn't UTF-8 it is given as text."""
+    if may_break(call) and any(map(is_broken, arguments)):
+        if function.name in _BY_CHARACTER:
+            return _by_character(function, call, arguments)
+        if function.name in _BY_JAVA:
+            return function.run(call, *map(decoded, arguments))
+    try:
+        return function.run(call, *arguments)
+    except (UnicodeDecodeError, pa.ArrowInvalid):
+        if not any(map(is_broken, arguments)):
+            raise
+        if function.name in _BY_CHARACTER:
+            return _by_character(function, call, arguments)
+        return function.run(call, *map(decoded, arguments))
+
+
+def _by_character(function: Function, call: Call, arguments: list[Value]) -> Value:
+    wrapping = Wrapping(by_byte=function.name in _BY_BYTE)
+    return wrapping.unwrapped(function.run(call, *map(wrapping.wrapped, arguments)))
+
+
+@lru_cache(maxsize=4096)
+def may_break(expression: Expression) -> bool:
+    """Whether bytes become text in it, which nobody checks."""
+    if not isinstance(expression, Call):
+        return False
+    of_bytes = expression.function == "cast" and pa.types.is_binary(expression.arguments[0].type)
+    return of_bytes or any(map(may_break, expression.arguments))
 
 
 def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:

@@ -52,6 +52,7 @@ _NEVER_FAIL = frozenset(
         "create_named_struct",
         "create_array",
         "get_struct_field",
+        "fields_renamed",
         "size",
         "starts_with",
         "ends_with",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import int64_array, take
+from dbsp.circuits.columns.arrow import int64_array, retyped, take
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
@@ -63,5 +63,5 @@ class Generate(Operator):
         # flatten: the fields of a NULL struct are NULL
         columns += picked.flatten() if self.fields else [picked]
         # a map's entries name their fields otherwise, and an array's element may be declared otherwise
-        cast = [c.cast(f.type) if c.type != f.type else c for c, f in zip(columns, self.output, strict=True)]
+        cast = [retyped(c, f.type) for c, f in zip(columns, self.output, strict=True)]
         return ZSet(pa.RecordBatch.from_arrays(cast, schema=self.output), delta.weights[owner])

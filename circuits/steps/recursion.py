@@ -12,6 +12,7 @@ last step and those of this step, which are merged geometrically. Their sum is w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.operator import Context, Value, delta_of
 from dbsp.circuits.operators.recursion import Earliest, FixedPoint, Loop, Recurrence, iterations, later_by_one
+from dbsp.circuits.steps.cancelling import run_cancelling
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -150,10 +152,11 @@ class _Nested:
             before = (*trace.stored, *as_runs(*trace.added))
             if not changed:
                 return Integral(trace.layout, before, trace.nothing)
-            return node.operator.integrate(self.context, trace.layout, before, *inputs)
+            run = partial(node.operator.integrate, self.context, trace.layout, before)
+            return run_cancelling(run, self.context.seed, inputs)
         if not changed or isinstance(node.operator, FixedPoint):
             return self.unchanged[i]
-        return node.operator.step(self.context, *inputs)
+        return run_cancelling(partial(node.operator.step, self.context), self.context.seed, inputs)
 
     def _recur(self, i: int, recurrence: Recurrence, iteration: int) -> ZSet:
         if iteration not in self.waiting[i].iterations:

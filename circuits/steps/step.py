@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
 from dbsp.circuits.operators.operator import Context, Value, delta_of
 from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.steps.cancelling import run_cancelling
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
 from dbsp.circuits.steps.recursion import run_loop
 from dbsp.circuits.steps.state import State, TaskResult
@@ -157,8 +159,9 @@ class _Run:
         inputs = [self.values[j] for j in node.inputs]
         layout = self.circuit.layouts.get(i)
         if layout is None:
-            return operator.step(self.context, *inputs)
-        return operator.integrate(self.context, layout, self._before(i), *inputs)
+            return run_cancelling(partial(operator.step, self.context), self.circuit.seed, inputs)
+        run = partial(operator.integrate, self.context, layout, self._before(i))
+        return run_cancelling(run, self.circuit.seed, inputs)
 
     def _source(self, source: Source) -> ZSet:
         numbered = source.columns.names[-1] == SEQUENCE

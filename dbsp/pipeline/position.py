@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from dbsp.circuits.errors import AbsentRow, StateError
+from dbsp.circuits.errors import AbsentRow, EvaluationError, StateError
+from dbsp.circuits.steps.cancelling import cancelled
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.pipeline.attempt import Attempt
 from dbsp.pipeline.micro_batch import MicroBatch
@@ -115,7 +116,15 @@ class Position:
 
     def _run(self, runner: Runner, work: Work) -> list[TaskResult]:
         try:
-            return runner.run(work)
+            try:
+                return runner.run(work)
+            except EvaluationError:
+                # what is inserted and deleted in one step may have gone to different tasks
+                inputs = cancelled(work.circuit, work.inputs, work.segments) if work.partitions > 1 else None
+                if inputs is None:
+                    raise
+                self.store.discard_attempt(work.segment)
+                return runner.run(replace(work, inputs=inputs))
         except AbsentRow as error:
             raise error.within(f"step {work.step}") from None
         except OSError as error:

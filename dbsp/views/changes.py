@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import ZSet
@@ -45,7 +46,7 @@ class ViewChanges:
 
     def rows(self) -> list[tuple[dict[str, Any], int]]:
         """[({column: value, ...}, weight), ...]"""
-        rows = batch_to_calendar(self.zset.rows).to_pylist()
+        rows = listed(batch_to_calendar(self.zset.rows))
         return list(zip(rows, self.zset.weights.tolist(), strict=True))
 
     def to_arrow(self) -> pa.Table:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.traces.zset import ZSet
@@ -72,9 +73,7 @@ class Contents:
 
     def rows(self) -> list[dict[str, Any]]:
         """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
-        rows = batch_to_calendar(_repeated(self.view, self.sorted))
-        listed: list[dict[str, Any]] = rows.to_pylist()
-        return listed
+        return listed(batch_to_calendar(_repeated(self.view, self.sorted)))
 
     def __len__(self) -> int:
         return int(self.zset.weights.sum())

@@ -11,16 +11,16 @@ from dbsp.sql.catalyst.clock.temporal import Clocked, check_clock, temporal_filt
 from dbsp.sql.catalyst.generators import generate
 from dbsp.sql.catalyst.groups.aggregates import aggregate
 from dbsp.sql.catalyst.groups.limits import limit, ordered
-from dbsp.sql.catalyst.groups.windows import window
+from dbsp.sql.catalyst.groups.windows import computed, window
 from dbsp.sql.catalyst.joins.as_of import as_of
 from dbsp.sql.catalyst.joins.joins import conjuncts, join
 from dbsp.sql.catalyst.joins.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
 from dbsp.sql.catalyst.jvm.session import RELATION
 from dbsp.sql.catalyst.reading.clock import reads_clock
-from dbsp.sql.catalyst.reading.expressions import expression, normalized
+from dbsp.sql.catalyst.reading.expressions import expression, normalized, under_names_of
 from dbsp.sql.catalyst.reading.literals import literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
-from dbsp.sql.catalyst.reading.relation import ONE_ROW, Relation
+from dbsp.sql.catalyst.reading.relation import ONE_ROW, Relation, with_columns, without_columns
 from dbsp.sql.catalyst.recursion import check_monotone, level_before, union_loop
 from dbsp.sql.plans.plan import (
     LEVEL,
@@ -35,6 +35,7 @@ from dbsp.sql.plans.plan import (
     Values,
 )
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
+from dbsp.sql.plans.types import UnsupportedType
 
 _REFUSED = {
     "LocalLimit": "LIMIT",
@@ -70,7 +71,7 @@ def plan(query: Query, node: Node) -> Relation:
     translate = _TRANSLATE.get(name)
     if translate is None:
         raise query.refuse(node, f"Spark's plan node {name}")
-    relation = translate(query, node)
+    relation = with_columns(translate(query, node))
     check_clock(query, node, relation.plan)
     if query.recursive:
         check_monotone(query, node, relation.plan)
@@ -94,10 +95,15 @@ def _scan(query: Query, node: Node) -> Relation:
 
 def _values(query: Query, node: Node) -> Relation:
     schema, ids = output(query, node)
-    rows = tuple(
-        tuple(Literal(literal_value(v, field.type), field.type) for v, field in zip(row, schema, strict=True))
-        for row in node["o"]["rows"]
-    )
+    try:
+        rows = tuple(
+            tuple(Literal(literal_value(v, f.type), f.type) for v, f in zip(row, schema, strict=True))
+            for row in node["o"]["rows"]
+        )
+    except UnsupportedType as error:
+        raise query.refuse(node, str(error)) from None
+    if not schema:
+        return Relation(Values(ONE_ROW.rows * len(rows), ONE_ROW.schema), (-1,))
     return Relation(Values(rows, schema), ids)
 
 
@@ -113,6 +119,8 @@ def _project(query: Query, node: Node) -> Relation:
         clocked.column(expression(query, item, child.position), item) for item in node["o"]["projectList"]
     )
     schema, ids = output(query, node)
+    if not schema:
+        return without_columns(clocked.plan)
     return Relation(Project(clocked.plan, expressions, schema), ids)
 
 
@@ -159,9 +167,22 @@ def _level_before(query: Query, node: Node) -> Relation:
 
 
 def _union(query: Query, node: Node) -> Relation:
-    children = [plan(query, child) for child in node["k"]]
+    children = [plan(query, child).plan for child in node["k"]]
     schema, ids = output(query, node)
-    return Relation(Union(tuple(child.plan for child in children), schema), ids)
+    if not schema:
+        children = [without_columns(child).plan for child in children]
+        return Relation(Union(tuple(children), children[0].schema), (-1,))
+    return Relation(Union(tuple(_under_names_of(schema, child) for child in children), schema), ids)
+
+
+def _under_names_of(schema: Schema, input_: Plan) -> Plan:
+    """Structs have the fields' names of the first input."""
+    columns = columns_of_schema(input_.schema)
+    named = tuple(under_names_of(f.type, column) for f, column in zip(schema, columns, strict=True))
+    if named == columns:
+        return input_
+    fields = tuple(replace(f, type=column.type) for f, column in zip(input_.schema, named, strict=True))
+    return Project(input_, named, fields)
 
 
 def _expand(query: Query, node: Node) -> Relation:
@@ -191,7 +212,7 @@ def _aggregate(query: Query, node: Node) -> Relation:
 
     schema, ids = output(query, node)
     grouped = aggregate(query, node, child.plan, child.position, schema, tuple(above), widened)
-    return Relation(grouped, ids)
+    return Relation(grouped, ids) if schema else without_columns(grouped)
 
 
 def _join(query: Query, node: Node) -> Relation:
@@ -214,6 +235,9 @@ def _as_of(query: Query, node: Node) -> Relation:
 def _set_operation(query: Query, node: Node) -> Relation:
     left, right = (normalized_columns(query, node, plan(query, child).plan) for child in node["k"])
     schema, ids = output(query, node)
+    if not schema:
+        left, right = (without_columns(side).plan for side in (left, right))
+        schema, ids = left.schema, (-1,)
     kind = node["op"].lower() + (" all" if node["o"]["isAll"] else "")
     return Relation(SetOperation(left, right, kind, schema), ids)
 
@@ -221,11 +245,10 @@ def _set_operation(query: Query, node: Node) -> Relation:
 def _window(query: Query, node: Node) -> Relation:
     (below,) = node["k"]
     child, order = (plan(query, below), ()) if node["o"]["orderSpec"] else ordered(query, below, plan)
-    computed = tuple(
-        Field(alias["name"], query.value_type(alias), alias["n"]) for alias in node["o"]["windowExpressions"]
-    )
-    ids = (*child.ids, *(alias["id"] for alias in node["o"]["windowExpressions"]))
-    schema = (*child.plan.schema, *computed)
+    aliases = computed(node)
+    fields = (Field(alias["name"], query.value_type(alias), alias["n"]) for alias in aliases)
+    ids = (*child.ids, *(alias["id"] for alias in aliases))
+    schema = (*child.plan.schema, *fields)
     return Relation(window(query, node, child.plan, child.position, schema, order), ids)
 
 

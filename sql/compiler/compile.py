@@ -147,6 +147,8 @@ class _Compiler:
             raise too_early(self.source, text, early, self.recursions.awaited(early))
         names = columns or dumped["names"]
         self._check_named(text, names)
+        if not dumped["names"]:
+            raise self.source.error(text.start, f"view '{name}' has no columns; select at least one")
         if len(names) != len(dumped["names"]):
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)

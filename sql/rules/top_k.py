@@ -11,7 +11,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import Filter, Plan, Top, Window
+from dbsp.sql.plans.schemas import columns_of_schema
 from dbsp.sql.rules.traverse import bottom_up
 
 RANKINGS = ("row_number", "rank", "dense_rank")
@@ -33,6 +35,9 @@ def _rewrite(node: Plan) -> Plan:
     ranking = [call for call in window.calls if call.function in RANKINGS]
     if len(ranking) != len(window.calls) or len({call.order for call in ranking}) != 1:
         return node
+    order = ranking[0].order if ranking else ()
+    if not order and any(call.function != "row_number" for call in ranking):
+        return node  # all rows are peers
     width = len(window.input.schema)
     parts = _conjuncts(node.condition)
     limits = {part: limit for part in parts if (limit := _limit(part, width)) is not None}
@@ -40,9 +45,11 @@ def _rewrite(node: Plan) -> Plan:
         return node
     column, size = min(limits.values(), key=lambda limit: limit[1])
     call = window.calls[column - width]
+    # without an order any rows will do: the first by their values, so that the same ones are taken again
+    order = order or (SortOrder(columns_of_schema(window.input.schema)[0]),)
     alone = len(window.calls) == 1
     schema = window.schema if alone else window.input.schema
-    top: Plan = Top(window.input, window.partition, call.order, call.function, size, alone, schema)
+    top: Plan = Top(window.input, window.partition, order, call.function, size, alone, schema)
     if not alone:
         top = Window(top, window.partition, window.calls, window.schema)
     rest = [part for part in parts if not (part in limits and _is_implied(part, limits[part], column, size))]

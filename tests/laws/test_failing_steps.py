@@ -9,8 +9,10 @@ import pytest
 from dbsp.circuits.errors import DataError, EvaluationError
 from dbsp.sql.compiler.load import compile_program
 from tests.generators.programs import program, table
-from tests.generators.strategies import Change
+from tests.generators.strategies import Change, Run
+from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Running, Way
+from tests.oracles.oracle import Spark
 
 pytestmark = pytest.mark.spark
 
@@ -93,6 +95,50 @@ def test_an_expression_that_fails(spark: Any, name: str, way: str) -> None:
         assert running.pipeline.last_step == 1
         more = {"e": [Change("insert", (2, 1, "2")), Change("retract", (1, 1, "1"))]}
         assert running.step(more) == untouched.step(more)
+
+
+@pytest.mark.parametrize("name", FAILING)
+@pytest.mark.parametrize("way", ["plain", "seven partitions", "everything at once"])
+def test_rows_that_cancel_are_not_evaluated(spark: Any, name: str, way: str) -> None:
+    """The contents never held them, however they came and went within the step."""
+    query, bad = FAILING[name]
+    views = program([EVENTS], v=query)
+    case = Case(views, compile_program(FUNCTIONS + views.text, session=spark))
+    gone = [Change("retract", bad), Change("insert", (3, -1, "7")), Change("insert", bad, 2)]
+    with Running(case, WAYS.get(way, Way())) as running, Running(case) as untouched:
+        first = {"e": [Change("insert", (1, 1, "1"))]}
+        assert running.step(first) == untouched.step(first)
+        both = {"e": [*gone, Change("retract", bad)]}
+        assert running.step(both) == untouched.step({"e": [Change("insert", (3, -1, "7"))]})
+        running.pipeline.insert("e", [bad] * 4)
+        with pytest.raises(EvaluationError):
+            running.pipeline.step()
+
+
+MEETING = {
+    "a value": "SELECT l.k, 1 / (l.i - r.i) AS q FROM l JOIN r ON l.k = r.k",
+    "a condition": "SELECT l.k FROM l JOIN r ON l.k = r.k AND 1 / (l.i - r.i) > 0",
+    "a condition without keys": "SELECT l.k FROM l JOIN r ON 1 / (l.i - r.i) > 0",
+    "an outer join's condition": "SELECT l.k, r.i FROM l LEFT JOIN r ON l.k = r.k AND 1 / (l.i - r.i) > 0",
+    "EXISTS": "SELECT k FROM l WHERE EXISTS (SELECT 1 FROM r WHERE l.k = r.k AND 1 / (l.i - r.i) > 0)",
+    "an aggregate": "SELECT l.k, sum(1 / (l.i - r.i)) AS q FROM l JOIN r ON l.k = r.k GROUP BY l.k",
+    "UNION ALL": "SELECT 1 / i AS q FROM (SELECT l.i - r.i AS i FROM l JOIN r ON l.k = r.k UNION ALL "
+    "SELECT i + 100 FROM l) u",
+}
+
+
+@pytest.mark.parametrize("name", MEETING)
+@pytest.mark.parametrize("way", ["plain", "seven partitions", "four-bit hashes"])
+def test_rows_that_never_met_are_not_evaluated(spark: Any, name: str, way: str) -> None:
+    """One side comes in the step in which the other side goes."""
+    tables = [table("l", "k BIGINT, i INT"), table("r", "k BIGINT, i INT", key=("k",))]
+    case = Case.of(program(tables, v=MEETING[name]), spark)
+    run: Run = [
+        {"r": [Change("upsert", (1, 5)), Change("upsert", (2, 1))]},
+        {"l": [Change("insert", (1, 5)), Change("insert", (2, 7))], "r": [Change("upsert", (1, 6))]},
+        {"l": [Change("retract", (1, 5))], "r": [Change("upsert", (1, 5))]},
+    ]
+    laws.incremental_equals_batch(case, run, Spark(spark), WAYS.get(way, Way()))
 
 
 def test_a_bag_names_the_row_that_is_not_there(spark: Any) -> None:

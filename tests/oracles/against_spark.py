@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.broken_text import decoded, listed
 from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.evaluate import evaluate
@@ -68,7 +69,13 @@ class AgainstSpark:
 
     def evaluate(self, expressions: Sequence[str]) -> list[pa.Array | EvaluationError]:
         """Our value of each expression, or why it has none."""
-        rows, translated = self._over(self.rows, self._translate(expressions))
+        translated = self.translate(expressions)
+        assert translated is not None, f"Spark refuses one of {expressions}"
+        return self.values_of(translated)
+
+    def values_of(self, plan: Plan) -> list[pa.Array | EvaluationError]:
+        """Our value of each expression that was translated, or why it has none."""
+        rows, translated = self._over(self.rows, plan)
         values: list[pa.Array | EvaluationError] = []
         for expression in translated:
             try:
@@ -89,11 +96,12 @@ class AgainstSpark:
             rows = pa.RecordBatch.from_arrays(arrays, names=names)
         return rows, translated.expressions
 
-    def _translate(self, expressions: Sequence[str]) -> Plan:
-        """What the front end makes of the expressions."""
+    def translate(self, expressions: Sequence[str]) -> Plan | None:
+        """What the front end makes of the expressions; None where Spark refuses one. Raises ProgramError."""
         text = "SELECT " + ", ".join(f"({e}) AS c{n}" for n, e in enumerate(expressions)) + " FROM t"
         dumped = self.catalyst.query(text)
-        assert "error" not in dumped, dumped["error"]
+        if "error" in dumped:
+            return None
         return plan(Query(read(text, "test.sql"), Slice(text, 0), dumped["types"]), dumped["plan"]).plan
 
     def spark_values(self, expressions: Sequence[str]) -> pa.Table:
@@ -111,9 +119,9 @@ class AgainstSpark:
             if isinstance(ours, EvaluationError):
                 wrong.append(f"{expressions[n]}: {ours}")
                 continue
-            ours.validate(full=True)
+            decoded(ours).validate(full=True)  # Spark's strings need not be UTF-8
             mine, spark = to_integers(ours), theirs.column(n).combine_chunks()
-            wrong += _differences(expressions[n], self.rows, mine, spark)
+            wrong += differences(expressions[n], self.rows, mine, spark)
         assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:40]])
 
     def check_fails(self, expressions: Sequence[str]) -> None:
@@ -139,7 +147,7 @@ class AgainstSpark:
         return None
 
 
-def _differences(text: str, rows: pa.RecordBatch, ours: pa.Array, theirs: pa.Array) -> list[str]:
+def differences(text: str, rows: pa.RecordBatch, ours: pa.Array, theirs: pa.Array) -> list[str]:
     if len(ours) != len(theirs):
         return [f"{text}: {len(ours)} rows, Spark has {len(theirs)}"]
     found = []
@@ -160,7 +168,7 @@ def _plain(array: pa.Array) -> list[Any]:
         array = array.view(pa.int32())
     elif pa.types.is_string(array.type):
         array = array.view(pa.binary())  # Spark's strings need not be UTF-8
-    return array.to_pylist()
+    return listed(array)
 
 
 def identity(value: Any) -> Any:

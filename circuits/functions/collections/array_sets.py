@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array, validity
+from dbsp.circuits.columns.arrow import int64_array, retyped, validity
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
@@ -40,13 +40,13 @@ def array_distinct(call: Call, array: pa.Array) -> Value:
 
 @columnar("array_union", refuse=no_maps)
 def array_union(call: Call, left: pa.Array, right: pa.Array) -> Value:
-    both, _ = joined([_set(left), _set(right.cast(left.type))])
+    both, _ = joined([_set(left), _set(retyped(right, left.type))])
     return list_array(call.type, both.chosen(_firsts(both.owner, both.elements)[1]))
 
 
 def _against(left: pa.Array, right: pa.Array) -> tuple[Lists, Numbers, Mask, Mask]:
     """(both's elements, int64[m]: 0 for left's, bool[m]: the first of equals, bool[m]: right has it)."""
-    both, source = joined([_set(left), _set(right.cast(left.type))])
+    both, source = joined([_set(left), _set(retyped(right, left.type))])
     first, is_first = _firsts(both.owner, both.elements)
     has = np.zeros(len(first), np.bool_)
     has[first[source == 1]] = True

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array, validity
+from dbsp.circuits.columns.arrow import int64_array, retyped, validity
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
@@ -63,7 +63,7 @@ def array_insert(call: Call, array: pa.Array, position: pa.Array, item: pa.Array
     source = np.where(inside, lists.starts[owner] + old, -1)
     source = np.where(within == place[owner], len(lists.elements) + owner, source)
     kind = call.type.value_type
-    both = pa.concat_arrays([lists.elements.cast(kind), item.cast(kind)])
+    both = pa.concat_arrays([retyped(lists.elements, kind), retyped(item, kind)])
     return _filled(call.type, both, source, total, valid)
 
 
@@ -127,7 +127,7 @@ def arrays_zip(call: Call, *values: pa.Array) -> Value:
     for each, field in zip(several, call.type.value_type, strict=True):
         inside = within < each.lengths[owner]
         at = pa.array(np.where(inside, each.starts[owner] + within, 0), mask=~inside)
-        fields.append(each.elements.take(at).cast(field.type))
+        fields.append(retyped(each.elements.take(at), field.type))
     structs = pa.StructArray.from_arrays(fields, fields=list(call.type.value_type))
     return list_array(call.type, Lists(structs, zipped.lengths, valid))
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Variable, columns_of
 from dbsp.circuits.expressions.registry import Evaluate, Value, form
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
@@ -45,7 +45,7 @@ def apply(
     if not columns:  # a body without columns still has rows
         columns, names = [pa.nulls(len(owner))], [""]
     value = spread(evaluate(body, pa.RecordBatch.from_arrays(columns, names=names)), len(owner))
-    return value if value.type == body.type else value.cast(body.type)
+    return retyped(value, body.type)
 
 
 @lru_cache(maxsize=4096)
@@ -155,10 +155,9 @@ def aggregate(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """
     array, zero, merge, finish = call.arguments
     lists = lists_of(argument(array, rows, evaluate))
-    state = argument(zero, rows, evaluate)
-    kind = merge.type
-    state = state if state.type == kind else state.cast(kind)
-    going = np.arange(rows.num_rows)
+    state = retyped(argument(zero, rows, evaluate), merge.type)
+    going = np.flatnonzero(lists.valid)
+    state = state.take(int64_array(going))
     ended: list[tuple[Numbers, pa.Array]] = []
     for place in range(int(lists.lengths.max(initial=0))):
         goes_on = lists.lengths[going] > place
@@ -168,12 +167,14 @@ def aggregate(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
         elements = lists.elements.take(int64_array(lists.starts[going] + place))
         state = apply(merge, rows, going, [state, elements], evaluate)
     ended.append((going, state))
-    order = np.argsort(np.concatenate([row for row, _ in ended]))
+    there = np.concatenate([row for row, _ in ended])
+    order = np.argsort(there)
     state = pa.concat_arrays([state for _, state in ended]).take(int64_array(order))
-    value = apply(finish, rows, np.arange(rows.num_rows), [state], evaluate)
+    value = apply(finish, rows, there[order], [state], evaluate)
     if lists.valid.all():
         return value
-    return value.take(pa.array(np.arange(len(value)), mask=~lists.valid))
+    position = np.maximum(np.cumsum(lists.valid) - 1, 0)
+    return value.take(pa.array(position, mask=~lists.valid))
 
 
 # --- maps

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows, list_ranges
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
@@ -67,14 +67,10 @@ def list_array(kind: pa.DataType, lists: Lists) -> pa.Array:
     mask = None if lists.valid.all() else pa.array(~lists.valid)
     if pa.types.is_map(kind):
         keys, items = child_arrays(lists.elements)
-        keys, items = _as(keys, kind.key_type), _as(items, kind.item_type)
+        keys, items = retyped(keys, kind.key_type), retyped(items, kind.item_type)
         return pa.MapArray.from_arrays(pa.array(offsets), keys, items, kind, mask=mask)
-    elements = _as(lists.elements, kind.value_type)
+    elements = retyped(lists.elements, kind.value_type)
     return pa.ListArray.from_arrays(pa.array(offsets), elements, type=kind, mask=mask)
-
-
-def _as(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    return array if array.type == kind else array.cast(kind)
 
 
 def joined(several: list[Lists]) -> tuple[Lists, Numbers]:

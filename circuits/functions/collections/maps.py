@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value
@@ -35,14 +35,16 @@ def map_of(kind: pa.DataType, keys: pa.Array, items: pa.Array, lists: Lists) -> 
 
 def _pairs(kind: pa.DataType, keys: pa.Array, items: pa.Array) -> pa.Array:
     fields = [pa.field("key", kind.key_type, nullable=False), pa.field("value", kind.item_type)]
-    return pa.StructArray.from_arrays([keys.cast(kind.key_type), items.cast(kind.item_type)], fields=fields)
+    return pa.StructArray.from_arrays(
+        [retyped(keys, kind.key_type), retyped(items, kind.item_type)], fields=fields
+    )
 
 
 def transposed(columns: list[pa.Array], kind: pa.DataType) -> pa.Array:
     """The first row's value of each column, then the second row's ..."""
     width, count = len(columns), len(columns[0])
     order: Numbers = np.arange(count * width).reshape(width, count).T.reshape(-1)
-    flat = pa.concat_arrays([column if column.type == kind else column.cast(kind) for column in columns])
+    flat = pa.concat_arrays([retyped(column, kind) for column in columns])
     return flat.take(int64_array(np.ascontiguousarray(order)))
 
 
@@ -108,7 +110,7 @@ def map_concat(call: Call, *maps: pa.Array) -> Value:
     """NULL if one of them is."""
     if not maps:
         return pa.scalar([], call.type)
-    both, _ = joined([lists_of(each if each.type == call.type else each.cast(call.type)) for each in maps])
+    both, _ = joined([lists_of(retyped(each, call.type)) for each in maps])
     keys, items = child_arrays(both.elements)
     return map_of(call.type, keys, items, both)
 

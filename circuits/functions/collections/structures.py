@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Literal
@@ -32,10 +32,6 @@ def _same_shape(array: pa.Array, rows: int | None) -> Value:
     return array[0] if rows is None else array
 
 
-def _cast(value: Value, kind: pa.DataType) -> Value:
-    return value if value.type == kind else value.cast(kind)
-
-
 # --- structs
 
 
@@ -44,7 +40,7 @@ def create_named_struct(call: Call, *values: Value) -> Value:
     """arguments: name, value, name, value, ..."""
     rows = _rows(*values[1::2])
     fields = [
-        _cast(_array(value, rows), field.type) for value, field in zip(values[1::2], call.type, strict=True)
+        retyped(_array(value, rows), field.type) for value, field in zip(values[1::2], call.type, strict=True)
     ]
     return _same_shape(pa.StructArray.from_arrays(fields, fields=list(call.type)), rows)
 
@@ -62,6 +58,12 @@ def get_struct_field(call: Call, value: Value) -> Value:
     return _same_shape(field, rows)
 
 
+@kernel("fields_renamed")
+def fields_renamed(call: Call, value: Value) -> Value:
+    """The value under other names of its structs' fields, which are those of the same places."""
+    return retyped(value, call.type)
+
+
 # --- arrays
 
 
@@ -69,7 +71,7 @@ def get_struct_field(call: Call, value: Value) -> Value:
 def create_array(call: Call, *values: Value) -> Value:
     rows = _rows(*values)
     kind = call.type.value_type
-    arrays = [_cast(_array(value, rows), kind) for value in values]
+    arrays = [retyped(_array(value, rows), kind) for value in values]
     count, width = (rows if rows is not None else 1), len(arrays)
     if not width:
         return pa.scalar([], call.type)
@@ -191,7 +193,7 @@ def _unnested(starts: Numbers, lengths: Numbers) -> tuple[Numbers, Numbers]:
 def elt(call: Call, index: Value, *values: Value) -> Value:
     """The value of that number, from 1; beyond the last an error, or NULL without option failOnError."""
     rows = _rows(index, *values)
-    columns = [_cast(_array(value, rows), call.type) for value in values]
+    columns = [retyped(_array(value, rows), call.type) for value in values]
     at = vector(_array(index, rows))
     inside = (at.values >= 1) & (at.values <= len(columns))
     if call.option("failOnError"):

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import retyped
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.expressions.partial import evaluate_where
@@ -42,26 +43,22 @@ def _cases(
     for condition, value in branches:
         met = open_rows & ~differs(evaluate_where(condition, rows, open_rows, evaluate), True, rows.num_rows)
         conditions.append(pa.array(met))
-        values.append(_typed(evaluate_where(value, rows, met, evaluate), call))
+        values.append(retyped(evaluate_where(value, rows, met, evaluate), call.type))
         open_rows &= ~met
     if otherwise is None:
         last: Value = pa.scalar(None, call.type)
     else:
-        last = _typed(evaluate_where(otherwise, rows, open_rows, evaluate), call)
+        last = retyped(evaluate_where(otherwise, rows, open_rows, evaluate), call.type)
     if len(conditions) == 1:
         return pc.if_else(conditions[0], values[0], last)
     names = [str(n) for n in range(len(conditions))]
     return pc.case_when(pa.StructArray.from_arrays(conditions, names=names), *values, last)
 
 
-def _typed(value: Value, call: Call) -> Value:
-    return value if value.type == call.type else value.cast(call.type)
-
-
 @form("coalesce")
 def coalesce(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """The first value that isn't NULL."""
-    found = _typed(evaluate(call.arguments[0], rows), call)
+    found = retyped(evaluate(call.arguments[0], rows), call.type)
     for argument in call.arguments[1:]:
         if isinstance(found, pa.Scalar):
             missing = np.full(rows.num_rows, not found.is_valid)
@@ -69,7 +66,7 @@ def coalesce(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
             missing = np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False))
         if not missing.any():
             break
-        found = pc.coalesce(found, _typed(evaluate_where(argument, rows, missing, evaluate), call))
+        found = pc.coalesce(found, retyped(evaluate_where(argument, rows, missing, evaluate), call.type))
     return found
 
 

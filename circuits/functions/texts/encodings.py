@@ -74,7 +74,7 @@ def _or_fail(decode: Callable[[str], bytes | None]) -> Callable[[str], bytes]:
     def run(text: str) -> bytes:
         found = decode(text)
         if found is None:
-            raise EvaluationError("CONVERSION_INVALID_INPUT", f"'{text}' is not hexadecimal")
+            raise EvaluationError("CONVERSION_INVALID_INPUT", f"'{text}' can't be decoded")
         return found
 
     return run
@@ -186,18 +186,35 @@ def from_base64(call: Call, text: pa.Array) -> Value:
 
 
 def _checked_base64(text: str) -> bytes | None:
-    """Whole groups of four, of which the last one may be padded; None for anything else."""
-    compact = re.sub(r"[ \t\r\n\x0b\x0c]", "", text)
+    """Whole groups of four, of which the last one may be padded; None for anything else.
+
+    Blanks may stand before the padding.
+    """
+    digits = text.rstrip("=")
+    compact = re.sub(_JAVA_BLANKS, "", digits) + text[len(digits) :]
+    if "=" in digits:
+        return None
     if not re.fullmatch(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?", compact):
         return None
     return _mime_base64(compact)
 
 
+# what Java's Character.isWhitespace says of ASCII
+_JAVA_BLANKS = r"[\t-\r\x1c-\x20]"
+
+
 def _mime_base64(text: str) -> bytes:
-    digits = re.sub(r"[^A-Za-z0-9+/]", "", text.split("=", 1)[0])
-    if len(digits) % 4 == 1:
+    """As java.util.Base64's MIME decoder: what is no digit is skipped, but for the padding's own two."""
+    before, padding, after = text.partition("=")
+    digits = re.sub(r"[^A-Za-z0-9+/]", "", before)
+    last = len(digits) % 4
+    if last == 1:
         raise EvaluationError("INVALID_BASE64", f"'{text}' ends within a byte")
-    return base64.b64decode(digits + "=" * (-len(digits) % 4))
+    if padding and (last == 0 or (last == 2 and not after.startswith("="))):
+        raise EvaluationError("INVALID_BASE64", f"'{text}' has padding of the wrong length")
+    if re.search(r"[A-Za-z0-9+/]", after):
+        raise EvaluationError("INVALID_BASE64", f"'{text}' goes on behind its padding")
+    return base64.b64decode(digits + "=" * (-last % 4))
 
 
 @strict("static_invoke.UrlCodec.encode")
@@ -263,9 +280,10 @@ def from_base32(call: Call, text: pa.Array, *modes: Value) -> Value:
 
 def _base32_bytes(text: str) -> bytes:
     digits = re.sub(r"[^A-Za-z2-7]", "", text.split("=", 1)[0]).upper()
-    alone = len(digits) % 8 == 1  # a last digit alone is a byte, of its upper three bits
+    alone = len(digits) % 8 == 1  # a last digit alone is a byte: its upper three bits behind the digit before
     whole = base64.b32decode((digits + "A" * (-len(digits) % 8)).encode())[: len(digits) * 5 // 8]
-    return whole + bytes([_BASE32.index(digits[-1]) >> 2]) if alone else whole
+    before = _BASE32.index(digits[-2]) if alone and len(digits) > 1 else 0
+    return whole + bytes([before << 3 | _BASE32.index(digits[-1]) >> 2]) if alone else whole
 
 
 _BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import retyped
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors.numbers import are_constant, per_distinct, result, strict, vector
+from dbsp.circuits.expressions.vectors.spread import spread
 from dbsp.circuits.expressions.vectors.utf8 import (
     ascii_rows,
     bytes_of,
@@ -96,7 +98,7 @@ def concat(call: Call, *parts: Value) -> Value:
 def _concat_lists(call: Call, *parts: Value) -> Value:
     rows = next((len(part) for part in parts if not isinstance(part, pa.Scalar)), 1)
     columns = [pa.repeat(part, rows) if isinstance(part, pa.Scalar) else part for part in parts]
-    columns = [column.cast(call.type) for column in columns]
+    columns = [retyped(column, call.type) for column in columns]
     lengths = np.stack([pc.fill_null(pc.list_value_length(each), 0).to_numpy() for each in columns])
     valid = np.stack([each.is_valid().to_numpy(zero_copy_only=False) for each in columns]).all(axis=0)
     lengths = lengths.astype(np.int64) * valid
@@ -122,6 +124,8 @@ def concat_with_separator(call: Call, separator: Value, *parts: Value) -> Value:
     if not parts:
         return pc.if_else(pc.is_valid(separator), "", separator)
     rows = next((len(each) for each in (separator, *parts) if not isinstance(each, pa.Scalar)), None)
+    if rows is not None:
+        parts = tuple(spread(part, rows) for part in parts)
     columns = [_joined(part, separator) if pa.types.is_list(part.type) else part for part in parts]
     # Arrow 26 leaves out the rows where every column is NULL: there the first one counts as ''.
     absent = functools.reduce(pc.and_, [pc.is_null(column) for column in columns])
@@ -315,11 +319,12 @@ def split_at(call: Call, text: pa.Array, delimiter: Value) -> Value:
     return pc.split_pattern(text, delimiter.as_py())
 
 
-@strict("levenshtein")
-def levenshtein(call: Call, left: pa.Array, right: Value, threshold: Value | None = None) -> Value:
+@kernel("levenshtein")
+def levenshtein(call: Call, left: Value, right: Value, threshold: Value | None = None) -> Value:
     """The least number of insertions, deletions and replacements; −1 beyond the threshold."""
     if threshold is None:
         return per_distinct(_distance, call.type, left, right)
+    threshold = pc.fill_null(threshold, 0)  # as in Spark, which gives NULL only for the texts
     return per_distinct(
         lambda a, b, most: d if (d := _distance(a, b)) <= most else -1, call.type, left, right, threshold
     )

@@ -8,6 +8,7 @@ ignores case and is strict: 30 February is not a date.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -34,12 +35,24 @@ def _refuse(call: Call) -> str | None:
 
 
 @strict("get_timestamp", refuse=_refuse)
-def get_timestamp(call: Call, text: pa.Array, pattern: Value) -> Value:
-    local, good, source = _parse(call, text, pattern.as_py())
-    if call.type.tz is None:
-        return result(call, local, source, valid=good)
+def get_timestamp(call: Call, value: pa.Array, pattern: Value) -> Value:
+    """Of text. A date or timestamp needs no pattern, and keeps its microseconds."""
     zone = time_zone(str(call.option("timeZoneId", "UTC")))
-    return result(call, zone.to_utc(local), source, valid=good)
+    if not pa.types.is_string(value.type):
+        return _timed(call, value, zone.start_of_day, lambda micros: micros)
+    local, good, source = _parse(call, value, pattern.as_py())
+    return result(call, local if call.type.tz is None else zone.to_utc(local), source, valid=good)
+
+
+def _timed(
+    call: Call,
+    value: pa.Array,
+    of_days: Callable[[Numbers], Numbers],
+    of_micros: Callable[[Numbers], Numbers],
+) -> Value:
+    source = vector(value)
+    made = of_days(source.values) if pa.types.is_date(value.type) else of_micros(source.values)
+    return result(call, made, source)
 
 
 def _seconds(call: Call, value: pa.Array, pattern: Value) -> Value:
@@ -48,10 +61,7 @@ def _seconds(call: Call, value: pa.Array, pattern: Value) -> Value:
     if pa.types.is_string(value.type):
         local, good, source = _parse(call, value, pattern.as_py())
         return result(call, _whole_seconds(zone.to_utc(local)), source, valid=good)
-    source = vector(value)
-    if pa.types.is_date(value.type):
-        return result(call, zone.start_of_day(source.values) // SECOND, source)
-    return result(call, _whole_seconds(source.values), source)
+    return _timed(call, value, lambda days: zone.start_of_day(days) // SECOND, _whole_seconds)
 
 
 def _whole_seconds(micros: Numbers) -> Numbers:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.inputs.thresholds import reached
@@ -74,11 +75,17 @@ class Phases(Operator):
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         rows, *traces = inputs
-        earlier, now = context.waterlines, reached(context, ())
-        found = [self._at(delta_of(rows), now)]
-        if CLOCK.name in earlier and earlier[CLOCK.name] != now[CLOCK.name]:
-            for touched in self._touched(traces, earlier, now):
+        delta, earlier, now = delta_of(rows), context.waterlines, reached(context, ())
+        passes = CLOCK.name in earlier and earlier[CLOCK.name] != now[CLOCK.name]
+        try:
+            found = [self._at(delta, now)]
+            for touched in self._touched(traces, earlier, now) if passes else ():
                 found += [-self._at(touched, earlier), self._at(touched, now)]
+        except EvaluationError:
+            # a row that the clock passes may leave in the same step: it was never there at that clock
+            crossed = [*self._touched(traces, earlier, now)] if passes else []
+            there = ZSet.sum(delta.schema, [delta, *crossed]).consolidate(context.seed)
+            found = [self._at(there, now), *(-self._at(touched, earlier) for touched in crossed)]
         total = ZSet.sum(self.output, found)
         return total.consolidate(context.seed) if len(found) > 1 else total
 

@@ -9,13 +9,14 @@ the other side. A band that is bounded from one side only has all rows of the ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.linear import where_true
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value
@@ -74,6 +75,14 @@ class Join(Operator):
         left, right = inputs
         assert isinstance(left, Integral) and isinstance(right, Integral)
         schema = self.schema(left.layout.schema, right.layout.schema)
+        try:
+            return self._joined(left, right, schema)
+        except EvaluationError:
+            # a pair that cancels was never there: it may be in one term and, negative, in the other
+            pairs = replace(self, residual=None)._joined(left, right, schema)
+            return self._restricted(pairs.consolidate(context.seed))
+
+    def _joined(self, left: Integral, right: Integral, schema: pa.Schema) -> ZSet:
         found = near(right, left.delta, self.right_band) if len(left.delta) else ()
         parts = [self._pairs(left.delta, batch, schema) for batch in found]
         found = near(left, right.delta, self.left_band) if len(right.delta) else ()

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, remap
 from dbsp.sql.catalyst.clock.temporal import Clocked
 from dbsp.sql.catalyst.groups.aggregate_calls import aggregate_call, pivoted
@@ -15,7 +17,6 @@ from dbsp.sql.catalyst.groups.arrival import by_arrival
 from dbsp.sql.catalyst.groups.sessions import merged_sessions
 from dbsp.sql.catalyst.reading.expressions import expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
-from dbsp.sql.catalyst.reading.relation import ONE_ROW
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
 from dbsp.sql.plans.plan import Aggregate, Distinct, Plan, Project
@@ -133,7 +134,9 @@ def aggregate(
     elif keys:
         grouped = Distinct(Project(input_, keys, inner))
     else:
-        grouped = ONE_ROW
+        # one row, whatever the input's are; it is read all the same, as its conditions may fail
+        count = AggregateCall("count", (), pa.int64(), False)
+        grouped = Aggregate(input_, (), (count,), (Field("rows", count.type, False),))
     width = len(grouped.schema)
     at = {i: i for i in range(width)} | {_AFTER + i: width + i for i in range(len(beside))}
     at[CLOCK_COLUMN] = CLOCK_COLUMN

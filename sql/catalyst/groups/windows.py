@@ -54,7 +54,7 @@ def window(
     )
     order = sort_orders(query, node["o"]["orderSpec"], position) or below
     calls = []
-    for alias in node["o"]["windowExpressions"]:
+    for alias in computed(node):
         (over,) = alias["k"]
         assert over["c"] == "WindowExpression", over["c"]
         function, specification = over["k"]
@@ -63,6 +63,11 @@ def window(
         text = query.spelled(function) or query.spelled(alias)
         calls.append(replace(call, order=order, frame=frame, text=text))
     return Window(input_, partition, tuple(calls), schema)
+
+
+def computed(node: Node) -> list[Node]:
+    """What the node adds to its input: of a correlated sub-query its keys stand there again."""
+    return [each for each in node["o"]["windowExpressions"] if each["c"] == "Alias"]
 
 
 def sort_orders(query: Query, items: list[Node], position: Mapping[int, int]) -> tuple[SortOrder, ...]:

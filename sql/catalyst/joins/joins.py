@@ -12,7 +12,7 @@ from dbsp.sql.catalyst.clock.timed_joins import narrowed, without_pairs
 from dbsp.sql.catalyst.joins.disjunctions import alternatives, is_key, joined_by_any
 from dbsp.sql.catalyst.joins.single import single, single_row
 from dbsp.sql.catalyst.reading.clock import reads_clock
-from dbsp.sql.catalyst.reading.expressions import expression, normalized
+from dbsp.sql.catalyst.reading.expressions import expression, normalized, under_names_of
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
 from dbsp.sql.plans.plan import Join, Plan, Project, join_schema
@@ -164,7 +164,8 @@ class _Conjunctive:
             mine, other = sorted(term.arguments, key=lambda side: next(columns_of(side)) >= width)
             other = remap(other, {i: i - width for i in columns_of(other)})
             sides = [normalized(self.query, self.node, side) for side in (mine, other)]
-            keys.append((sides[0], sides[1], term.function == "equal_null_safe"))
+            same = under_names_of(sides[0].type, sides[1])
+            keys.append((sides[0], same, term.function == "equal_null_safe"))
         return Join(
             left,
             right,
@@ -196,8 +197,10 @@ def split(
             if reads_only(second, left_position) and reads_only(first, right_position):
                 first, second = second, first
             if reads_only(first, left_position) and reads_only(second, right_position):
-                condition.left.append(normalized(query, part, expression(query, first, left_position)))
-                condition.right.append(normalized(query, part, expression(query, second, right_position)))
+                mine = normalized(query, part, expression(query, first, left_position))
+                other = normalized(query, part, expression(query, second, right_position))
+                condition.left.append(mine)
+                condition.right.append(under_names_of(mine.type, other))
                 condition.null_safe.append(part["c"] == "EqualNullSafe")
                 continue
         condition.residual.append(part)

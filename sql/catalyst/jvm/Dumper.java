@@ -80,8 +80,7 @@ public class Dumper {
     Throwable failed = failure;
     failure = null;
     if (failed != null) {
-      // constants are folded: Java's own arithmetic may fail
-      if (!(failed instanceof SparkThrowable || failed instanceof ArithmeticException)) throw new RuntimeException(failed);
+      if (!(failed instanceof SparkThrowable || failed instanceof Folded)) throw new RuntimeException(failed);
       start();
       error(failed);
     }
@@ -213,15 +212,24 @@ public class Dumper {
     session.conf().set("spark.sql.optimizer.excludedRules", excluded);
     try {
       return (LogicalPlan) optimizer.execute(analyzed);
+    } catch (RuntimeException failing) {
+      // constants are folded, and what computes them may throw anything
+      if (failing instanceof SparkThrowable) throw failing;
+      throw new Folded(failing);
     } finally {
       session.conf().unset("spark.sql.optimizer.excludedRules");
     }
   }
 
+  /** What Java says of a constant that Spark's optimiser can't compute. */
+  public static class Folded extends RuntimeException {
+    public Folded(RuntimeException cause) { super(cause.getMessage(), cause); }
+  }
+
   private void error(Throwable error) {
     if (!(error instanceof SparkThrowable)) {
-      out.append("{\"error\":{\"condition\":\"ARITHMETIC_OVERFLOW\",\"message\":");
-      string("a constant overflows (" + error.getMessage() + ")");
+      out.append("{\"error\":{\"condition\":\"no condition\",\"message\":");
+      string("Spark can't compute a constant: " + error.getMessage());
       out.append(",\"parameters\":{},\"index\":-1}}");
       return;
     }
@@ -496,6 +504,10 @@ public class Dumper {
       out.append('[');
       for (int i = 0; i < fs.length; i++) { if (i > 0) out.append(','); literal(r.isNullAt(i) ? null : r.get(i, fs[i].dataType()), fs[i].dataType()); }
       out.append(']');
+    } else if (v instanceof org.apache.spark.unsafe.types.UTF8String && !((org.apache.spark.unsafe.types.UTF8String) v).isValid()) {
+      out.append("{\"bytes\":");
+      string(java.util.Base64.getEncoder().encodeToString(((org.apache.spark.unsafe.types.UTF8String) v).getBytes()));
+      out.append('}');
     } else if (t instanceof ObjectType) string(simpleName(v.getClass()));
     else string(v.toString());
   }

@@ -14,9 +14,9 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.registry import find, snake_case
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
-from dbsp.sql.catalyst.reading.literals import day_time, literal_value
+from dbsp.sql.catalyst.reading.literals import broken_text, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
-from dbsp.sql.plans.types import intervals_in
+from dbsp.sql.plans.types import UnsupportedType, intervals_in
 
 Special = Callable[[Node], Expression | None]
 
@@ -62,7 +62,12 @@ def expression(
         return Column(position[node["id"]], query.value_type(node), True)
     if name == "Literal":
         type_ = query.value_type(node)
-        return day_time(Literal(literal_value(node["v"], type_), type_))
+        if pa.types.is_string(type_) and isinstance(node["v"], dict):
+            return broken_text(node["v"])
+        try:
+            return day_time(Literal(literal_value(node["v"], type_), type_))
+        except UnsupportedType as error:
+            raise query.refuse(node, str(error)) from None
     if name in _TRANSPARENT:
         return expression(query, node["k"][0], position, special)
     if name == MARK:
@@ -206,6 +211,13 @@ def normalized(query: Query, node: Node, key: Expression) -> Expression:
     call = Call("normalize_na_n_and_zero", (key,), key.type, key.nullable)
     check_covered(query, node, call)
     return call
+
+
+def under_names_of(type_: pa.DataType, value: Expression) -> Expression:
+    """A value of a type that is alike but for the names of fields, as a value of that type."""
+    if value.type == type_ or not pa.types.is_nested(type_):
+        return value
+    return Call("fields_renamed", (value,), type_, value.nullable)
 
 
 def _holds_float(type_: pa.DataType) -> bool:

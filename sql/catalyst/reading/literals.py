@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.expressions.nodes import Literal
+from dbsp.circuits.expressions.nodes import Call, Literal
+from dbsp.sql.plans.types import UnsupportedType
 
 _EPOCH = datetime(1970, 1, 1)
 _DAY = 86_400_000_000
+_LEAST = -(2**63)
 
 
 def literal_value(value: Any, type_: pa.DataType) -> object:
@@ -46,6 +48,12 @@ def day_time(literal: Literal) -> Literal:
     return Literal(timedelta(days=value.days, microseconds=microseconds), pa.duration("us"))
 
 
+def broken_text(value: Any) -> Call:
+    """A constant whose bytes are no UTF-8, which no literal of ours is: a cast of the bytes."""
+    data = Literal(base64.b64decode(value["bytes"]), pa.binary())
+    return Call("cast", (data,), pa.string(), False, (("evalMode", "ANSI"),))
+
+
 def _atom(value: Any, type_: pa.DataType) -> object:
     if pa.types.is_floating(type_):
         number = float(value)
@@ -54,12 +62,16 @@ def _atom(value: Any, type_: pa.DataType) -> object:
         return Decimal(value)
     if pa.types.is_binary(type_):
         return base64.b64decode(value)
+    if isinstance(value, dict):
+        raise UnsupportedType("a string inside of others that is no UTF-8")
     return _temporal(value, type_) if pa.types.is_temporal(type_) else value
 
 
 def _temporal(value: Any, type_: pa.DataType) -> object:
     """An interval, date or datetime; the bare count where Python's calendar ends (year 1 to 9999)."""
     if pa.types.is_duration(type_):
+        if value == _LEAST:  # a timedelta that Arrow doesn't take
+            return value
         return timedelta(seconds=value) if type_ == MONTHS else timedelta(microseconds=value)
     if type_ == pa.month_day_nano_interval():
         months, days, microseconds = value

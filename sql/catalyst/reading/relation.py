@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Literal
-from dbsp.sql.plans.plan import Plan, Values
-from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.plan import Plan, Project, Values
+from dbsp.sql.plans.schemas import Field, columns_of_schema
 
-# One row, for SELECT without FROM. A batch without columns has no rows, so there is one that nobody reads.
-ONE_ROW = Values(((Literal(True, pa.bool_()),),), (Field("one", pa.bool_(), nullable=False),))
+# One row, for SELECT without FROM. A batch without columns has no rows, so there is one that nobody reads;
+# so too of every relation of which no column is left.
+_NONE = -1  # the id of that column
+_TRUE = Literal(True, pa.bool_())
+_ONE = (Field("one", pa.bool_(), nullable=False),)
+ONE_ROW = Values(((_TRUE,),), _ONE)
 
 
 @dataclass(frozen=True)
@@ -25,3 +29,18 @@ class Relation:
     @property
     def position(self) -> Mapping[int, int]:
         return {id_: index for index, id_ in enumerate(self.ids)}
+
+
+def without_columns(plan: Plan) -> Relation:
+    """The plan's rows, of which no column is left."""
+    return Relation(Project(plan, (_TRUE,), _ONE), (_NONE,))
+
+
+def with_columns(relation: Relation) -> Relation:
+    """The relation, where it has columns, without those that nobody reads."""
+    kept = [i for i, id_ in enumerate(relation.ids) if id_ != _NONE]
+    if len(kept) in (0, len(relation.ids)):
+        return relation
+    columns, schema = columns_of_schema(relation.plan.schema), relation.plan.schema
+    plan = Project(relation.plan, tuple(columns[i] for i in kept), tuple(schema[i] for i in kept))
+    return Relation(plan, tuple(relation.ids[i] for i in kept))

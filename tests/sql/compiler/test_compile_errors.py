@@ -116,7 +116,7 @@ PROGRAMS = {
         "5:14: PRIMARY KEY of 'b' names an unknown column 'z'; columns: a"
     ),
     "CREATE VIEW v AS SELECT DATE '2024-01-01' + make_ym_interval(1000000, 0) * 1000 AS x FROM orders": (
-        "5:18: a constant overflows (integer overflow)"
+        "5:18: Spark can't compute a constant: integer overflow"
     ),
     "": "1:1: the program defines no view",
     "CREATE VIEW v AS SELECT id, note FROM orders; INSERT INTO uot SELECT * FROM v": (

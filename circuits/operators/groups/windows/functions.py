@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import int64_array, is_true, validity
+from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.frames import bounds
 from dbsp.circuits.operators.groups.windows.moving import beside_extreme, bits, counts, extreme, lists, total
@@ -30,7 +30,7 @@ def evaluate_window(call: WindowFunction, rows: Partitions) -> pa.Array:
     """The function's value for each row, of `call.type`."""
     value = of_values(call, rows) if call.values is not None else FUNCTIONS[call.function](call, rows)
     assert len(value) == len(rows)
-    return value if value.type == call.type else value.cast(call.type)
+    return retyped(value, call.type)
 
 
 def _row_number(call: WindowFunction, rows: Partitions) -> pa.Array:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import int64_array, is_true, validity
+from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
 from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.aggregates.collected import Mode, picked
@@ -200,7 +200,7 @@ def _gathered(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
         except EvaluationError as error:
             error.row = None if error.row is None else first + error.row
             raise
-    return pa.concat_arrays([result if result.type == kind else result.cast(kind) for result in results])
+    return pa.concat_arrays([retyped(result, kind) for result in results])
 
 
 def _blocks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
