@@ -69,7 +69,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`function(arguments)`; `function` is a name in `dbsp.circuits.expressions.registry`.
+    """`function(arguments)`; `function` is a name in `dbsp.circuits.functions.library`.
 
     options: what is not an expression (time zone, evaluation mode, escape character ...), as sorted
     (name, value) pairs. text: the user's spelling, for messages only.

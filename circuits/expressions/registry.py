@@ -1,4 +1,4 @@
-"""The functions expressions may call: one entry per function, found by name.
+"""What a function that expressions may call is, and how a module says that it has one.
 
 A name is the Catalyst class in snake_case (`StringSplitSQL` → `string_split_sql`), so that the front end
 needs no table of its own. An entry is either a *kernel*, over evaluated arguments, or a *form*, which
@@ -8,10 +8,8 @@ decides itself which arguments are evaluated on which rows (CASE, AND, COALESCE 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -21,52 +19,6 @@ from dbsp.circuits.expressions.nodes import Call, Expression
 Value: TypeAlias = pa.Array | pa.Scalar
 Kernel: TypeAlias = Callable[..., Value]
 Evaluate: TypeAlias = Callable[[Expression, pa.RecordBatch], Value]
-
-MODULES = (
-    "casts.cast",
-    "collections.array_order",
-    "collections.array_sets",
-    "collections.array_sort",
-    "collections.arrays",
-    "collections.lambdas",
-    "collections.maps",
-    "collections.sequences",
-    "collections.structures",
-    "json.from_json",
-    "json.paths",
-    "json.shape",
-    "json.to_json",
-    "logic.comparison",
-    "logic.conditional",
-    "logic.failing",
-    "logic.logic",
-    "logic.spans",
-    "numbers.arithmetic",
-    "numbers.bits",
-    "numbers.format_string",
-    "numbers.math",
-    "numbers.number_format",
-    "numbers.rounding",
-    "python.calls",
-    "texts.encodings",
-    "texts.masks",
-    "texts.patterns",
-    "texts.similarity",
-    "texts.spark_hashes",
-    "texts.strings",
-    "texts.substrings",
-    "texts.urls",
-    "texts.utf8_validity",
-    "times.date_arithmetic",
-    "times.date_format",
-    "times.date_parse",
-    "times.date_parts",
-    "times.date_truncation",
-    "times.date_units",
-    "times.dates",
-    "times.interval_arithmetic",
-    "times.zone_shifts",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +63,9 @@ def form(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callable[
     return register
 
 
-def find(name: str) -> Function | None:
-    """The function of that name, or None. Kernels are imported at the first call."""
-    _import_kernels()
-    return _FUNCTIONS.get(name)
-
-
-@cache
-def _import_kernels() -> None:
-    """All of them, also when some were imported before by their own name."""
-    for module in MODULES:
-        import_module(f"dbsp.circuits.functions.{module}")
-
-
-def names() -> list[str]:
-    """All registered names, sorted."""
-    find("")
-    return sorted(_FUNCTIONS)
+def registered() -> Mapping[str, Function]:
+    """What has been registered so far, by name; `dbsp.circuits.functions.library` is all of it."""
+    return _FUNCTIONS
 
 
 def snake_case(catalyst_class: str) -> str:

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array, retyped, take
 from dbsp.circuits.columns.hashing import list_ranges
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
 from dbsp.circuits.traces.zset import ZSet
 

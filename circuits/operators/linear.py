@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Column, Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
 from dbsp.circuits.traces.zset import ZSet
 

@@ -27,8 +27,8 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import Lateness, Waterlines
 from dbsp.circuits.traces.spine import Run
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import validity
 from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.spans import Span, span_ranges

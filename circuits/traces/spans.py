@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.logic.spans import BUCKETS, LAST_LEVEL, LEVEL_BITS
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch
 from dbsp.circuits.traces.sorted_run import Stretch

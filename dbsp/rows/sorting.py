@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbsp.circuits.columns.sorting import pack, sort_keys, sort_words
-from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.calls import SortOrder
 

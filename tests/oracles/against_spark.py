@@ -21,8 +21,8 @@ import pyarrow as pa
 from dbsp.circuits.columns.broken_text import decoded, listed
 from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.running.spark.intervals import with_integers, with_intervals
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.catalyst.plans import plan

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import CLOCK
 
 _MINUTE = 60_000_000

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import validity
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.inputs.thresholds import reached
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
 from dbsp.circuits.progress.limits import waterline_row

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.inputs.thresholds import reached
 from dbsp.circuits.operators.linear import where_true
 from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of

@@ -18,7 +18,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import DataError
-from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.emission.trigger import STATE, Schedule
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
 from dbsp.circuits.progress.limits import Limit

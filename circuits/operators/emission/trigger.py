@@ -27,8 +27,8 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.emission.timers import Timetable
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.inputs.thresholds import reached
 from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of
 from dbsp.circuits.progress.limits import waterline_row

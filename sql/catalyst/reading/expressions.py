@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
-from dbsp.circuits.expressions.registry import find, snake_case
+from dbsp.circuits.expressions.registry import snake_case
+from dbsp.circuits.functions.library import find
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
 from dbsp.sql.catalyst.reading.literals import broken_text, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.circuits.functions.evaluate import evaluate
 
 TIME = pa.timestamp("us", tz="UTC")
 ANSI, LEGACY = ("evalMode", "ANSI"), ("evalMode", "LEGACY")

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.windows.calls import Frame
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.functions.evaluate import evaluate
 from tests.oracles.against_spark import AgainstSpark, identity
 
 TEXTS = [

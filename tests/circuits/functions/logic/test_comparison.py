@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
+from dbsp.circuits.functions.evaluate import evaluate
 from tests.generators.columns.interesting import interesting_rows
 from tests.oracles.against_spark import AgainstSpark
 

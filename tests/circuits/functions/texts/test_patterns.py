@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.circuits.expressions.registry import find
+from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.texts.java_regex import translate
 from dbsp.circuits.functions.texts.patterns import rewritten
 from tests.generators.columns.texts import text_rows

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.circuits.expressions.registry import find
+from dbsp.circuits.functions.library import find
 from tests.generators.columns.moments import moment_rows
 from tests.oracles.against_spark import AgainstSpark
 

@@ -11,7 +11,7 @@ import pytest
 
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.circuits.expressions.registry import find
+from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.times.time_zones import SECOND, time_zone
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.circuit import CircuitBuilder
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.logic.spans import SPAN_TYPE
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.streams import Integrate

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.clock.forecast import first_change, first_drop
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.conditions.clock_readings import NOW, as_reading, never_below, stands_still, steady

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.evaluate import evaluate
 from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount, Registers
 from dbsp.circuits.operators.groups.aggregates.members import Finish, Members

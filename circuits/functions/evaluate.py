@@ -11,7 +11,8 @@ from dbsp.circuits.columns.broken_text import Wrapping, decoded, is_broken
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
-from dbsp.circuits.expressions.registry import Function, Value, find
+from dbsp.circuits.expressions.registry import Function, Value
+from dbsp.circuits.functions.library import find
 
 
 def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
