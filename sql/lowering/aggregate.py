@@ -12,7 +12,6 @@ DISTINCT                the same over the distinct arguments of each group
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -25,6 +24,7 @@ from dbsp.circuits.operators.groups.aggregates.members import Finish, Split
 from dbsp.circuits.operators.groups.combine import Accumulator, Combine, CombineParts, Doubles
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.aggregate_functions import finish_of, required
 from dbsp.sql.plans.calls import AggregateCall
@@ -32,9 +32,6 @@ from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.spelling import spell_call
 
 _BY = ("max_by", "min_by")
-
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
 
 
 def lower_aggregate(lowering: Lowering, plan: p.Aggregate) -> int:

@@ -7,7 +7,6 @@ left side of an outer join goes out beside NULLs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -16,12 +15,10 @@ from dbsp.circuits.expressions.predicates import conjunction
 from dbsp.circuits.operators.joins.as_of import AsOf
 from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.lowering.window import Columns
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.schemas import arrow_schema
-
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ its changed rows. All is placed by the view's stream key, or by the whole row wh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -30,14 +29,12 @@ from dbsp.circuits.progress.limits import Limit
 from dbsp.circuits.progress.proofs import lineage
 from dbsp.circuits.progress.proofs.bounds import all_bounds
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans import program
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.properties.keys import Key
 from dbsp.sql.plans.schemas import Field
-
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
 
 Watched = tuple[Expression, Bound]
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -32,16 +31,19 @@ from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import Band
 from dbsp.circuits.traces.spans import Span
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.conditions.bands import spanning, within
 from dbsp.sql.plans.properties.keys import is_unique
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
 
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
+
+def lower_join(lowering: Lowering, plan: p.Join) -> int:
+    """The node whose stream is the join's change."""
+    return lower_columns_of_join(lowering, plan, set(range(len(plan.schema))))[0]
 
 
-def lower_join(lowering: Lowering, plan: p.Join, needed: set[int]) -> tuple[int, dict[int, int]]:
+def lower_columns_of_join(lowering: Lowering, plan: p.Join, needed: set[int]) -> tuple[int, dict[int, int]]:
     """(the node whose stream is the join's change, where each needed column of the plan is in it)."""
     columns = sorted(needed or {0})
     node = _Joining(lowering, plan, columns).lower()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -22,15 +21,13 @@ from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Union
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
 from dbsp.sql.plans.verify import inputs
 from dbsp.sql.rules.traverse import bottom_up
-
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
 
 _FIRST = Literal(0, ITERATION_FIELD.type)
 

@@ -9,7 +9,6 @@ change in any other way, a `Phases` looks up in timelines which rows do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -18,12 +17,10 @@ from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
 from dbsp.circuits.operators.clock.timed_projection import Crossing, Phases
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
 from dbsp.sql.plans.schemas import Field, arrow_schema, columns_of_schema
-
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
 
 
 def lower_temporal(lowering: Lowering, plan: p.TemporalFilter) -> int:

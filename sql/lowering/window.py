@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,13 +13,11 @@ from dbsp.circuits.operators.groups.top import Top, TopOfAppends
 from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.calls import SortOrder, WindowCall
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.spelling import spell
-
-if TYPE_CHECKING:
-    from dbsp.sql.lowering.program import Lowering
 
 
 class Columns:

@@ -1,0 +1,92 @@
+"""Lowering of tables: what a source feeds, so that only whole rows that are on time go on.
+
+    keyed          source ─► defaults ─► on time ─► upsert, which fills in old rows
+    append-only    source ─► defaults ─► on time ─► no retraction may pass
+    a bag          source ─► defaults ─► on time        beside it, a trace refuses weights below 0
+
+Arrival is numbered by the source, and joins the rows of those tables whose order some view reads.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Column, columns_of
+from dbsp.circuits.operators.inputs.arrivals import Arrival, Remaining
+from dbsp.circuits.operators.inputs.defaults import Defaults
+from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
+from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
+from dbsp.circuits.progress.waterline import Lateness
+from dbsp.sql.lowering.context import Lowering, Relation
+from dbsp.sql.plans.program import Table
+from dbsp.sql.plans.properties.keys import table_key
+from dbsp.sql.plans.schemas import arrow_schema, columns_of_schema
+
+
+def lower_table(lowering: Lowering, table: Table, arrives: bool) -> None:
+    """Add a table to the circuit. arrives: some view reads the order of its rows' arrival."""
+    lateness = lowering.waterlines.declared(table)
+    columns = arrow_schema(table.schema)
+    if arrives or table.primary_key or any(one.percentile is not None for one in lateness):
+        columns = columns.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
+    source = lowering.builder.add(Source(table.name, columns), name=table.name)
+    filled = _filled(lowering, source, table)
+    lowering.waterlines.follow_event_times(filled, lateness)
+    on_time = lowering.waterlines.on_time(filled, table, lateness)
+    lowering.builder.sources[table.name] = source
+    if table.primary_key:
+        lowering.relations[table.name] = _keyed(lowering, on_time, table, lateness, arrives)
+    else:
+        lowering.relations[table.name] = _bag(lowering, on_time, table, arrives)
+
+
+def _filled(lowering: Lowering, source: int, table: Table) -> int:
+    """The rows of a table with its defaults."""
+    if not table.defaults:
+        return source
+    if any(True for default in table.defaults for _ in columns_of(default.value)):
+        lowering.watch_clock()
+    return lowering.builder.add(Defaults(table.defaults), source, name=table.name)
+
+
+def _keyed(
+    lowering: Lowering, changes: int, table: Table, lateness: tuple[Lateness, ...], arrives: bool
+) -> Relation:
+    names = [column.name for column in table.schema]
+    key = tuple(names.index(name) for name in table.primary_key)
+    placed = lowering.builder.placed(changes, key)
+    node = lowering.builder.add(Upsert(key, lateness), placed, name=table.name)
+    arrived = _last_upserts(lowering, changes, key, lateness) if arrives else None
+    lowering.waterlines.frozen(table.name, key, lateness, placed, node)
+    return Relation(node, False, table_key(table), arrived)
+
+
+def _last_upserts(
+    lowering: Lowering, changes: int, key: tuple[int, ...], lateness: tuple[Lateness, ...]
+) -> int:
+    """A keyed table's rows with the arrival of each key's last upsert."""
+    builder = lowering.builder
+    arrived = builder.add(Arrival(), changes)
+    schema = builder.nodes[arrived].schema
+    columns = tuple(Column(i, field.type, False) for i, field in enumerate(schema))
+    in_order = builder.add(Map((*columns, columns[-1]), schema.append(schema.field(-1))), arrived)
+    return builder.add(Upsert(key, lateness), builder.placed(in_order, key))
+
+
+def _bag(lowering: Lowering, rows: int, table: Table, arrives: bool) -> Relation:
+    arrived = _arrival(lowering, rows, table) if arrives else None
+    node = lowering.map(rows, columns_of_schema(table.schema), table.schema)
+    if table.append_only:
+        node = lowering.builder.add(AppendOnly(table.name), node)
+    elif not table.unchecked:
+        lowering.builder.add(NonNegative(table.name), lowering.integrated_rows(node))
+    return Relation(node, table.append_only, table_key(table), arrived)
+
+
+def _arrival(lowering: Lowering, rows: int, table: Table) -> int:
+    """A table's rows with their order of arrival; a retraction takes the earliest copy that is left."""
+    arrived = lowering.builder.add(Arrival(), rows)
+    if table.append_only:
+        return arrived
+    key = tuple(range(len(table.schema)))
+    return lowering.builder.add(Remaining(key), lowering.builder.placed(arrived, key))
