@@ -1,7 +1,7 @@
 # make          an environment in .venv/ (so .venv/bin/dbsp is the command line)
 # make demo     Nexmark through Spark micro-batches, checked against Spark SQL
 # make test     the whole suite          make quick   what runs without Spark
-# make check    format, lint, types and the whole suite
+# make check    format, lint, types, the direction of imports and the whole suite
 # make bench    the benchmarks and their table
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
@@ -10,7 +10,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment demo test quick check bench clean
+.PHONY: environment demo test quick check imports bench clean
 
 BIN := .venv/bin
 RUN := $(BIN)/python
@@ -81,7 +81,13 @@ check: environment
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
+	$(MAKE) imports
 	$(RUN) -m pytest
+
+# import-linter follows no links: it sees the package as it is installed.
+imports: environment
+	@rm -rf build/imports && mkdir -p build/imports && cp -RL dbsp build/imports/
+	cd build/imports && $(CURDIR)/$(BIN)/lint-imports --no-cache --config $(CURDIR)/pyproject.toml
 
 bench: environment
 	$(RUN) -m benchmarks.report
