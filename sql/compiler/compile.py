@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -24,8 +23,8 @@ from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
-from dbsp.sql.plans.canonical import canonical_text
 from dbsp.sql.plans.declared import Declared
+from dbsp.sql.plans.fingerprint import fingerprint
 from dbsp.sql.plans.program import Insert, Program, View, inputs_of
 from dbsp.sql.plans.properties.append_only import append_only, to_promise
 from dbsp.sql.plans.properties.keys import keys_of
@@ -93,12 +92,10 @@ class _Compiler:
         for table in inputs_of(scope.tables, self.inserts).values():
             if table.format is not None:
                 check_source(self.source, scope.definitions[table.name], table)
-        text = canonical_text((scope.catalyst.timezone, scope.tables, scope.views, self.inserts))
-        fingerprint = hashlib.sha256(text.encode()).hexdigest()
         return Program(
             self.source.text,
             self.source.name,
-            fingerprint,
+            fingerprint(scope.catalyst.timezone, scope.tables, scope.views, self.inserts),
             self.scope.catalyst.timezone,
             self.scope.tables,
             self.scope.views,

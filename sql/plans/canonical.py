@@ -1,26 +1,146 @@
-"""Compiled values as text that is equal in every process, for fingerprints."""
+"""Compiled values as text that no later release spells otherwise: a state directory is known by its digest.
+
+A class has a word and each of its fields a place (`Form`). Neither is its name in the code, so what is
+renamed keeps its spelling. A field is left out where it has the value that it is said to have had before it
+was added, so a new one changes no program that does not use it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import date, timedelta
+from decimal import Decimal
 
-_SILENT = {"location", "text", "format", "options"}  # where it was written; how rows come and go
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.months import MONTHS
 
 
-def canonical_text(value: object) -> str:
-    """Dataclasses by class and fields, dicts in their order, anything else by repr."""
-    if is_dataclass(value) and not isinstance(value, type):
-        inner = [
-            f"{f.name}={canonical_text(getattr(value, f.name))}"
-            for f in fields(value)
-            if f.compare and f.name not in _SILENT
-        ]
-        # a call's options are part of its meaning, a table's of its feed
-        if type(value).__name__ in ("Call", "AggregateCall"):
-            inner.append(f"options={value.options!r}")  # type: ignore[attr-defined]
-        return f"{type(value).__name__}({', '.join(inner)})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k}: {canonical_text(v)}" for k, v in value.items()) + "}"
+@dataclass(frozen=True)
+class Default:
+    """A field that is left out where it has this value."""
+
+    field: str
+    value: object
+
+
+@dataclass(frozen=True)
+class Form:
+    """How values of a class are spelled: `word(place:value,…)`.
+
+    places: the fields, each at the place it keeps for ever; None: of a field that is no more. silent: fields
+    that say nothing of what a program computes, such as where it was written.
+    """
+
+    word: str
+    places: tuple[str | Default | None, ...]
+    silent: tuple[str, ...] = ()
+
+
+Forms = Mapping[type, Form]
+
+
+def canonical_text(value: object, forms: Forms) -> str:
+    """Equal in every process, and for values that mean the same in every release."""
+    form = forms.get(type(value))
+    if form is not None:
+        inner = (
+            f"{place}:{canonical_text(getattr(value, _name(field)), forms)}"
+            for place, field in enumerate(form.places)
+            if field is not None and not _is_left_out(value, field)
+        )
+        return f"{form.word}({','.join(inner)})"
+    if isinstance(value, Mapping):
+        pairs = (f"{canonical_text(k, forms)}:{canonical_text(v, forms)}" for k, v in value.items())
+        return f"{{{','.join(pairs)}}}"
     if isinstance(value, (tuple, list)):
-        return "(" + ", ".join(canonical_text(item) for item in value) + ")"
-    return str(value) if not isinstance(value, str) else repr(value)
+        return f"[{','.join(canonical_text(item, forms) for item in value)}]"
+    if isinstance(value, pa.DataType):
+        return _type(value)
+    return _constant(value)
+
+
+def check_form(class_: type, form: Form) -> None:
+    """Every field that is compared is spelled or silent, and one that has a default may be left out."""
+    compared = {f.name: f for f in fields(class_) if f.compare}
+    spelled = {_name(field): field for field in form.places if field is not None}
+    assert not (strange := (spelled.keys() | {*form.silent}) - compared.keys()), f"{class_}: no {strange}"
+    unspelled = compared.keys() - spelled.keys() - {*form.silent}
+    assert not unspelled, (
+        f"{class_}: say the place of {unspelled}, with a value for older programs, or why not"
+    )
+    optional = {name for name, f in compared.items() if f.default is not MISSING} - {*form.silent}
+    written = {name for name in optional if not isinstance(spelled.get(name), Default)}
+    assert not written, f"{class_}: {written} may be left out; say where"
+
+
+def _name(field: str | Default) -> str:
+    return field.field if isinstance(field, Default) else field
+
+
+def _is_left_out(value: object, field: str | Default) -> bool:
+    if not isinstance(field, Default):
+        return False
+    given = getattr(value, field.field)
+    return type(given) is type(field.value) and bool(given == field.value)
+
+
+def _constant(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case int() | float() | Decimal():
+            return str(value)
+        case str():
+            return json.dumps(value)
+        case bytes():
+            return f"x'{value.hex()}'"
+        case timedelta():
+            return f"{value // timedelta(microseconds=1)}us"
+        case date():
+            return value.isoformat()
+    raise AssertionError(f"{type(value).__name__} has no spelling of its own: {value!r}")
+
+
+_ATOMS = {
+    pa.null(): "null",
+    pa.bool_(): "bool",
+    pa.int8(): "int8",
+    pa.int16(): "int16",
+    pa.int32(): "int32",
+    pa.int64(): "int64",
+    pa.float32(): "float32",
+    pa.float64(): "float64",
+    pa.string(): "string",
+    pa.binary(): "binary",
+    pa.date32(): "date",
+    MONTHS: "months",
+}
+
+
+def _type(kind: pa.DataType) -> str:
+    if kind in _ATOMS:
+        return _ATOMS[kind]
+    if pt.is_decimal128(kind):
+        return f"decimal({kind.precision},{kind.scale})"
+    if pt.is_timestamp(kind):
+        return f"timestamp({kind.unit},{json.dumps(kind.tz)})"
+    if pt.is_duration(kind):
+        return f"duration({kind.unit})"
+    if pt.is_list(kind):
+        return f"list({_element(kind.value_field)})"
+    if pt.is_map(kind):
+        return f"map({_type(kind.key_type)},{_element(kind.item_field)})"
+    if pt.is_struct(kind):
+        inner = (f"{json.dumps(field.name)}:{_element(field)}" for field in kind)
+        return f"struct({','.join(inner)})"
+    raise AssertionError(f"type {kind} has no spelling of its own")
+
+
+def _element(field: pa.Field) -> str:
+    return _type(field.type) if field.nullable else f"{_type(field.type)}!"
