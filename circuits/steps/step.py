@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import partial
 
 import numpy as np
@@ -23,8 +22,8 @@ from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.steps.cancelling import run_cancelling
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
 from dbsp.circuits.steps.recursion import run_loop
-from dbsp.circuits.steps.state import State, TaskResult
-from dbsp.circuits.steps.task import Input, Task
+from dbsp.circuits.steps.state import TaskResult
+from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.segments import Chunk, Segments
@@ -39,43 +38,27 @@ def run_task(circuit: Circuit, task: Task, segments: Segments) -> TaskResult:
 
 
 def run_step(
-    circuit: Circuit,
-    state: State,
-    inputs: Mapping[str, Sequence[Input]],
-    segments: Segments,
-    step: int,
-    segment: str,
-    partitions: int = 1,
-    clock: datetime | None = None,
-    durable: bool = False,
-    ending: bool = False,
+    circuit: Circuit, step: Step, inputs: Mapping[str, Sequence[Input]], segments: Segments
 ) -> list[TaskResult]:
     """A whole step in process: one task, or one a level and partition."""
+    pieces, partitions = step.state.pieces, step.partitions
     if partitions == 1:
         levels = range(circuit.levels)
-        task = Task(step, clock, levels, 0, 1, state, segment, inputs, (), state.pieces, durable, ending)
+        task = Task(step=step, levels=levels, segment=step.segment, inputs=inputs, pieces=pieces)
         return [run_task(circuit, task, segments)]
     results: list[TaskResult] = []
     received: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
     for level in range(circuit.levels):
         sent: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
         for p in range(partitions):
-            share = {table: parts[p::partitions] for table, parts in inputs.items()} if level == 0 else {}
-            pieces = state.pieces[p::partitions] if level == 0 else ()
-            name = f"{segment}-{level}-{p}"
             task = Task(
-                step,
-                clock,
-                range(level, level + 1),
-                p,
-                partitions,
-                state,
-                name,
-                share,
-                received[p],
-                pieces,
-                durable,
-                ending,
+                step=step,
+                levels=range(level, level + 1),
+                segment=f"{step.segment}-{level}-{p}",
+                partition=p,
+                inputs={table: parts[p::partitions] for table, parts in inputs.items()} if level == 0 else {},
+                received=received[p],
+                pieces=pieces[p::partitions] if level == 0 else (),
             )
             result = run_task(circuit, task, segments)
             for node, to, blob in result.sent:
@@ -90,19 +73,18 @@ class _Run:
 
     def __init__(self, circuit: Circuit, task: Task, segments: Segments) -> None:
         self.circuit, self.task, self.segments = circuit, task, segments
-        owns_empty_key = task.partition == 0
-        state = task.state
+        self.step = step = task.step
         self.context = context = Context(
             circuit.seed,
-            task.step,
-            task.clock,
-            owns_empty_key,
-            state.waterlines,
-            recent=state.recent,
-            ending=task.ending,
+            step.number,
+            step.clock,
+            owns_empty_key=task.partition == 0,
+            waterlines=step.state.waterlines,
+            recent=step.state.recent,
+            ending=step.ending,
         )
-        if circuit.is_timed and task.clock is not None:
-            context.report(CLOCK.name, pa.scalar(task.clock, CLOCK.type))
+        if circuit.is_timed and step.clock is not None:
+            context.report(CLOCK.name, pa.scalar(step.clock, CLOCK.type))
         self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
         self.writing = Writing(circuit, task, segments, self.result)
         self.values: dict[int, Value] = {}
@@ -119,7 +101,7 @@ class _Run:
         level = self.task.levels.stop
         if 0 < level < self.circuit.levels:
             self.result.sent += send(
-                self.circuit, self.values, level, self.task.partition, self.task.partitions
+                self.circuit, self.values, level, self.task.partition, self.step.partitions
             )
         for piece in self.task.pieces:
             self.writing.merge(piece)
@@ -185,7 +167,7 @@ class _Run:
 
     def _before(self, i: int) -> tuple[Stretch, ...]:
         """The live runs of node i's trace."""
-        runs = self.task.state.spines[i].runs
+        runs = self.step.state.spines[i].runs
         return tuple(stretch for run in runs for stretch in self.writing.open(i, run))
 
     def _write(self, level: int) -> None:

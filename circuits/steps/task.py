@@ -1,4 +1,4 @@
-"""What a task of a step is given."""
+"""What a step is, and what each of its tasks is given."""
 
 from __future__ import annotations
 
@@ -25,33 +25,45 @@ class Input:
     batch: pa.RecordBatch | Chunk
 
 
-@dataclass(frozen=True)
-class Task:
-    """step: from 1. segment: base name of the files it may write. levels: consecutive.
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What all tasks of a step know.
 
-    received: (node, blob) that tasks of the level before sent to this partition. pieces: merge work.
+    number: from 1. state: before the step. segment: what the names of all files that it writes begin with; no
+    other attempt at any step has the same. durable: whether those files are synced before they are named.
     ending: no input will follow, so what is pending is emitted.
     """
 
-    step: int
-    clock: datetime | None
-    levels: range
-    partition: int
-    partitions: int
+    number: int
     state: State
     segment: str
+    clock: datetime | None = None
+    partitions: int = 1
+    durable: bool = False
+    ending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Some levels of a step, for one partition.
+
+    levels: consecutive. segment: base name of the files it may write. received: (node, blob) that tasks of
+    the level before sent to this partition. pieces: merge work.
+    """
+
+    step: Step
+    levels: range
+    segment: str
+    partition: int = 0
     inputs: Mapping[str, Sequence[Input]] = field(default_factory=dict)
     received: Sequence[tuple[int, bytes]] = ()
     pieces: Sequence[Piece] = ()
-    durable: bool = True
-    ending: bool = False
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The sort keys of the partition: low <= key < high."""
-        return partition_start(self.partition, self.partitions), partition_start(
-            self.partition + 1, self.partitions
-        )
+        partitions = self.step.partitions
+        return partition_start(self.partition, partitions), partition_start(self.partition + 1, partitions)
 
 
 def partition_start(partition: int, partitions: int) -> int:

@@ -28,11 +28,12 @@ class Writing:
     """Writes for one task, and notes in its result what it wrote."""
 
     def __init__(self, circuit: Circuit, task: Task, segments: Segments, result: TaskResult) -> None:
-        self.circuit, self.task, self.segments, self.result = circuit, task, segments, result
+        self.circuit, self.task, self.step = circuit, task, task.step
+        self.segments, self.result = segments, result
         # logs live as long as their view, trace batches until the next merge: different files, except for
         # the few rows of a small step, which are soon merged into others wherever they lie
-        self._traces = SegmentWriter(segments.root, f"{task.segment}.trace", task.durable)
-        self._views = SegmentWriter(segments.root, f"{task.segment}.view", task.durable)
+        self._traces = SegmentWriter(segments.root, f"{task.segment}.trace", task.step.durable)
+        self._views = SegmentWriter(segments.root, f"{task.segment}.view", task.step.durable)
 
     def close(self) -> None:
         """Make the segments visible."""
@@ -42,9 +43,9 @@ class Writing:
     def insert(self, i: int, delta: Batch) -> None:
         """Add a step's batch to the trace or log of node i, together with its small runs."""
         self.result.inserted[i] = len(delta)
-        absorbed = self.task.state.spines[i].absorbable(self.task.state.small)
+        absorbed = self.step.state.spines[i].absorbable(self.step.state.small)
         # tasks of one step agree: several of them always absorb, one alone only if it has something to add
-        if len(delta) or (absorbed and self.task.partitions > 1):
+        if len(delta) or (absorbed and self.step.partitions > 1):
             batches = [batch for run in absorbed for batch in batches_of(self.open(i, run))]
             self.result.absorbed.add(i)
             self.result.written[i] = self._store(i, self._merged(i, [*batches, delta]))
@@ -69,8 +70,8 @@ class Writing:
     def drop_unreachable(self) -> None:
         """Find the runs that go unread, since no future input can reach any of their rows."""
         for i, retention in self.circuit.retentions.items():
-            spine = self.task.state.spines[i]
-            absorbed = {run.id for run in spine.absorbable(self.task.state.small)}
+            spine = self.step.state.spines[i]
+            absorbed = {run.id for run in spine.absorbable(self.step.state.small)}
             runs = {
                 run.id: run.rows
                 for run in spine.runs
@@ -104,7 +105,7 @@ class Writing:
         return self.task.bounds
 
     def _absorbs(self, i: int) -> bool:
-        return bool(self.task.state.spines[i].absorbable(self.task.state.small))
+        return bool(self.step.state.spines[i].absorbable(self.step.state.small))
 
     def _merged(self, i: int, batches: list[Batch]) -> Batch:
         layout = self.circuit.stored(i)
@@ -125,7 +126,7 @@ class Writing:
     @cached_property
     def _bounds(self) -> dict[int, list[pa.Scalar | None]]:
         """Per collected trace, the bound of each limit: by the waterlines as of the step before."""
-        row = waterline_row(self.circuit.lateness, self.task.state.waterlines)
+        row = waterline_row(self.circuit.lateness, self.step.state.waterlines)
         return {i: [limit.bound(row) for limit in r.limits] for i, r in self.circuit.retentions.items()}
 
     def _collect(self, i: int, batch: Batch) -> Batch:

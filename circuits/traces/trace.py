@@ -38,6 +38,16 @@ class Integral:
         """Runs whose sum is the integral of this step."""
         return (*self.before, *as_runs(self.delta))
 
+    @property
+    def stepped(self) -> Integral:
+        """The integral of this step, in which what the step adds is found too."""
+        return Integral(self.layout, self.after, self.delta)
+
+    @property
+    def changed(self) -> Integral:
+        """The delta alone: what is found is of this step."""
+        return Integral(self.layout, as_runs(self.delta), self.delta)
+
     def find(
         self, columns: list[pa.Array], keys: np.ndarray, identity: tuple[int, ...], whole_key: bool
     ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:

@@ -15,6 +15,7 @@ from datetime import datetime
 from dbsp.circuits.errors import AbsentRow, EvaluationError, StateError
 from dbsp.circuits.steps.cancelling import cancelled
 from dbsp.circuits.steps.state import State, TaskResult
+from dbsp.circuits.steps.task import Step
 from dbsp.pipeline.attempt import Attempt
 from dbsp.pipeline.micro_batch import MicroBatch
 from dbsp.running.clock import in_zone, moment
@@ -57,18 +58,17 @@ class Position:
         step = (store.last.step if store.last else 0) + 1
         self._attempts += 1
         tried = Attempt(f"{step:012d}-{self._token}-{self._attempts}", self.queue)
-        work = Work(
-            program.circuit,
-            self.state,
-            tried.queue.inputs,
-            store.segments,
-            step,
-            clock,
-            tried.name,
-            partitions,
-            store.durable,
-            ending,
+        asked = Step(
+            number=step,
+            state=self.state,
+            segment=tried.name,
+            clock=clock,
+            partitions=partitions,
+            durable=store.durable,
+            ending=ending,
         )
+        inputs = tried.queue.inputs
+        work = Work(circuit=program.circuit, step=asked, inputs=inputs, segments=store.segments)
         self._tried = tried
         try:
             results = self._run(runner, work)
@@ -126,8 +126,10 @@ class Position:
                 self.store.discard_attempt(work.segment)
                 return runner.run(replace(work, inputs=inputs))
         except AbsentRow as error:
-            raise error.within(f"step {work.step}") from None
+            raise error.within(f"step {work.step.number}") from None
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
             why = error.strerror or error
-            raise StateError(f"{self.store.root}: step {work.step} was not made: {why}{where}") from error
+            raise StateError(
+                f"{self.store.root}: step {work.step.number} was not made: {why}{where}"
+            ) from error

@@ -45,24 +45,14 @@ class InlineRunner:
         self._past: list[_Merge] = []
 
     def run(self, work: Work) -> list[TaskResult]:
-        due = [piece for piece in work.state.pieces if _is_large(piece)]
-        ahead = [piece for piece in work.state.ahead() if _is_large(piece)]
+        due = [piece for piece in work.step.state.pieces if _is_large(piece)]
+        ahead = [piece for piece in work.step.state.ahead() if _is_large(piece)]
         begun, self._begun = self._begun, {_key(piece): self._merge(work, piece) for piece in (*due, *ahead)}
         self._past += [merge for key, merge in begun.items() if self._begun.get(key) is not merge]
         self._tidy(work)
-        small = tuple(piece for piece in work.state.pieces if not _is_large(piece))
-        results = run_step(
-            work.circuit,
-            replace(work.state, pieces=small),
-            work.inputs,
-            work.segments,
-            work.step,
-            work.segment,
-            work.partitions,
-            work.clock,
-            work.durable,
-            work.ending,
-        )
+        small = tuple(piece for piece in work.step.state.pieces if not _is_large(piece))
+        step = replace(work.step, state=replace(work.step.state, pieces=small))
+        results = run_step(work.circuit, step, work.inputs, work.segments)
         return results + [self._merged(piece) for piece in due]
 
     def close(self) -> None:
@@ -76,7 +66,7 @@ class InlineRunner:
         self._past = [merge for merge in self._past if merge not in ended]
         names = tuple(merge.name for merge in ended)
         written = {entry.name for entry in os.scandir(work.segments.root) if entry.name.startswith(names)}
-        vain = written - work.state.segments()
+        vain = written - work.step.state.segments()
         work.segments.forget(vain)
         for name in vain:
             delete(Path(work.segments.root) / name)
@@ -89,7 +79,8 @@ class InlineRunner:
         # no attempt at a step owns the file, and none tells its clock: if this one fails, the piece is still
         # good for the next, whose clock may be an earlier one
         name = f"merge-{uuid4().hex}"
-        task = Task(work.step, None, range(0), 0, 1, work.state, name, pieces=(piece,), durable=work.durable)
+        step = replace(work.step, clock=None, partitions=1)
+        task = Task(step=step, levels=range(0), segment=name, pieces=(piece,))
         return _Merge(self._thread.submit(run_task, work.circuit, task, work.segments), name)
 
     def _merged(self, piece: Piece) -> TaskResult:

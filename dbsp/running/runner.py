@@ -4,37 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.steps.state import State, TaskResult
-from dbsp.circuits.steps.task import Input
+from dbsp.circuits.steps.state import TaskResult
+from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.traces.segments import Segments
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Work:
-    """One step: every level, in every partition, and the merges that `state` says are due.
-
-    segment: what the names of all files it writes under `segments.root` begin with; no other attempt at
-    any step has the same. durable: whether those files are synced before they are named. ending: no input
-    will follow this step.
-    """
+    """One step of a circuit: every level, in every partition, and the merges that its state says are due."""
 
     circuit: Circuit
-    state: State
+    step: Step
     inputs: Mapping[str, Sequence[Input]]
     segments: Segments
-    step: int
-    clock: datetime | None
-    segment: str
-    partitions: int
-    durable: bool
-    ending: bool = False
 
 
 class Runner(Protocol):

@@ -15,7 +15,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.steps.contents import changes, contents
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.step import run_step
-from dbsp.circuits.steps.task import Input
+from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import SMALL
 from dbsp.circuits.traces.zset import ZSet
@@ -48,15 +48,14 @@ class Engine:
     def step(self, deltas: Mapping[str, ZSet]) -> dict[str, ZSet]:
         """Each view's delta, consolidated."""
         self.steps += 1
-        results = run_step(
-            self.circuit,
-            self.state,
-            {table: self._inputs(delta) for table, delta in deltas.items()},
-            self.segments,
-            self.steps,
-            f"{self.steps:06d}",
-            self.options.partitions,
+        step = Step(
+            number=self.steps,
+            state=self.state,
+            segment=f"{self.steps:06d}",
+            partitions=self.options.partitions,
         )
+        inputs = {table: self._inputs(delta) for table, delta in deltas.items()}
+        results = run_step(self.circuit, step, inputs, self.segments)
         self.state = self.state.apply(results)
         if self.options.reopened:
             self.segments = Segments(self.root)

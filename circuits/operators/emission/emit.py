@@ -66,7 +66,7 @@ class Emit(Operator):
             fired = self._unfinished(self.schedule, context, fired, emitted)
         keys = fired.columns[: len(self.key)]
         hashes = hash_rows(keys, fired.num_rows, context.seed)
-        after = Integral(view.layout, view.after, view.delta)
+        after = view.stepped
         parts = []
         for _, batch, there in emitted.find(keys, hashes, self.key, whole_key=False):
             parts.append(-batch.zset.take(there))

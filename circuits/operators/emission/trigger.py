@@ -165,7 +165,7 @@ class Trigger(Operator):
         assert isinstance(view, Integral)
         wanted = take(keys.select(list(range(len(self.key)))), at).columns if self.key else []
         total = np.zeros(len(at), dtype=np.int64)
-        after = Integral(view.layout, view.after, view.delta)
+        after = view.stepped
         hashes = hash_rows(wanted, len(at), seed)
         for owner, batch, there in after.find(wanted, hashes, self.key, whole_key=False):
             np.add.at(total, owner, batch.weights[there])

@@ -29,7 +29,7 @@ from dbsp.circuits.operators.groups.combine import keep_keys
 from dbsp.circuits.operators.groups.extremes import extremes
 from dbsp.circuits.operators.operator import Context, Operator, Placement, Value
 from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.trace import Integral, as_runs
+from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
 
@@ -153,7 +153,7 @@ class _Side:
         """The integral whose `before` is what this side sees."""
         if self._earlier is None:
             return integral
-        return Integral(integral.layout, integral.after, integral.delta)
+        return integral.stepped
 
     def _of(self, index: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
         """(weights, accumulators by column) of every group in the integral `index`."""
@@ -169,7 +169,7 @@ class _Side:
         else:  # after the step is before the step, plus the delta
             weights, sums = self._earlier._of(index)
             weights, sums = weights.copy(), {i: total.copy() for i, total in sums.items()}
-            integral = Integral(layout, as_runs(integral.delta), integral.delta)
+            integral = integral.changed
         keys = groups.sort_keys(layout, whole=True)
         for wanted, batch, there in integral.find(groups.columns, keys, layout.identity, whole_key=True):
             # a batch holds each identity once, so no position of `wanted` repeats
@@ -255,7 +255,7 @@ class _Side:
         found: list[Members] = []
         if self._earlier is not None:
             found.append(self._earlier._members(index))
-            integral = Integral(integral.layout, as_runs(integral.delta), integral.delta)
+            integral = integral.changed
         highs = groups.sort_keys(integral.layout, whole=False)
         for owner, batch, there in integral.find(groups.columns, highs, tuple(range(keys)), whole_key=False):
             rows = take(batch.rows.select(list(range(keys, len(batch.rows.schema)))), there)

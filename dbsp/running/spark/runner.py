@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from dbsp.running.runner import Work
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session
 from dbsp.running.spark.session import share_packages
-from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Step
+from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Shared
 
 if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline
@@ -59,21 +60,10 @@ class SparkRunner:
 
     def run(self, work: Work) -> list[TaskResult]:
         rows = sum(_rows(part) for parts in work.inputs.values() for part in parts)
-        partitions = 1 if rows <= self._small else work.partitions
-        inputs = _placed(work, partitions, rows)
-        step = Step(
-            self._broadcast(work.circuit),
-            work.state,
-            work.segments.root,
-            work.segments.verify,
-            work.segment,
-            work.step,
-            work.clock,
-            work.durable,
-            partitions,
-            work.ending,
-        )
-        outcomes = self._collect(step, work, inputs)
+        step = replace(work.step, partitions=1 if rows <= self._small else work.step.partitions)
+        inputs = _placed(work, step.partitions, rows)
+        shared = Shared(self._broadcast(work.circuit), work.segments.root, work.segments.verify, step)
+        outcomes = self._collect(shared, work, inputs)
         failures = [o for _, o in outcomes if isinstance(o.result, Error)]
         if failures:
             raise min(failures, key=lambda failure: (failure.level, failure.partition)).result
@@ -88,39 +78,39 @@ class SparkRunner:
                 broadcast.destroy()
 
     def _collect(
-        self, step: Step, work: Work, inputs: Mapping[str, Sequence[Input]]
+        self, shared: Shared, work: Work, inputs: Mapping[str, Sequence[Input]]
     ) -> list[tuple[int, Any]]:
         """The job's records. One whose worker died runs once more, as Spark's local mode doesn't."""
         for attempt in range(ATTEMPTS):
             try:
-                records: list[tuple[int, Any]] = self._job(step, work, inputs).collect()
+                records: list[tuple[int, Any]] = self._job(shared, work, inputs).collect()
                 return records
             except (*SparkFailure, Py4JError, OSError) as error:
                 if attempt < ATTEMPTS - 1 and worker_died(error):
-                    log.warning("step %d: %s; trying it again", work.step, first_line(error))
+                    log.warning("step %d: %s; trying it again", work.step.number, first_line(error))
                     continue
                 known = foreseen(error)
                 if known is None:
                     raise
-                raise Error(f"step {work.step}: {known}") from error
+                raise Error(f"step {work.step.number}: {known}") from error
         raise AssertionError("no attempt was made")
 
-    def _job(self, step: Step, work: Work, inputs: Mapping[str, Sequence[Input]]) -> RDD[Record]:
-        pieces = work.state.pieces
+    def _job(self, shared: Shared, work: Work, inputs: Mapping[str, Sequence[Input]]) -> RDD[Record]:
+        pieces, step = work.step.state.pieces, shared.step
         if step.partitions == 1:
             beside = min(len(pieces), max(1, self.partitions - 1))
             shares = [Share(inputs, ())]
             shares += [Share({}, pieces[i::beside], merge_only=True) for i in range(beside)]
             return self._seed(len(shares)).mapPartitionsWithIndex(
-                FirstStage(step, range(work.circuit.levels), shares)
+                FirstStage(shared, range(work.circuit.levels), shares)
             )
         count = step.partitions
         shares = [
             Share({t: parts[p::count] for t, parts in inputs.items()}, pieces[p::count]) for p in range(count)
         ]
-        records = self._seed(count).mapPartitionsWithIndex(FirstStage(step, range(1), shares))
+        records = self._seed(count).mapPartitionsWithIndex(FirstStage(shared, range(1), shares))
         for level in range(1, work.circuit.levels):
-            records = records.partitionBy(count, _itself).mapPartitionsWithIndex(NextStage(step, level))
+            records = records.partitionBy(count, _itself).mapPartitionsWithIndex(NextStage(shared, level))
         return records
 
     def _seed(self, tasks: int) -> RDD[int]:
@@ -162,7 +152,7 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
     size = sum(0 if isinstance(part.batch, Chunk) else part.batch.nbytes for part in parts)
     if partitions == 1 and size <= INLINE_BYTES:
         return needed
-    writer = SegmentWriter(work.segments.root, f"{work.segment}.input", durable=False)
+    writer = SegmentWriter(work.segments.root, f"{work.step.segment}.input", durable=False)
     most = max(1, -(-rows // partitions))
     placed: dict[str, list[Input]] = {}
     for table, given in needed.items():

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 
 from pyspark import Broadcast, TaskContext
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import Error
-from dbsp.circuits.steps.state import State, TaskResult
+from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.step import run_task
-from dbsp.circuits.steps.task import Input, Task
+from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 
@@ -56,38 +55,27 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Step:
-    """What all tasks of a step know."""
+class Shared:
+    """What all tasks of a step are given. root: of the segments. verify: see `Segments`."""
 
     circuit: Broadcast[Circuit]
-    state: State
     root: str
     verify: bool
-    segment: str
-    number: int
-    clock: datetime | None
-    durable: bool
-    partitions: int
-    ending: bool = False
+    step: Step
 
     def run(self, levels: range, partition: int, share: Share, received: Sequence[Blob]) -> Iterator[Record]:
         """The task's outcome and blobs. An error stops here the tasks that would need its blobs."""
         segments = _segments(self.root, self.verify)
-        segments.keep(self.state.segments())
+        segments.keep(self.step.state.segments())
         ordered = sorted(received, key=lambda blob: (blob.node, blob.source))
         task = Task(
-            step=self.number,
-            clock=self.clock,
+            step=self.step,
             levels=levels,
+            segment=f"{self.step.segment}-{levels.start}-{partition}-{_attempt()}",
             partition=0 if share.merge_only else partition,
-            partitions=self.partitions,
-            state=self.state,
-            segment=f"{self.segment}-{levels.start}-{partition}-{_attempt()}",
             inputs=share.inputs,
             received=[(blob.node, blob.rows) for blob in ordered],
             pieces=share.pieces,
-            durable=self.durable,
-            ending=self.ending,
         )
         try:
             result = run_task(self.circuit.value, task, segments)
@@ -97,14 +85,14 @@ class Step:
         for node, to, rows in result.sent:
             yield to, Blob(partition, node, rows)
         result.sent = []
-        yield min(partition, self.partitions - 1), Outcome(levels.start, partition, result)
+        yield min(partition, self.step.partitions - 1), Outcome(levels.start, partition, result)
 
 
 @dataclass(frozen=True)
 class FirstStage:
     """The partition function of the first stage: levels from 0, inputs from the closure."""
 
-    step: Step
+    shared: Shared
     levels: range
     shares: Sequence[Share]
 
@@ -112,14 +100,14 @@ class FirstStage:
         for _ in records:  # a worker whose input was left unread is not used again
             pass
         share = self.shares[index]
-        return self.step.run(range(0) if share.merge_only else self.levels, index, share, ())
+        return self.shared.run(range(0) if share.merge_only else self.levels, index, share, ())
 
 
 @dataclass(frozen=True)
 class NextStage:
     """The partition function of a later stage: one level, inputs through the shuffle."""
 
-    step: Step
+    shared: Shared
     level: int
 
     def __call__(self, index: int, records: Iterable[Record]) -> Iterator[Record]:
@@ -132,7 +120,7 @@ class NextStage:
                 failed |= isinstance(message.result, Error)
                 yield to, message
         if not failed:
-            yield from self.step.run(range(self.level, self.level + 1), index, Share({}, ()), blobs)
+            yield from self.shared.run(range(self.level, self.level + 1), index, Share({}, ()), blobs)
 
 
 @lru_cache(maxsize=8)
