@@ -8,7 +8,7 @@ Error
 └── StateError       the state directory        (directory, log, fingerprint)
     └── DamagedChunk      part of a segment isn't what was written (file, offset, view)
 
-Those of what comes after a step are in `dbsp/pipeline/errors.py`.
+Those of what comes after a step are in `dbsp/errors.py`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
-    from dbsp.pipeline.errors import CallbackError, DeliveryError
+    from dbsp.errors import CallbackError, DeliveryError
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.udf import udaf, udf
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
-_HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.pipeline.errors")
+_HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 

@@ -190,7 +190,7 @@ def run(
     if once and every:
         raise click.UsageError("--once and --every exclude each other")
     _check_changelog(output, changelog)
-    from dbsp.commands.shown.run import run_program  # noqa: PLC0415
+    from dbsp.commands.run import run_program  # noqa: PLC0415
 
     run_program(
         program,

@@ -17,7 +17,8 @@ from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
 from dbsp.circuits.errors import DamagedChunk, ProgramError, StateError
 from dbsp.commands.shown.text_table import text_table
-from dbsp.sql.plans.program import Program, read_program
+from dbsp.sql.compiler.load import read_program
+from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements

@@ -17,14 +17,15 @@ from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
-from dbsp.pipeline.errors import DeliveryError
+from dbsp.errors import DeliveryError
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
+from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.queue import Rows, weighted
-from dbsp.running.runner import Runner, runner_of
+from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.identity import Identity

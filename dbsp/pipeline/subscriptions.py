@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.errors import CallbackError
+from dbsp.errors import CallbackError
 from dbsp.views.changes import Changes, ViewChanges
 
 Callback = Callable[[int, ViewChanges], None]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.traces.segments import Segments
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +33,3 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """Give back what the runner itself started."""
-
-
-def runner_of(name: str, spark: SparkSession | None) -> Runner:
-    """name: 'inline' or 'spark'."""
-    runner: Runner
-    if name == "inline":
-        from dbsp.running.inline import InlineRunner  # noqa: PLC0415
-
-        runner = InlineRunner()
-    else:
-        from dbsp.running.spark.runner import SparkRunner  # noqa: PLC0415  the inline runner must not pay for it
-
-        runner = SparkRunner(spark)
-    return runner

@@ -59,6 +59,27 @@ def load_program(
     return cached(source, timezone or "UTC", compile_, functions)
 
 
+def read_program(text: str, name: str, session: SparkSession, functions: Sequence[Declared] = ()) -> Program:
+    """The program of a state directory, to read its views by: their rows are there, so no code of it runs.
+
+    text: after substitution. functions: as recorded. Raises ProgramError.
+    """
+    from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
+    from dbsp.sql.compiler.functions.handlers import may_define_functions  # noqa: PLC0415
+    from dbsp.sql.text.source import as_it_is  # noqa: PLC0415
+
+    source = as_it_is(text, name)
+
+    def compile_() -> Program:
+        from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
+
+        return compile_source(source, session, functions, reading=True)
+
+    if functions or may_define_functions(text):  # without their code it is nothing for the cache
+        return compile_()
+    return cached(source, session.conf.get("spark.sql.session.timeZone") or "UTC", compile_)
+
+
 def _text(path_or_text: str | Path, name: str | None) -> tuple[str, str]:
     if isinstance(path_or_text, str) and len(path_or_text.split()) != 1:
         return path_or_text, name or "program.sql"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,6 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from dbsp.sql.plans.declared import Declared
 
 
@@ -218,24 +216,3 @@ def inputs_of(tables: Mapping[str, Table], inserts: Iterable[Insert]) -> dict[st
     """The tables that take rows: all but those that the program itself inserts into."""
     targets = {insert.target for insert in inserts}
     return {name: table for name, table in tables.items() if name not in targets}
-
-
-def read_program(text: str, name: str, session: SparkSession, functions: Sequence[Declared] = ()) -> Program:
-    """The program of a state directory, to read its views by: their rows are there, so no code of it runs.
-
-    text: after substitution. functions: as recorded. Raises ProgramError.
-    """
-    from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
-    from dbsp.sql.compiler.functions.handlers import may_define_functions  # noqa: PLC0415
-    from dbsp.sql.text.source import as_it_is  # noqa: PLC0415
-
-    source = as_it_is(text, name)
-
-    def compile_() -> Program:
-        from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
-
-        return compile_source(source, session, functions, reading=True)
-
-    if functions or may_define_functions(text):  # without their code it is nothing for the cache
-        return compile_()
-    return cached(source, session.conf.get("spark.sql.session.timeZone") or "UTC", compile_)

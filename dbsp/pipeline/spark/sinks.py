@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,13 +30,13 @@ from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
-from dbsp.pipeline.errors import DeliveryError
+from dbsp.errors import DeliveryError
+from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, is_file, path_of
 from dbsp.pipeline.spark.written import written_options
 from dbsp.rows.sorting import sort_rows
 from dbsp.running.spark.intervals import with_intervals
 from dbsp.running.spark.messages import first_line, own_error
-from dbsp.running.spark.runner import spark_of
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.compiler.targets.format_columns import FILLED
 from dbsp.sql.plans.calls import SortOrder
@@ -45,9 +45,6 @@ from dbsp.state.commits import sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.views.outputs import layout_of, written_order
 from dbsp.views.shapes import Records, retracts, upserts
-
-if TYPE_CHECKING:
-    from dbsp.pipeline.pipeline import Pipeline
 
 log = logging.getLogger("dbsp")
 
@@ -122,7 +119,7 @@ class Reading:
         return pa.nulls(rows.num_rows, kind)
 
 
-def reading_of(pipeline: Pipeline, insert: Insert, step: int, chunks: Sequence[list[object]]) -> Reading:
+def reading_of(pipeline: Fed, insert: Insert, step: int, chunks: Sequence[list[object]]) -> Reading:
     """The reading of a step's changes, by as many tasks as there are chunks."""
     target = pipeline.program.tables[insert.target]
     # of files the step is the name of a directory
@@ -152,7 +149,7 @@ class Sinks:
     _delivered: per target, the last step that it has. _recorded: what the file says of that.
     """
 
-    pipeline: Pipeline
+    pipeline: Fed
     _delivered: dict[str, Delivery] = field(default_factory=dict)
     _recorded: dict[str, Delivery] = field(default_factory=dict)
 

@@ -11,7 +11,6 @@ import pickle
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,14 +21,12 @@ from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk, SegmentWriter
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.pipeline.spark.fed import Fed
 from dbsp.rows.incoming import BadRow, key_rows, whole_rows
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
-
-if TYPE_CHECKING:
-    from dbsp.pipeline.pipeline import Pipeline
 
 # What `Staging` gives per task: the table's position, and a pickled list of chunks or an Error.
 STAGED = "relation int, staged binary"
@@ -87,7 +84,7 @@ class Staging:
         return chunks
 
 
-def stage(pipeline: Pipeline, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:
+def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:
     """The DataFrame's rows with that weight, as chunks in the state's segments, in its partitions' order.
 
     Raises DataError for columns that don't fit, before anything runs, and for values that don't.
@@ -133,7 +130,7 @@ def check(staging: Staging, frame: DataFrame) -> None:
     staging.read(schema.empty_table())
 
 
-def collect(pipeline: Pipeline, staged: DataFrame) -> list[tuple[int, Chunk]]:
+def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
     """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
     found = [(relation, chunk) for relation, value in values if isinstance(value, list) for chunk in value]

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
@@ -28,6 +27,7 @@ from dbsp.circuits.errors import Error, ProgramError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, located, planned_files
 from dbsp.pipeline.spark.sources import (
     check_paths,
@@ -41,19 +41,15 @@ from dbsp.pipeline.spark.staging import STAGED, Staging, check, collect, without
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
-from dbsp.running.spark.runner import spark_of
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.views.changes import Changes
-
-if TYPE_CHECKING:
-    from dbsp.pipeline.pipeline import Pipeline
 
 POLL_SECONDS = 0.2
 
 
 def run(
-    pipeline: Pipeline,
+    pipeline: Fed,
     *,
     once: bool = False,
     every: float | None = None,
@@ -68,7 +64,7 @@ def run(
     return _Run(pipeline, on_step, stop or threading.Event()).run(once, every)
 
 
-def expected_steps(pipeline: Pipeline) -> int | None:
+def expected_steps(pipeline: Fed) -> int | None:
     """How many steps a run over what is there now makes; None where a source isn't of files.
 
     Each step takes `maxFilesPerTrigger` files of every table.
@@ -84,7 +80,7 @@ def expected_steps(pipeline: Pipeline) -> int | None:
 
 class _Run:
     def __init__(
-        self, pipeline: Pipeline, on_step: Callable[[Changes], None] | None, stop: threading.Event
+        self, pipeline: Fed, on_step: Callable[[Changes], None] | None, stop: threading.Event
     ) -> None:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)

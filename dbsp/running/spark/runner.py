@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast
@@ -31,9 +31,6 @@ from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, work
 from dbsp.running.spark.session import session as default_session
 from dbsp.running.spark.session import share_packages
 from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Shared
-
-if TYPE_CHECKING:
-    from dbsp.pipeline.pipeline import Pipeline
 
 # Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
 # stage per level with two tasks each; one of 500 000 rows 443 ms and 878 ms.
@@ -124,13 +121,6 @@ class SparkRunner:
             self.close()
             self._circuit = (circuit, self._context.broadcast(circuit))
         return self._circuit[1]
-
-
-def spark_of(pipeline: Pipeline) -> SparkSession:
-    """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
-    if isinstance(pipeline.runner, SparkRunner):
-        return pipeline.runner.session
-    return pipeline.spark if pipeline.spark is not None else default_session()
 
 
 def _itself(partition: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 import dbsp
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.errors import CallbackError
+from dbsp.errors import CallbackError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.changes import Changes, ViewChanges
 from tests.dbsp.build import pipeline

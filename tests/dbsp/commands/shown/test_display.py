@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.commands.run import parse_seconds, stopping
 from dbsp.commands.shown.display import Display, Lines, Printed, display
 from dbsp.commands.shown.listing import listing
 from dbsp.commands.shown.live import LiveTable
 from dbsp.commands.shown.progress import Progress
-from dbsp.commands.shown.run import parse_seconds, stopping
 from dbsp.commands.stopping import Stopped
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.plan import Scan

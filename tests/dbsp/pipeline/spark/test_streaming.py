@@ -17,7 +17,7 @@ import dbsp.pipeline.spark.sinks
 from dbsp.circuits.errors import DataError, Error, ProgramError, StateError
 from dbsp.commands.cli import main
 from dbsp.commands.fsck import examine, go_back
-from dbsp.pipeline.errors import DeliveryError
+from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.sinks import Sinks
 from dbsp.pipeline.spark.streaming import expected_steps, run

@@ -1,0 +1,50 @@
+"""What sources and sinks ask of the pipeline whose tables they feed and whose changes they write."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from pyspark.sql import SparkSession
+
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.running.runner import Runner
+from dbsp.running.spark.runner import SparkRunner
+from dbsp.running.spark.session import session
+from dbsp.sql.plans.program import Program
+from dbsp.state.store import Store
+from dbsp.views.changes import Changes
+
+
+class Fed(Protocol):
+    """A pipeline, as `dbsp.pipeline.pipeline` has it."""
+
+    program: Program
+    store: Store
+    runner: Runner
+    spark: SparkSession | None
+
+    @property
+    def last_step(self) -> int: ...
+
+    @property
+    def due(self) -> datetime | None: ...
+
+    def change(self, table: str, rows: Chunk) -> None: ...
+
+    def step(self, *, stream: str = "", batch: int | None = None, offsets: object = None) -> Changes: ...
+
+    def finish(self) -> Changes | None: ...
+
+    def discard(self) -> None: ...
+
+    def deliver(self) -> None: ...
+
+    def committed(self, stream: str, batch: int) -> bool: ...
+
+
+def spark_of(pipeline: Fed) -> SparkSession:
+    """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
+    if isinstance(pipeline.runner, SparkRunner):
+        return pipeline.runner.session
+    return pipeline.spark if pipeline.spark is not None else session()
