@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from dbsp.circuits.errors import AbsentRow, DataError
-from dbsp.commands.replay import place_of, queue, read_file
+from dbsp.commands.replays.files import place_of, queue, read_file
 from dbsp.commands.shown.listing import listing
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.clock import EPOCH

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dbsp.commands.replay import queue
-from dbsp.commands.replay_json import read_json
+from dbsp.commands.replays.files import queue
+from dbsp.commands.replays.json_lines import read_json
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.sql.compiler.load import compile_program
 from tests.generators.programs import Program

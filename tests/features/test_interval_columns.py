@@ -12,7 +12,7 @@ import pytest
 import dbsp
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.commands.query import query_state
-from dbsp.commands.replay import queue, read_file
+from dbsp.commands.replays.files import queue, read_file
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program

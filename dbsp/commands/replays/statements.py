@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.circuits.functions.times.interval_text import NoInterval, read
-from dbsp.commands.replay_steps import Change, StepOfFile, find_table
+from dbsp.commands.replays.steps import Change, StepOfFile, find_table
 from dbsp.rows.json_values import decode, read_moment
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import Source

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.commands.replay_steps import Change, StepOfFile, find_table
+from dbsp.commands.replays.steps import Change, StepOfFile, find_table
 from dbsp.rows.json_values import decode, read_moment
 from dbsp.sql.plans.program import Program, Table
 

@@ -13,9 +13,9 @@ import numpy as np
 from dbsp.circuits.columns.arrow import concat, take
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError
-from dbsp.commands.replay_json import read_json
-from dbsp.commands.replay_sql import read_sql
-from dbsp.commands.replay_steps import Change, StepOfFile
+from dbsp.commands.replays.json_lines import read_json
+from dbsp.commands.replays.statements import read_sql
+from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
 from dbsp.sql.plans.program import Program, Table

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.commands.replay import queue, read_file
+from dbsp.commands.replays.files import queue, read_file
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.sql.plans.plan import Scan
 from dbsp.sql.plans.schemas import Field
