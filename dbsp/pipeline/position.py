@@ -120,10 +120,12 @@ class Position:
                 return runner.run(work)
             except EvaluationError:
                 # what is inserted and deleted in one step may have gone to different tasks
-                inputs = cancelled(work.circuit, work.inputs, work.segments) if work.partitions > 1 else None
+                inputs = (
+                    cancelled(work.circuit, work.inputs, work.segments) if work.step.partitions > 1 else None
+                )
                 if inputs is None:
                     raise
-                self.store.discard_attempt(work.segment)
+                self.store.discard_attempt(work.step.segment)
                 return runner.run(replace(work, inputs=inputs))
         except AbsentRow as error:
             raise error.within(f"step {work.step.number}") from None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dbsp.sql.catalyst import Catalyst, compile_session
+from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
-from dbsp.sql.catalyst.reading.order import order_of
 from dbsp.sql.compiler.recursion import relations_in, too_early
 from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, declare_function

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import normalized_columns, plan
-from dbsp.sql.catalyst.reading.order import order_of
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.recursion import check_declared, complete_components, reached, relations_in
 from dbsp.sql.compiler.scope import Scope, renamed

@@ -64,6 +64,11 @@ FORMS: Forms = {
     program.Triggers: Form(
         "triggers", ("counting", "delay", "waterline", Default("once", False)), silent=("location",)
     ),
+    program.Ordered: Form(
+        "ordered",
+        ("counting", "delay", "waterline", Default("once", False), "by"),
+        silent=("location",),
+    ),
     program.Schedule: Form(
         "schedule", ("first", "complete", "last", "every", "rows", "late", "flagged"), silent=("location",)
     ),
