@@ -58,7 +58,7 @@ def compile_source(
         handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
         for function in functions:
             if function.is_record and function.name.lower() in handled:
-                scope.recorded[function.name.lower()] = function.python
+                scope.functions.recorded[function.name.lower()] = function.python
             else:
                 declare_function(scope, function)
         if any(map(has_lateness, parsed)):
@@ -88,20 +88,20 @@ class _Compiler:
 
     def program(self) -> Program:
         scope = self.scope
-        check_targets(scope.tables.values(), self.inserts, scope.views)
-        for table in inputs_of(scope.tables, self.inserts).values():
+        check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
+        for table in inputs_of(scope.defined.tables, self.inserts).values():
             if table.format is not None:
-                check_source(self.source, scope.definitions[table.name], table)
+                check_source(self.source, scope.defined.definitions[table.name], table)
         return Program(
             self.source.text,
             self.source.name,
-            fingerprint(scope.catalyst.timezone, scope.tables, scope.views, self.inserts),
+            fingerprint(scope.catalyst.timezone, scope.defined.tables, scope.defined.views, self.inserts),
             self.scope.catalyst.timezone,
-            self.scope.tables,
-            self.scope.views,
+            self.scope.defined.tables,
+            self.scope.defined.views,
             tuple(self.inserts),
-            lower(inputs_of(self.scope.tables, self.inserts), self.scope.views),
-            tuple(self.scope.declared),
+            lower(inputs_of(self.scope.defined.tables, self.inserts), self.scope.defined.views),
+            tuple(self.scope.functions.declared),
         )
 
     def add(self, statement: Statement) -> None:
@@ -129,7 +129,7 @@ class _Compiler:
                 message = "rows of SELECT STREAM leave when they are final; leave this, or STREAM, out"
                 raise self.source.error(statement.emission.start, message)
             view = replace(view, emission=resolved(self.source, statement.emission, self.scope.microseconds))
-        self.scope.views[view.name] = view
+        self.scope.defined.views[view.name] = view
         types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
         self.scope.catalyst.register(
             view.name,
@@ -150,14 +150,16 @@ class _Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
-        retracts_nothing = append_only(optimized, self.scope.append_only())
+        retracts_nothing = append_only(optimized, self.scope.defined.append_only())
         location = self.source.location(start)
         order = shown_order(self.source, text, order_of(query, dumped["plan"]), name, kind)
-        relations = Relations(self.scope.streams, self.scope.monotonic(), self.scope.forgetful)
+        relations = Relations(
+            self.scope.defined.streams, self.scope.defined.monotonic(), self.scope.defined.forgetful
+        )
         if check_stream(self.source, text, optimized, relations, kind, order):
-            self.scope.streams[name] = kind != "local"
-        if forgets(optimized, self.scope.forgetful):
-            self.scope.forgetful.add(name)
+            self.scope.defined.streams[name] = kind != "local"
+        if forgets(optimized, self.scope.defined.forgetful):
+            self.scope.defined.forgetful.add(name)
         emission = None if kind == "local" else emission_of_stream(self.source, text, retracts_nothing, order)
         view = View(
             name,
@@ -174,7 +176,7 @@ class _Compiler:
     def _check_named(self, text: Slice, names: Sequence[str]) -> None:
         """What Spark calls a column that calls one of our functions is nothing to read it by."""
         for number, name in enumerate(names, 1):
-            called = [known for known in self.scope.function_names() if re.search(rf"\b{known}\(", name)]
+            called = [known for known in self.scope.functions.names() if re.search(rf"\b{known}\(", name)]
             if called:
                 message = f"column {number} calls '{called[0]}' and has no name; name it with AS"
                 raise self.source.error(text.start, message)
@@ -191,23 +193,23 @@ class _Compiler:
                 raise self.source.error(statement.query.start, message)
 
     def _insert(self, statement: InsertInto) -> None:
-        target = find_target(self.source, statement, self.scope.tables, self.scope.views)
-        check_sink(self.source, self.scope.definitions[target.name], target)
+        target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)
+        check_sink(self.source, self.scope.defined.definitions[target.name], target)
         view = self._inserted_view(statement)
-        key = keys_of(self.scope.tables, self.scope.views)[view.name]
-        filled = never_null(view.plan, self.scope.views)
-        promise = to_promise(view, self.scope.tables, self.scope.views)
+        key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
+        filled = never_null(view.plan, self.scope.defined.views)
+        promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
         self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""
         words = statement.query.text.replace("`", "").split()
         if [word.upper() for word in words[:3]] == ["SELECT", "*", "FROM"] and len(words) == 4:
-            for view in self.scope.views.values():
+            for view in self.scope.defined.views.values():
                 if view.name.lower() == words[3].lower() and view.kind != "local":
                     return view
         number = sum(insert.target.lower() == statement.target.lower() for insert in self.inserts) + 1
         name = f"insert into {statement.target}" + (f" #{number}" if number > 1 else "")
         view, _ = self._query(name, statement.query, "view", (), statement.query.start)
-        self.scope.views[name] = view
+        self.scope.defined.views[name] = view
         return view

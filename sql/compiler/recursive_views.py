@@ -30,7 +30,7 @@ class Recursions:
     @property
     def undefined(self) -> set[str]:
         """Those that can't be read yet."""
-        return self.declared.keys() - self.scope.views.keys()
+        return self.declared.keys() - self.scope.defined.views.keys()
 
     def declare(self, statement: CreateRecursiveView) -> None:
         """Let the queries of all recursive views read it, those above it too."""
@@ -84,6 +84,6 @@ class Recursions:
                     order=shown_order(self.scope.source, statement.query, order, name, statement.kind),
                 )
             )
-        assumed = self.scope.append_only() | dict.fromkeys(component, True)
+        assumed = self.scope.defined.append_only() | dict.fromkeys(component, True)
         retracts_nothing = all(append_only(view.plan, assumed) for view in made)
-        self.scope.views |= {view.name: replace(view, append_only=retracts_nothing) for view in made}
+        self.scope.defined.views |= {view.name: replace(view, append_only=retracts_nothing) for view in made}

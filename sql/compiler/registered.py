@@ -26,8 +26,8 @@ def add_function(scope: Scope, statement: CreateFunction) -> None:
         raise scope.source.error(statement.start, problem)
     if statement.body is None:
         types = tuple(text.text for text in statement.types)
-        python = scope.functions[statement.name.lower()]
-        scope.declared.append(Declared(types, statement.result.text, python))
+        python = scope.functions.by_name[statement.name.lower()]
+        scope.functions.declared.append(Declared(types, statement.result.text, python))
 
 
 def _of_text(scope: Scope, statement: CreateFunction) -> PythonFunction:
@@ -39,7 +39,7 @@ def _of_text(scope: Scope, statement: CreateFunction) -> PythonFunction:
 
 def _of_module(scope: Scope, statement: CreateFunction) -> PythonFunction:
     """As it is now, or as it was recorded."""
-    known = scope.recorded.get(statement.name.lower())
+    known = scope.functions.recorded.get(statement.name.lower())
     if known is not None:
         return known
     assert statement.handler is not None
@@ -68,13 +68,13 @@ def declare_function(scope: Scope, function: Declared) -> None:
     problem = _registered(scope, function.python, types[:-1], types[-1])
     if problem is not None:
         raise Error(problem)
-    scope.declared.append(function)
+    scope.functions.declared.append(function)
 
 
 def _registered(scope: Scope, function: PythonFunction, types: list[Any], result: Any) -> str | None:
     """None, or what is wrong with it."""
     name = function.name
-    if name.lower() in scope.functions:
+    if name.lower() in scope.functions.by_name:
         return f"function '{name}' is defined twice"
     for type_ in (*types, result):
         try:
@@ -83,5 +83,5 @@ def _registered(scope: Scope, function: PythonFunction, types: list[Any], result
             return f"function '{name}': type {error} is not supported yet"
     if not scope.catalyst.register_function(name, types, result, function.aggregate):
         return f"'{name}' is a function of Spark's; choose another name"
-    scope.functions[name.lower()] = function
+    scope.functions.by_name[name.lower()] = function
     return None

@@ -1,4 +1,4 @@
-"""What a program has defined so far, and what its texts mean to Catalyst in the light of that."""
+"""What the texts of a program mean to Catalyst, in the light of what it has defined so far."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import Any
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.reading.clock import inlined
 from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.streams import Monotonic, annotated, monotonic
-from dbsp.sql.plans.declared import Declared
+from dbsp.sql.compiler.defined import Defined
+from dbsp.sql.compiler.functions.known import Functions
 from dbsp.sql.plans.plan import Plan, Project
-from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
@@ -34,61 +32,16 @@ from dbsp.sql.text.tokens import Slice
 
 @dataclass
 class Scope:
-    """names: of all relations of the program, also of those that come later.
-
-    streams: of every stream, whether its history may be read. forgetful: relations whose rows leave by the
-    clock. functions: those written in Python, by name in lower case. recorded: those of modules, as they
-    were. declared: those whose code isn't in the text. looked_into: views whose plans are part of others'.
-    definitions: of the tables.
-    reading: only to read what its views hold, so that none of its code runs.
+    """names: of all relations of the program, also of those that come later. reading: only to read what its
+    views hold, so that none of its code runs.
     """
 
     source: Source
     catalyst: Catalyst
     names: frozenset[str]
     reading: bool = False
-    tables: dict[str, Table] = field(default_factory=dict)
-    views: dict[str, View] = field(default_factory=dict)
-    streams: dict[str, bool] = field(default_factory=dict)
-    forgetful: set[str] = field(default_factory=set)
-    functions: dict[str, PythonFunction] = field(default_factory=dict)
-    recorded: dict[str, PythonFunction] = field(default_factory=dict)
-    declared: list[Declared] = field(default_factory=list)
-    looked_into: set[str] = field(default_factory=set)
-    definitions: dict[str, CreateTable] = field(default_factory=dict)
-
-    # ---- what there is
-
-    def arriving(self) -> frozenset[str]:
-        """The tables whose rows have an order of arrival: none of those whose weights may be negative."""
-        return frozenset(t.name for t in self.tables.values() if t.primary_key or not t.unchecked)
-
-    def exact_views(self) -> dict[str, Plan]:
-        """The views that are their plans' rows: of others, late ones are left out."""
-        views = [view for view in self.views.values() if not view.component and not view.lateness]
-        return {view.name: view.plan for view in views if view.name != LATE_ROWS}
-
-    def function_names(self) -> list[str]:
-        return [function.name for function in self.functions.values()]
-
-    def columns(self) -> dict[str, list[str]]:
-        return {relation.name: [column.name for column in relation.schema] for relation in self.relations()}
-
-    def monotonic(self) -> dict[str, Monotonic]:
-        """The monotonic columns of all tables and views so far."""
-        found: dict[str, Monotonic] = {}
-        for relation in self.relations():
-            below = monotonic(relation.plan, found) if isinstance(relation, View) else {}
-            found[relation.name] = {**below, **annotated(relation)}
-        return found
-
-    def append_only(self) -> dict[str, bool]:
-        """An upsert of a present key retracts its old row, whatever the table allows its users."""
-        tables = {t.name: t.append_only and not t.primary_key for t in self.tables.values()}
-        return tables | {view.name: view.append_only for view in self.views.values()}
-
-    def relations(self) -> list[Table | View]:
-        return [*self.tables.values(), *self.views.values()]
+    defined: Defined = field(default_factory=Defined)
+    functions: Functions = field(default_factory=Functions)
 
     def check_new_name(self, name: str, start: int) -> None:
         if name.lower() == LATE_ROWS:
@@ -96,11 +49,9 @@ class Scope:
                 f"'{name}' is the system's view of what comes too late for a LATENESS; choose another name"
             )
             raise self.source.error(start, message)
-        for other in self.relations():
+        for other in self.defined.relations():
             if other.name.lower() == name.lower():
                 raise self.source.error(start, f"'{name}' is already defined at {other.location}")
-
-    # ---- what a text means
 
     def dumped(self, text: Slice, own: str = "") -> tuple[Query, Any]:
         """What Catalyst says of a query. own: the name of the view that it is of.
@@ -111,17 +62,23 @@ class Scope:
         dumped = self.catalyst.query(text.text)
         if "error" in dumped:
             raise spark_error(
-                self.source, text, dumped["error"], self.columns(), self.names, self.function_names(), own
+                self.source,
+                text,
+                dumped["error"],
+                self.defined.columns(),
+                self.names,
+                self.functions.names(),
+                own,
             )
         query = Query(
             self.source,
             text,
             dumped["types"],
             self.catalyst.timezone,
-            functions=self.functions,
-            arriving=self.arriving(),
-            views=self.exact_views(),
-            looked_into=self.looked_into,
+            functions=self.functions.by_name,
+            arriving=self.defined.arriving(),
+            views=self.defined.exact_views(),
+            looked_into=self.defined.looked_into,
         )
         for node in dumped["forbidden"]:
             if node["why"] == "special":
@@ -151,10 +108,10 @@ class Scope:
 
     def version_time(self, name: str, place: int) -> str:
         """The column of a table or view that says since when a row is valid."""
-        for relation in self.relations():
+        for relation in self.defined.relations():
             if relation.name.lower() == name.lower():
                 return version_time_of(self.source, relation, place)
-        listed = ", ".join(relation.name for relation in self.relations())
+        listed = ", ".join(relation.name for relation in self.defined.relations())
         raise self.source.error(
             place, f"FOR SYSTEM_TIME AS OF '{name}', which isn't known; there are: {listed}"
         )

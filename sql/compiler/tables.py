@@ -46,7 +46,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         for at, column in enumerate(statement.columns)
         if column.lateness is not None
     ]
-    scope.tables[statement.name] = Table(
+    scope.defined.tables[statement.name] = Table(
         statement.name,
         fields,
         keys,
@@ -64,9 +64,9 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
             if column.default is not None
         ),
     )
-    scope.definitions[statement.name] = statement
+    scope.defined.definitions[statement.name] = statement
     if statement.is_stream:
-        scope.streams[statement.name] = statement.properties.get("materialized", False)
+        scope.defined.streams[statement.name] = statement.properties.get("materialized", False)
     scope.catalyst.register(statement.name, spark)
 
 
@@ -95,12 +95,12 @@ def _default(
 
 def declare_late_rows(scope: Scope) -> None:
     """The system view of what arrived too late, for the program's own views to read."""
-    scope.views[LATE_ROWS] = late_rows_view()
+    scope.defined.views[LATE_ROWS] = late_rows_view()
     scope.catalyst.register(LATE_ROWS, [(name, type_, False) for name, type_ in LATE_TYPES])
 
 
 def add_lateness(scope: Scope, statement: LatenessStatement) -> None:
-    view = annotated_view(scope.source, statement, scope.views, scope.looked_into)
+    view = annotated_view(scope.source, statement, scope.defined.views, scope.defined.looked_into)
     if view.component:
         raise scope.source.error(statement.start, f"not supported yet: LATENESS of '{view.name}': recursive")
     names = [column.name.lower() for column in view.schema]
@@ -109,7 +109,7 @@ def add_lateness(scope: Scope, statement: LatenessStatement) -> None:
         message = f"column '{view.schema[at].name}' of '{view.name}' has a LATENESS already"
         raise scope.source.error(statement.start, message)
     lateness = _column_lateness(scope, statement.clause, at, view.schema[at])
-    scope.views[view.name] = replace(view, lateness=(*view.lateness, lateness))
+    scope.defined.views[view.name] = replace(view, lateness=(*view.lateness, lateness))
 
 
 def _column_lateness(scope: Scope, clause: LatenessClause, at: int, column: Field) -> ColumnLateness:

@@ -161,7 +161,7 @@ def test_a_state_of_functions_handed_over_can_be_queried(spark: Any, tmp_path: P
         pipeline.step()
     asked = run("query", state, "SELECT * FROM v", "--output", "json")
     assert (asked.stdout, asked.stderr) == ('{"y": 8}\n', "")
-    assert "code" not in json.loads((state / "program.json").read_text())["functions"][0]
+    assert "code" not in json.loads((state / "program.json").read_text())["state of"]["functions"][0]
     # nothing of the record is in the cache of compiled programs
     with dbsp.Pipeline(sql=text, functions=[twice], state=state, spark=spark, runner="inline") as pipeline:
         pipeline.insert("t", [(5,)])

@@ -1,0 +1,53 @@
+"""The tables and views that a program has defined so far, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dbsp.circuits.operators.inputs.late import LATE_ROWS
+from dbsp.sql.compiler.streams import Monotonic, annotated, monotonic
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.program import Table, View
+from dbsp.sql.text.create_table import CreateTable
+
+
+@dataclass
+class Defined:
+    """definitions: of the tables. streams: of every stream, whether its history may be read. forgetful:
+    relations whose rows leave by the clock. looked_into: views whose plans are part of others'.
+    """
+
+    tables: dict[str, Table] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
+    definitions: dict[str, CreateTable] = field(default_factory=dict)
+    streams: dict[str, bool] = field(default_factory=dict)
+    forgetful: set[str] = field(default_factory=set)
+    looked_into: set[str] = field(default_factory=set)
+
+    def arriving(self) -> frozenset[str]:
+        """The tables whose rows have an order of arrival: none of those whose weights may be negative."""
+        return frozenset(t.name for t in self.tables.values() if t.primary_key or not t.unchecked)
+
+    def exact_views(self) -> dict[str, Plan]:
+        """The views that are their plans' rows: of others, late ones are left out."""
+        views = [view for view in self.views.values() if not view.component and not view.lateness]
+        return {view.name: view.plan for view in views if view.name != LATE_ROWS}
+
+    def columns(self) -> dict[str, list[str]]:
+        return {relation.name: [column.name for column in relation.schema] for relation in self.relations()}
+
+    def monotonic(self) -> dict[str, Monotonic]:
+        """The monotonic columns of all tables and views so far."""
+        found: dict[str, Monotonic] = {}
+        for relation in self.relations():
+            below = monotonic(relation.plan, found) if isinstance(relation, View) else {}
+            found[relation.name] = {**below, **annotated(relation)}
+        return found
+
+    def append_only(self) -> dict[str, bool]:
+        """An upsert of a present key retracts its old row, whatever the table allows its users."""
+        tables = {t.name: t.append_only and not t.primary_key for t in self.tables.values()}
+        return tables | {view.name: view.append_only for view in self.views.values()}
+
+    def relations(self) -> list[Table | View]:
+        return [*self.tables.values(), *self.views.values()]
