@@ -11,26 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import pyarrow as pa
-
-from dbsp.circuits.operators.operator import Operator, Placement
+from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import FixedPoint, Loop
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.progress.limits import Retention
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
 from dbsp.circuits.traces.batch import Layout
-
-
-@dataclass(frozen=True)
-class Node:
-    """inputs: positions of earlier nodes. name: the view or table it stands for, for people."""
-
-    operator: Operator
-    inputs: tuple[int, ...]
-    schema: pa.Schema
-    placement: Placement
-    level: int
-    name: str = ""
 
 
 @dataclass(frozen=True)

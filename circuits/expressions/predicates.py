@@ -13,6 +13,12 @@ import pyarrow as pa
 from dbsp.circuits.expressions.monotone import is_fixed_zone
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 
+SIGNS = {
+    "less_than": "<",
+    "less_than_or_equal": "<=",
+    "greater_than": ">",
+    "greater_than_or_equal": ">=",
+}
 FLIPPED = {
     "greater_than": "less_than",
     "greater_than_or_equal": "less_than_or_equal",
@@ -70,3 +76,19 @@ def conjunction(parts: list[Expression]) -> Expression | None:
     for part in parts:
         whole = part if whole is None else Call("and", (whole, part), pa.bool_(), True)
     return whole
+
+
+def comparisons(condition: Expression | None) -> list[tuple[Expression, Expression]]:
+    """(a, b) for every conjunct a >= b or a > b of the condition, or one that says the same."""
+    if not isinstance(condition, Call):
+        return []
+    if condition.function == "and":
+        return [pair for argument in condition.arguments for pair in comparisons(argument)]
+    if condition.function in ("greater_than", "greater_than_or_equal"):
+        return [(condition.arguments[0], condition.arguments[1])]
+    if condition.function in ("less_than", "less_than_or_equal"):
+        return [(condition.arguments[1], condition.arguments[0])]
+    if condition.function == "equal_to":
+        a, b = condition.arguments
+        return [(a, b), (b, a)]
+    return []

@@ -7,6 +7,7 @@ Linear, so that generate^Δ = generate.  State: none.  Cost: O(|d| + elements).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +15,18 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array, retyped, take
 from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.families import RowWise
+from dbsp.circuits.operators.legal import has_columns
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Generate(Operator):
+class Generate(RowWise):
     """Output: the `kept` columns, the element's position from 0 on if wanted, the element.
 
     elements: a list or a map. fields: an element that is a struct, or a map's entry, is its fields.
@@ -65,3 +70,15 @@ class Generate(Operator):
         # a map's entries name their fields otherwise, and an array's element may be declared otherwise
         cast = [retyped(c, f.type) for c, f in zip(columns, self.output, strict=True)]
         return ZSet(pa.RecordBatch.from_arrays(cast, schema=self.output), delta.weights[owner])
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        has_columns(self.elements, inputs[0], where)
+        kept = [inputs[0].schema.field(i).type for i in self.kept]
+        assert kept == node.schema.types[: len(kept)], f"{where}: kept columns' types differ"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Each output row has the kept columns of one input row; elements may be anything."""
+        return {at: inputs[0][i] for at, i in enumerate(self.kept) if i in inputs[0]}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, self.kept[column]) if column < len(self.kept) else None

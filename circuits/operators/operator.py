@@ -7,12 +7,17 @@ one-step memories `Delay` and `Differentiate`, which are traces of their own).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import ClassVar
 
 import pyarrow as pa
 
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import Waterlines, later
 from dbsp.circuits.traces.batch import Layout
@@ -61,26 +66,35 @@ class Context:
         self.late[relation] = self.late.get(relation, 0) + rows
 
 
-class Operator:
+class Operator(ABC):
     """Stateless operators define `step`; stateful ones define `layout` and `integrate`.
 
-    cost: what a delta of d rows costs, for people. 'linear': O(d); 'lookup': O(d log n) in a trace of n rows,
-    plus the rows put out; 'touched groups': what is kept of each group in the delta, a row of accumulators
-    or all its values; 'touched partitions': all rows of each partition in the delta, or its first few;
-    'every row's frame for f': for each of those rows all rows that f is computed of.
+    An operator answers for itself: whatever the rest of the project has to know of it is asked here, and one
+    that leaves a question open can't be made. `families.py` has the answers that several give alike.
+
+    is_trace: its trace is the integral of what it puts out, so that others may look rows up in it.
     """
 
-    @property
-    def cost(self) -> str:
-        return "linear"
+    is_trace: ClassVar[bool] = False
 
+    @property
+    @abstractmethod
+    def cost(self) -> str:
+        """What a delta of d rows costs, for people.
+
+        'linear': O(d); 'lookup': O(d log n) in a trace of n rows, plus the rows put out; 'touched groups':
+        what is kept of each group in the delta, a row of accumulators or all its values; 'touched
+        partitions': all rows of each partition in the delta, or its first few; 'every row's frame for f': for
+        each of those rows all rows that f is computed of.
+        """
+
+    @abstractmethod
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         """The schema of the output."""
-        return inputs[0]
 
+    @abstractmethod
     def placement(self, *inputs: Placement) -> Placement:
         """Where the output's rows lie, given where the inputs' do."""
-        return inputs[0] if inputs else None
 
     def layout(self, *inputs: pa.Schema) -> Layout | None:
         """How the operator's trace is stored; None: it has none."""
@@ -98,6 +112,64 @@ class Operator:
         What is to be added to the trace is the `delta` of the returned Integral.
         """
         raise NotImplementedError(type(self).__name__)
+
+    @abstractmethod
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """What a legal node of it satisfies: types, placement, traces. `legal.py` has what several ask.
+
+        Raises AssertionError, whose message begins with `where`.
+        """
+
+    @abstractmethod
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """What waterlines prove of the output, given what they prove of the inputs (`progress/bounds.py`).
+
+        The docstring has the argument.
+        """
+
+    @abstractmethod
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Which rows of an input's trace it can still look at: none for which one of the limits holds.
+
+        (): any row, at any time. None: it takes the step's change alone. inputs: bounds of all inputs.
+        """
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        """The same of its own trace, if it has one: of all of it, unless it says less."""
+        return ()
+
+    @abstractmethod
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        """(input, its column) of which the output's column has the values; None: it is made of several."""
+
+    @abstractmethod
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        """The columns of an input that make a difference where the output's `needed` ones do.
+
+        schema: of that input.
+        """
+
+    @abstractmethod
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """Whether it may put out a negative weight, given which of the inputs may."""
+
+    @abstractmethod
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        """Its parameters for people, with columns by name. names: of the output's columns."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator in a circuit. inputs: positions of earlier nodes. name: the view or table it stands for,
+    for people.
+    """
+
+    operator: Operator
+    inputs: tuple[int, ...]
+    schema: pa.Schema
+    placement: Placement
+    level: int
+    name: str = ""
 
 
 def delta_of(value: Value) -> ZSet:

@@ -17,7 +17,7 @@ wait for its iteration. `circuits/steps/recursion.py` runs the circuit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,11 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Reader, RowWise, Unchanged
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -46,7 +50,7 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Recurrence(Operator):
+class Recurrence(RowWise):
     """z⁻¹ in the time of iterations: what the recursive relation had in the iteration before.
 
     Inputs: the relations from outside that the loop reads, for their levels. loop: which of the circuit's.
@@ -65,9 +69,22 @@ class Recurrence(Operator):
     def placement(self, *inputs: Placement) -> Placement:
         return ()
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """An iteration may derive any row anew."""
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        return f"as of the iteration before, for at most {self.limit}"
+
 
 @dataclass(frozen=True)
-class Earliest(Operator):
+class Earliest(Unchanged, Reader):
     """distinct, incremental in both times: a row is there from the first iteration on that derives it.
 
         out(t, i)[x] = (D(t, i) − D(t, i − 1)) − (D(t − 1, i) − D(t − 1, i − 1))
@@ -113,9 +130,19 @@ class Earliest(Operator):
         kept = np.flatnonzero(change)
         return ZSet(take(rows, kept), change[kept])
 
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Rows of any age may be derived again."""
+        return ()
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
 
 @dataclass(frozen=True)
-class FixedPoint(Operator):
+class FixedPoint(RowWise):
     """∫: the sum of the differences over all iterations, which is what the step changes.
 
     Input: a node of the loop.  State: none.  Cost: O(|d| log |d|).
@@ -132,6 +159,15 @@ class FixedPoint(Operator):
         differences = delta_of(inputs[0])
         rows = differences.rows.select(list(range(differences.rows.num_columns - 1)))
         return ZSet(rows, differences.weights).consolidate(context.seed)
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return 0, column
 
 
 def iterations(rows: pa.RecordBatch) -> np.ndarray:

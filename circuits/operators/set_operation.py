@@ -11,14 +11,20 @@ State: the traces of both inputs.  Cost: O(|d| log |I|).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat, take
 from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.operators.operator import Context, Operator, Value
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Reader, Unchanged
+from dbsp.circuits.operators.legal import lies_by, same_types
+from dbsp.circuits.operators.operator import Context, Node, Value
+from dbsp.circuits.progress.bounds import Lines, union
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
 
@@ -31,7 +37,7 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 
 @dataclass(frozen=True)
-class SetOperation(Operator):
+class SetOperation(Unchanged, Reader):
     """Inputs: two Integrate nodes of the same types, over whole rows and placed by all of them.
 
     kind: one of FUNCTIONS.
@@ -70,3 +76,25 @@ class SetOperation(Operator):
         change = function(*after) - function(*before)
         changed = np.flatnonzero(change)
         return ZSet(take(touched, changed), change[changed])
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        same_types(node, inputs, where)
+        for child in inputs:
+            lies_by(child, tuple(range(len(node.schema))), where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A row of the output is a row of one of this step's deltas: bounded where both are, by the least."""
+        return union(inputs)
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A row of either input is looked up in both."""
+        shared = union(inputs)
+        return of_columns(shared, sorted(shared))
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A row is taken from an EXCEPT when it comes to be on the right."""
+        return any(inputs) or not self.kind.startswith("intersect")

@@ -7,11 +7,18 @@ DBSP, PVLDB 16(7), §2.2 (delay) and §2.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch, batches_of
 from dbsp.circuits.traces.trace import Integral
@@ -19,7 +26,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Integrate(Operator):
+class Integrate(Unchanged, Keeper):
     """I(d), as a trace for other operators to read.
 
     gathered: all rows lie in one partition, and `placed_by` only finds them there: what a recursion reads.
@@ -35,6 +42,8 @@ class Integrate(Operator):
     nulls_greatest: bool = False
     gathered: bool = False
 
+    is_trace: ClassVar[bool] = True
+
     def placement(self, *inputs: Placement) -> Placement:
         return () if self.gathered else self.placed_by
 
@@ -47,9 +56,22 @@ class Integrate(Operator):
     ) -> Integral:
         return Integral(layout, before, Batch.build(layout, delta_of(inputs[0]), context.seed))
 
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        lies_by(inputs[0], node.placement, where)
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
 
 @dataclass(frozen=True)
-class Delay(Operator):
+class Delay(Unchanged, Keeper):
     """z⁻¹(s)ₜ = sₜ₋₁.
 
     State: one delta (the trace adds −sₜ₋₁ + sₜ, so that its integral is sₜ).  Cost: O(|sₜ| + |sₜ₋₁|).
@@ -68,9 +90,22 @@ class Delay(Operator):
         change = delta_of(inputs[0]) - last.zset
         return Remembered(layout, before, Batch.build(layout, change, context.seed), last.zset)
 
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
 
 @dataclass(frozen=True)
-class Differentiate(Operator):
+class Differentiate(Unchanged, Keeper):
     """D(s)ₜ = sₜ − sₜ₋₁.
 
     State: the last value of the stream.  Cost: O(|sₜ| + |sₜ₋₁|): a definition, not an incremental form.
@@ -85,9 +120,22 @@ class Differentiate(Operator):
         change = delta_of(inputs[0]) - Batch.merge(layout, batches_of(before)).zset
         return Integral(layout, before, Batch.build(layout, change, context.seed))
 
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
-class Current(Operator):
+class Current(Unchanged, Reader):
     """The value of an integral as a stream: Σ of all deltas so far, each step anew.
 
     A definition for circuits that are not incremental.  Cost: O(|I(d)|).
@@ -102,9 +150,18 @@ class Current(Operator):
         assert isinstance(integral, Integral)
         return Batch.merge(integral.layout, batches_of(integral.after)).zset
 
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        return ()
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
 
 @dataclass(frozen=True)
-class Exchange(Operator):
+class Exchange(Unchanged, RowWise):
     """The identity, which moves each row to the partition of its columns' hash.
 
     It opens a level: what reads it runs after every task of the level before.
@@ -118,6 +175,9 @@ class Exchange(Operator):
     def step(self, context: Context, *inputs: Value) -> ZSet:
         return delta_of(inputs[0])
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
 
 @dataclass(frozen=True)
 class Broadcast(Exchange):
@@ -130,6 +190,12 @@ class Broadcast(Exchange):
 
     def placement(self, *inputs: Placement) -> Placement:
         return None
+
+
+def found_by(node: Node) -> Placement:
+    """The columns by which rows of a trace are found."""
+    operator = node.operator
+    return operator.placed_by if isinstance(operator, Integrate) else node.placement
 
 
 @dataclass(frozen=True, eq=False)

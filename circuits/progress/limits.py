@@ -16,7 +16,7 @@ bound goes unread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,8 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Column, Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import Lateness, Waterlines
 from dbsp.circuits.traces.spine import Run
@@ -51,14 +52,22 @@ class Limit:
         return least_bound(self.bounds, row)
 
 
+Limits = tuple[Limit, ...]
+
+
+def of_columns(bounds: Bounds, columns: Iterable[int]) -> Limits:
+    """Whole rows or groups are looked up by rows that are themselves bounded."""
+    return tuple(Limit(Column(i, bounds[i][0].type), bounds[i]) for i in columns if i in bounds)
+
+
 @dataclass(frozen=True)
 class Retention:
     """readers: per reader of the trace its limits. A row goes when each reader has one that holds."""
 
-    readers: tuple[tuple[Limit, ...], ...]
+    readers: tuple[Limits, ...]
 
     @property
-    def limits(self) -> tuple[Limit, ...]:
+    def limits(self) -> Limits:
         return tuple(limit for limits in self.readers for limit in limits)
 
 

@@ -15,11 +15,12 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from dbsp.circuits.circuit import Circuit, Node
+from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.clock.forecast import first_change, first_drop, halved
 from dbsp.circuits.operators.clock.temporal_filter import Ahead
 from dbsp.circuits.operators.clock.timed_projection import Phases, reading
 from dbsp.circuits.operators.emission.timers import Agenda
+from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbsp.circuits.circuit import Circuit, Node
-from dbsp.circuits.expressions.nodes import columns_of
-from dbsp.circuits.operators.inputs.arrivals import Arrival
-from dbsp.circuits.operators.inputs.defaults import Defaults
-from dbsp.circuits.operators.inputs.late import OnTime
-from dbsp.circuits.operators.inputs.tables import AppendOnly
-from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Negate
+from dbsp.circuits.circuit import Circuit
 
 
 def read_columns(circuit: Circuit, table: str) -> frozenset[int]:
     """Positions of the table's columns that some operator or view needs."""
-    return frozenset(_read(circuit, circuit.sources[table]))
+    return frozenset(_needed(circuit)[circuit.sources[table]])
 
 
 def without_unread(batch: pa.RecordBatch, read: frozenset[int]) -> pa.RecordBatch:
@@ -33,35 +27,13 @@ def without_unread(batch: pa.RecordBatch, read: frozenset[int]) -> pa.RecordBatc
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def _read(circuit: Circuit, i: int) -> set[int]:
-    """The columns of node i's output that are read."""
-    everything = set(range(len(circuit.nodes[i].schema)))
-    if any(output.node == i for output in circuit.outputs):
-        return everything
-    read: set[int] = set()
-    for at, node in enumerate(circuit.nodes):
-        if i in node.inputs:
-            own = _read_by(node)
-            passed = _read(circuit, at) if isinstance(node.operator, _PASSING) else set()
-            read |= everything if own is None else own | passed
-    return read
-
-
-# what their readers read of their output is a column of their input, at the same position
-_PASSING = (Filter, Negate, AppendOnly, Arrival, OnTime, Defaults)
-
-
-def _read_by(node: Node) -> set[int] | None:
-    """The input columns an operator itself looks at; None: all of them."""
-    match node.operator:
-        case Map(expressions=expressions):
-            return {column for e in expressions for column in columns_of(e)}
-        case FlatMap(projections=projections):
-            return {column for p in projections for e in p for column in columns_of(e)}
-        case Filter(condition=condition):
-            return set(columns_of(condition))
-        case OnTime(lateness=lateness):
-            return {one.column for one in lateness}
-        case Negate() | AppendOnly() | Arrival() | Defaults():
-            return set()
-    return None
+def _needed(circuit: Circuit) -> list[set[int]]:
+    """Per node, the columns of its output that are read, by views or by what reads on from it."""
+    needed: list[set[int]] = [set() for _ in circuit.nodes]
+    for output in circuit.outputs:
+        needed[output.node] = set(range(len(circuit.nodes[output.node].schema)))
+    for i in reversed(range(len(circuit.nodes))):
+        node = circuit.nodes[i]
+        for position, j in enumerate(node.inputs):
+            needed[j] |= node.operator.reads(position, needed[i], circuit.nodes[j].schema)
+    return needed

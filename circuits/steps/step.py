@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.circuit import Circuit, Node
+from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
-from dbsp.circuits.operators.operator import Context, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.steps.cancelling import run_cancelling
 from dbsp.circuits.steps.exchange import receive, received_nodes, send

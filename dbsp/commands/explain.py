@@ -8,50 +8,22 @@ the boxes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dbsp.circuits.circuit import Circuit, Node
-from dbsp.circuits.columns.sorting import SortKey
-from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.circuits.operators.clock.temporal_filter import Ahead
-from dbsp.circuits.operators.clock.timed_projection import Phases
-from dbsp.circuits.operators.emission.timers import Agenda
-from dbsp.circuits.operators.emission.trigger import Trigger
-from dbsp.circuits.operators.groups.aggregate import Aggregate
-from dbsp.circuits.operators.groups.combine import Combine
-from dbsp.circuits.operators.groups.sessions import Sessions
-from dbsp.circuits.operators.groups.top import Top, TopOfAppends
-from dbsp.circuits.operators.groups.window import Window
-from dbsp.circuits.operators.inputs.defaults import Defaults
-from dbsp.circuits.operators.joins.as_of import AsOf
-from dbsp.circuits.operators.joins.join import Join
-from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.linear import Source
-from dbsp.circuits.operators.operator import Operator
+from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.operators.recursion import Recurrence
-from dbsp.circuits.progress.waterline import Lateness
 from dbsp.commands.paths import paths, proofs
 from dbsp.commands.shown.drawing import svg
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.shown.explain import explain_view
-from dbsp.sql.plans.shown.spelling import INFIX
 from dbsp.sql.plans.types import ddl
 from dbsp.views.outputs import output_view
-
-# parameters that are columns of the input, and the word before them
-_COLUMNS = {
-    "columns": "by",
-    "placed_by": "by",
-    "key": "key",
-    "sums": "adding",
-    "minima": "least",
-    "maxima": "greatest",
-}
 
 
 @dataclass(frozen=True)
@@ -138,102 +110,10 @@ def keeps(circuit: Circuit, i: int) -> str:
 
 def detail(program: Program, node: Node) -> str:
     """The operator's parameters, with columns by name."""
-    operator = node.operator
-    inputs = [program.circuit.nodes[i].schema.names for i in node.inputs]
-    if isinstance(operator, Source):
-        return _columns(arrow_schema(program.tables[operator.table]))
-    if isinstance(operator, Join | AsOf | SemiJoin):
-        return _matching(operator, node, inputs)
-    if isinstance(operator, Combine):
-        parts = (f"{a.kind}({inputs[0][a.column]})" for a in operator.accumulators)
-        return f"by ({', '.join(inputs[0][: operator.keys])}) {' '.join(parts)}".rstrip()
-    if isinstance(operator, Aggregate):
-        results = ", ".join(result.text or result.function for result in operator.results)
-        return f"by ({', '.join(inputs[0][: operator.keys])}) {results}".rstrip()
-    if isinstance(operator, Window):
-        calls = ", ".join(function.text or function.function for function in operator.functions)
-        return f"by ({', '.join(inputs[0][i] for i in operator.partition)}) {calls}"
-    if isinstance(operator, Sessions):
-        by = ", ".join(inputs[0][i] for i in operator.partition)
-        return f"by ({by}) from {inputs[0][operator.start]} to {inputs[0][operator.end]}"
-    if isinstance(operator, Top | TopOfAppends):
-        by = f"by ({', '.join(inputs[0][i] for i in operator.partition)})"
-        return f"{operator.size} {by} {operator.ranking} ordered by {_ordered(operator.order, inputs[0])}"
-    if isinstance(operator, Recurrence):
-        return f"as of the iteration before, for at most {operator.limit}"
-    if isinstance(operator, Agenda):
-        watched = ", ".join(one.name for one in operator.threshold.lateness)
-        return f"by ({', '.join(inputs[0][: len(operator.placed_by)])}) watching {watched}"
-    if isinstance(operator, Defaults | Ahead):
-        return _clocked(operator, inputs[0])
-    if isinstance(operator, Phases):
-        condition = [] if operator.condition is None else [operator.condition]
-        return " ".join(_shown(e, [*inputs[0], "now()"]) for e in (*operator.values, *condition))
-    if isinstance(operator, Trigger):
-        return f"by ({', '.join(inputs[0][: len(operator.key)])})"
-    assert is_dataclass(operator), operator
-    return " ".join(_parameters(operator, inputs[0] if inputs else []))
-
-
-def _matching(operator: Join | AsOf | SemiJoin, node: Node, inputs: list[list[str]]) -> str:
-    """What matches."""
-    if isinstance(operator, Join):
-        sides = (inputs[0], operator.left_key), (inputs[1], operator.right_key)
-        on = "on " + " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
-        if not operator.left_key:
-            banded = operator.left_band is not None or operator.right_band is not None
-            on = "pairs within a range" if banded else "every pair"
-        residual = operator.residual
-        return on + ("" if residual is None else f" and {_shown(residual, node.schema.names)}")
-    if isinstance(operator, AsOf):
-        left, right = inputs
-        keys = zip(operator.left_key, operator.right_key, strict=True)
-        equal = ", ".join(f"{left[a]} = {right[b]}" for a, b in keys)
-        kind, sign = "outer " if operator.outer else "", INFIX[operator.comparison]
-        nearest = f"nearest of {left[operator.left_time]} {sign} {right[operator.right_time]}"
-        return f"{kind}{nearest}{equal and f' on {equal}'}"
-    sides = (inputs[0], operator.left_on), (inputs[1], operator.right_on)
-    on = " = ".join(f"({', '.join(names[c] for c in key)})" for names, key in sides)
-    return f"{'without' if operator.anti else 'with'} an equal on {on}"
-
-
-def _clocked(operator: Defaults | Ahead, names: list[str]) -> str:
-    if isinstance(operator, Defaults):
-        return ", ".join(f"{names[one.column]} = {_shown(one.value, ['now()'])}" for one in operator.defaults)
-    value, by = _shown(operator.value, names), f"by ({', '.join(names[c] for c in operator.placed_by)})"
-    if operator.clock is None:
-        return f"{by} {value}, all of them"
-    return f"{by} {value} ahead of {_shown(operator.clock, ['now()'])}"
-
-
-def _parameters(operator: Operator, names: list[str]) -> Iterator[str]:
-    for parameter in fields(operator):  # type: ignore[arg-type]
-        value = getattr(operator, parameter.name)
-        if value is None or value is False or value == () or isinstance(value, pa.Schema | pa.RecordBatch):
-            continue
-        if value is True:
-            yield parameter.name
-        elif parameter.name == "order" and isinstance(value, int):
-            yield f"ordered by {names[value]}"
-        elif parameter.name in _COLUMNS:
-            yield f"{_COLUMNS[parameter.name]} ({', '.join(names[c] for c in value)})"
-        else:
-            yield _shown(value, names)
-
-
-def _ordered(order: tuple[SortKey, ...], names: list[str]) -> str:
-    return ", ".join(names[by.column] + (" DESC" if by.descending else "") for by in order)
-
-
-def _shown(value: object, names: list[str]) -> str:
-    if isinstance(value, Column | Literal | Call):
-        return re.sub(r"#(\d+)", lambda match: names[int(match[1])], str(value))
-    if isinstance(value, tuple):
-        return f"({', '.join(_shown(item, names) for item in value)})"
-    if isinstance(value, Lateness):
-        return value.name
-    text = getattr(value, "text", "")
-    return text if isinstance(text, str) and text else str(value)
+    if isinstance(node.operator, Source):
+        return _columns(arrow_schema(program.tables[node.operator.table]))
+    inputs = (program.circuit.nodes[i].schema.names for i in node.inputs)
+    return node.operator.shown(node.schema.names, *inputs)
 
 
 def _columns(schema: pa.Schema) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from dbsp.circuits.expressions.monotone import Bound, bound_of
 from dbsp.circuits.expressions.nodes import Column, columns_of
-from dbsp.circuits.progress.proofs.bounds import comparisons
+from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import (
     Aggregate,

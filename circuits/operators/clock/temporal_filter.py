@@ -13,16 +13,23 @@ State: the rows ahead of the clock, in the order of f.  Cost: O(|d| + the rows t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import validity
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.inverse import solved
+from dbsp.circuits.expressions.monotone import Bound, Bounds
+from dbsp.circuits.expressions.nodes import Expression, columns_of, substitute
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.families import Keeper, RowWise, Unchanged
 from dbsp.circuits.operators.inputs.thresholds import reached
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.legal import has_columns, lies_by, same_types
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import listed, spelled
+from dbsp.circuits.progress.bounds import Lines, union
 from dbsp.circuits.progress.limits import waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -33,7 +40,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Ahead(Operator):
+class Ahead(Unchanged, Keeper):
     """Rows whose value is NULL are never in it.
 
     column: holds f. value: f over the other columns, of which `column` is one or not. clock: g over the
@@ -71,11 +78,61 @@ class Ahead(Operator):
             return None
         return evaluate(self.clock, waterline_row((CLOCK,), waterlines))[0]
 
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        kind = node.schema.field(self.column).type
+        assert self.value.type == kind, f"{where}: compares or gives other types"
+        if self.clock is not None:
+            assert self.clock.type == kind, f"{where}: compares or gives other types"
+            assert set(columns_of(self.clock)) <= {0}, f"{where}: reads more than the clock"
+        has_columns(self.value, inputs[0], where)
+        lies_by(inputs[0], self.placed_by, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A row that comes is ahead of the clock, and one that goes was ahead of it as of the step before.
+
+        So its value is at least the clock's reading, and what the value is made of follows; of the other
+        columns nothing does, since a row goes at any age.
+        """
+        if self.clock is None:
+            return {}
+        bound: Bound = (substitute(self.clock, lambda _: waterlines[CLOCK.name]),)
+        solution = solved(self.value, bound)
+        return {self.column: bound, **({} if solution is None else {solution[0]: solution[1]})}
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """Rows go when the clock has passed them."""
+        return self.clock is not None or any(inputs)
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        value, by = spelled(self.value, inputs[0]), f"by {listed(inputs[0], self.placed_by)}"
+        if self.clock is None:
+            return f"{by} {value}, all of them"
+        return f"{by} {value} ahead of {spelled(self.clock, ['now()'])}"
+
 
 @dataclass(frozen=True)
-class Difference(Operator):
+class Difference(Unchanged, RowWise):
     """difference(a, b) = a − b, consolidated: what is in both leaves no trace in what is computed above."""
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         a, b = map(delta_of, inputs)
         return (a - b).consolidate(context.seed) if len(b) else a
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        same_types(node, inputs, where)
+        assert len({child.placement for child in inputs}) == 1, f"{where}: inputs lie differently"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A row of the output is one of either delta."""
+        return union(inputs)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """b are rows of a, by which they come; what leaves b alone enters."""
+        return inputs[0]

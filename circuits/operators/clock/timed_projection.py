@@ -20,12 +20,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.clock.temporal_filter import Ahead
+from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.inputs.thresholds import reached
 from dbsp.circuits.operators.linear import where_true
-from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of
-from dbsp.circuits.progress.limits import waterline_row
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import spelled
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.progress.bounds import Lines, union
+from dbsp.circuits.progress.limits import Limits, waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.sorted_run import batches_of
 from dbsp.circuits.traces.timeline import due, passed
@@ -47,7 +53,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Phases(Operator):
+class Phases(Reader):
     """Inputs: rows, then of each crossing their timeline, then, if there are readings, the trace of all rows.
 
     values, condition: over the rows, and the clock as a further column. Output: the rows' columns, then the
@@ -120,6 +126,55 @@ class Phases(Operator):
                     at = rows.rows.column(other.column)
                     first &= passed(at, then[j], other.at_once) == passed(at, here[j], other.at_once)
                 yield rows.take(np.flatnonzero(first))
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return inputs[0]
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        rows, *traces = inputs
+        kinds = [Ahead] * len(self.crossings) + [Integrate] * bool(self.readings)
+        assert [type(n.operator) for n in traces] == kinds, f"{where}: a timeline a crossing, and all rows"
+        for crossing, timeline in zip(self.crossings, traces, strict=False):
+            ahead = timeline.operator
+            assert isinstance(ahead, Ahead), where
+            assert ahead.column == crossing.column, f"{where}: the timeline of another column"
+            turns = ahead.clock != crossing.clock
+            assert crossing.turns == turns == ahead.silent, f"{where}: drops rows too early"
+        for expression in (*(c.clock for c in self.crossings), *self.readings):
+            assert set(columns_of(expression)) <= {0}, f"{where}: reads more than the clock"
+        width = len(rows.schema)
+        for value in (*self.values, *([] if self.condition is None else [self.condition])):
+            assert set(columns_of(value)) <= {*range(width + 1)}, f"{where}: no column"
+        types = [*rows.schema.types, *(value.type for value in self.values)]
+        assert self.output.types == types, f"{where}: output"
+        assert len({child.placement for child in inputs}) == 1, f"{where}: inputs lie differently"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Rows of the output are new rows, rows that a reading comes to the other side of, or all rows.
+
+        The second were in their crossing's timeline as of the step before, so they are bounded as what is put
+        into it: least of all inputs. Third, any row may be. But where a crossing is ahead of every visible
+        row, all rows of the output were or are in its timeline, whatever brings them.
+        """
+        rows, *timelines = inputs
+        found = {} if self.readings else dict(union([rows, *timelines]))
+        for i in self.ahead:
+            found.update(timelines[i])
+        return found
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """All rows are read when a reading changes."""
+        return ()
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        condition = [] if self.condition is None else [self.condition]
+        return " ".join(spelled(e, [*inputs[0], "now()"]) for e in (*self.values, *condition))
 
 
 def reading(expression: Expression, clock: Waterlines) -> pa.Scalar:

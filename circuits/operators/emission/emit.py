@@ -10,6 +10,7 @@ State: the emitted rows, by key.  Cost: O(|K| log |I(v)|).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +19,15 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import DataError
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.operators.emission.trigger import STATE, Schedule
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
-from dbsp.circuits.progress.limits import Limit
+from dbsp.circuits.operators.emission.trigger import STATE, Schedule, Trigger
+from dbsp.circuits.operators.families import Keeper
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral
@@ -29,7 +35,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Emit(Operator):
+class Emit(Keeper):
     """Inputs: the keys that fire (and their result's state), the view's trace, placed by the key.
 
     schedule: of the trigger, if it has one. limits: emitted rows for which one holds will not be asked for
@@ -98,3 +104,33 @@ class Emit(Operator):
         for owner, _, _ in emitted.find(keys, hashes, self.key, whole_key=False):
             left[owner] = True
         return take(fired, np.flatnonzero(~(over & left)))
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        fired, view = inputs
+        assert isinstance(fired.operator, Trigger), f"{where}: keys must come from a Trigger"
+        assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
+        lies_by(view, self.key, where)
+        # what fires is the trigger's stream and not its trace, so it can't be sent on
+        assert fired.level == node.level, f"{where}: its trigger is on another level"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A key may fire at any time."""
+        return {}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Any key of the view may fire."""
+        return () if position == 1 else None
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        """Its own limits are below what has fired: such a key's row is never retracted any more."""
+        return self.limits
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return not self.once

@@ -9,16 +9,22 @@ still stands. So each entry is written once and read once.  State: that trace.  
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat, fixed_values, take, validity
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch, batches_of
@@ -94,7 +100,7 @@ class Timetable:
 
 
 @dataclass(frozen=True)
-class Agenda(Operator):
+class Agenda(Keeper):
     """Inputs: keys that were touched, any number of times; then what `Proved` says.
 
     instants: when a touched key is due. again: a key that came due is scheduled for its next instant.
@@ -151,3 +157,24 @@ class Agenda(Operator):
         rows = pa.RecordBatch.from_arrays([*keys.columns, at], schema=schema)
         later = np.flatnonzero(validity(at) & ~passed(at, now, self.at_once))
         return ZSet(take(rows, later), np.ones(len(later), dtype=np.int64))
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        lies_by(inputs[0], self.placed_by, where, "keys")
+        assert len(self.placed_by) <= len(inputs[0].schema), f"{where}: more placed by than keys"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < len(inputs[0]) else None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        watched = ", ".join(one.name for one in self.threshold.lateness)
+        return f"by {listed(inputs[0], range(len(self.placed_by)))} watching {watched}"

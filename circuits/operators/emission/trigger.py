@@ -27,12 +27,18 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.operators.emission.timers import Timetable
+from dbsp.circuits.operators.emission.timers import Agenda, Timetable
+from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
-from dbsp.circuits.operators.streams import Remembered
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.operators.streams import Integrate, Remembered
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch, batches_of
@@ -65,7 +71,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Trigger(Operator):
+class Trigger(Keeper):
     """Inputs: records (keys, their weight the number), the view's trace, the agendas, what `Proved` says.
 
     key: the key's columns in the view. Output: the keys that fire, with the result's state if flagged.
@@ -170,6 +176,36 @@ class Trigger(Operator):
         for owner, batch, there in after.find(wanted, hashes, self.key, whole_key=False):
             np.add.at(total, owner, batch.weights[there])
         return total > 0
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        keys, view = inputs[:2]
+        lies_by(keys, tuple(range(len(self.key))), where, "keys")
+        assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
+        lies_by(view, self.key, where)
+        for agenda in inputs[2 : 2 + self.agendas]:
+            assert isinstance(agenda.operator, Agenda), f"{where}: an agenda is expected"
+        types = [view.schema.field(i).type for i in self.key]
+        assert keys.schema.types[: len(types)] == types, f"{where}: the keys aren't the view's"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Any key of the view may fire."""
+        return () if position == 1 else None
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        return f"by {listed(inputs[0], range(len(self.key)))}"
 
 
 @dataclass

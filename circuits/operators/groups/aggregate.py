@@ -11,6 +11,7 @@ DBSP, PVLDB 16(7), §7.  State: those integrals.  Cost: O(g log |I|) for g touch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +25,15 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.months import fitting
 from dbsp.circuits.columns.order_codes import from_order_bits
 from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
 from dbsp.circuits.operators.groups.combine import keep_keys
 from dbsp.circuits.operators.groups.extremes import extremes
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.progress.bounds import Lines, union
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -58,7 +64,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Aggregate(Operator):
+class Aggregate(Reader):
     """Inputs: Integrate nodes keyed by the same `keys` leading columns; the first one holds the weights.
 
     Output: the keys, then the results.
@@ -110,6 +116,32 @@ class Aggregate(Operator):
             order, starts = group_rows(rows.columns, hash_rows(rows.columns, rows.num_rows, context.seed))
             rows = take(rows, order[starts])
         return Groups(rows.columns, rows.num_rows, context.seed)
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        for child in inputs:
+            placement = child.placement
+            assert placement is not None and all(i < self.keys for i in placement), f"{where}: placement"
+            assert placement == inputs[0].placement, f"{where}: inputs lie differently"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A group's row changes only when an input has a row of it: the least of the inputs' bounds."""
+        return {i: bound for i, bound in union(inputs).items() if i < self.keys}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Any input may touch a group, and then all are looked up."""
+        return of_columns(union(inputs), range(self.keys))
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < self.keys else None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A group's row is replaced."""
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        results = ", ".join(result.text or result.function for result in self.results)
+        return f"by {listed(inputs[0], range(self.keys))} {results}".rstrip()
 
 
 @dataclass

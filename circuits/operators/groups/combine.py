@@ -8,6 +8,7 @@ row a group, not a row a row.  State: none.  Cost: O(|d| log |d|).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,8 +20,12 @@ from dbsp.circuits.columns.exact_sums import split_decimal, split_doubles, split
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import order_bits
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import RowWise
 from dbsp.circuits.operators.groups.aggregates.members import Split
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.traces.zset import ZSet
 
 SUMS = ("count", "value", "limb0", "limb1", "limb2", "limb3")
@@ -58,7 +63,7 @@ class Accumulator:
 
 
 @dataclass(frozen=True)
-class Combine(Operator):
+class Combine(RowWise):
     """Output: the first `keys` columns of the input, then the accumulators; one row a group."""
 
     keys: int
@@ -82,6 +87,20 @@ class Combine(Operator):
         weights = np.add.reduceat(delta.weights[order], starts)
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        assert self.keys <= len(inputs[0].schema), f"{where}: too many keys"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Group keys are columns of the input; accumulators mix rows of any age."""
+        return {i: bound for i, bound in inputs[0].items() if i < self.keys}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < self.keys else None
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        parts = (f"{a.kind}({inputs[0][a.column]})" for a in self.accumulators)
+        return f"by {listed(inputs[0], range(self.keys))} {' '.join(parts)}".rstrip()
+
 
 @dataclass(frozen=True)
 class Doubles(Split):
@@ -97,7 +116,7 @@ class Doubles(Split):
 
 
 @dataclass(frozen=True)
-class CombineParts(Operator):
+class CombineParts(RowWise):
     """The columns after the keys, as parts that add up: rows (key, index columns of the split, amount)."""
 
     keys: int
@@ -125,6 +144,16 @@ class CombineParts(Operator):
         sums = np.add.reduceat(fixed_values(parts.rows.column(len(schema) - 1))[order], starts)
         combined = pa.RecordBatch.from_arrays([*groups, pa.array(sums)], schema=schema)
         return ZSet(combined, np.add.reduceat(weights[order], starts))
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        assert self.keys <= len(inputs[0].schema), f"{where}: too many keys"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Group keys are columns of the input; accumulators mix rows of any age."""
+        return {i: bound for i, bound in inputs[0].items() if i < self.keys}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < self.keys else None
 
 
 def keep_keys(placement: Placement, keys: int) -> Placement:

@@ -17,6 +17,7 @@ State: the rows put out, by partition.  Cost: O(r log r) for the r rows of the t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,15 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import concat, fixed_values, int64_array, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.order_codes import has_order_bits
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.groups.touched import groups_of, held_rows
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral
@@ -34,7 +42,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Sessions(Operator):
+class Sessions(Keeper):
     """Input: placed by `partition`, with the columns `start` and `end`, which are never NULL.
 
     Output: its rows, then start and end of their session.
@@ -103,6 +111,39 @@ class Sessions(Operator):
             rows.rows.column(i).take(int64_array(at)) for i, at in ((self.start, opener), (self.end, closer))
         )
         return ZSet(pa.RecordBatch.from_arrays([*rows.rows.columns, *sides], schema=schema), rows.weights)
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        start, end = (inputs[0].schema.field(i).type for i in (self.start, self.end))
+        assert start == end and has_order_bits(start), f"{where}: sessions from {start} to {end}"
+        assert self.output.types == [*inputs[0].schema.types, start, end], f"{where}: output"
+        lies_by(inputs[0], self.partition, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Besides the partition's keys, the end of a changed session: no less than a new row's start.
+
+        A session that rows join ends after their start. Where rows leave it and it falls apart, each part but
+        the last was connected to a row that left: the part's end is no less than that row's start.
+        """
+        bounds = {i: bound for i, bound in inputs[0].items() if i in self.partition}
+        if self.start in inputs[0]:
+            bounds[len(self.output) - 1] = inputs[0][self.start]
+        return bounds
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        """Of a partition, sessions are compared with new rows that start before they end."""
+        known = self.bounds(inputs, {})
+        return of_columns(known, known)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < len(inputs[0]) else None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A row joins sessions, whose rows are put out anew."""
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        by = listed(inputs[0], self.partition)
+        return f"by {by} from {inputs[0][self.start]} to {inputs[0][self.end]}"
 
 
 def _merged(

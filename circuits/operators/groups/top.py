@@ -9,7 +9,9 @@ b)≤ₖ = (a≤ₖ + b)≤ₖ: what was left out once stays out, and the rows p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +19,8 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import concat, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Keeper, Reader
 from dbsp.circuits.operators.groups.touched import (
     Side,
     Touched,
@@ -29,7 +33,11 @@ from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import evaluate_window
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.joins.outermost import codes_of, outermost
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import listed, ordered
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral
@@ -39,7 +47,7 @@ _FIRST_FETCH = 4
 
 
 @dataclass(frozen=True)
-class Top(Operator):
+class Top(Reader):
     """Input: an Integrate node placed by exactly `partition`, ordered by the first column of `order`.
 
     ranking: 'row_number', 'rank' or 'dense_rank'. Output: the input's rows, then the rank if `ranked`.
@@ -115,9 +123,37 @@ class Top(Operator):
         kept = np.flatnonzero(ranks <= self.size)
         return at[kept], [pa.array(ranks[kept].astype(np.int32))] if self.ranked else []
 
+    def placement(self, *inputs: Placement) -> Placement:
+        return inputs[0]
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        assert self.order, f"{where}: nothing to order by"
+        assert all(0 <= by.column < len(inputs[0].schema) for by in self.order), f"{where}: no column"
+        lies_by(inputs[0], self.partition, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A delta puts out rows of its partitions: of any age, but with their keys."""
+        return {i: bound for i, bound in inputs[0].items() if i in self.partition}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A partition is listed when a new row has its keys."""
+        return of_columns(inputs[0], self.partition)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < len(inputs[0]) else None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A row in between changes others' ranks."""
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        by = f"by {listed(inputs[0], self.partition)}"
+        return f"{self.size} {by} {self.ranking} ordered by {ordered(self.order, inputs[0])}"
+
 
 @dataclass(frozen=True)
-class TopOfAppends(Operator):
+class TopOfAppends(Keeper):
     """Top of an input that never retracts, placed by `partition`. Output: the rows.
 
     State: the rows put out, by partition.  Cost: O(k + log |top|) a partition.
@@ -127,6 +163,8 @@ class TopOfAppends(Operator):
     order: tuple[SortKey, ...]
     ranking: str
     size: int
+
+    is_trace: ClassVar[bool] = True
 
     @property
     def cost(self) -> str:
@@ -158,6 +196,33 @@ class TopOfAppends(Operator):
         changed = np.flatnonzero(change)
         zset = ZSet(take(listed, changed), change[changed])
         return Integral(layout, before, Batch.build(layout, zset, context.seed))
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        assert self.order, f"{where}: nothing to order by"
+        assert all(0 <= by.column < len(inputs[0].schema) for by in self.order), f"{where}: no column"
+        lies_by(inputs[0], self.partition, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A delta puts out rows of its partitions: of any age, but with their keys."""
+        return {i: bound for i, bound in inputs[0].items() if i in self.partition}
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        """A partition's rows are compared with new ones of the partition."""
+        return of_columns(inputs[0], self.partition)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return 0, column
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A row in between changes others' ranks."""
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        by = f"by {listed(inputs[0], self.partition)}"
+        return f"{self.size} {by} {self.ranking} ordered by {ordered(self.order, inputs[0])}"
 
 
 def _ranked(

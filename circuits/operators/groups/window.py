@@ -8,6 +8,7 @@ the lengths of their frames for functions that list a frame's values (`windows/v
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +18,26 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
-from dbsp.circuits.operators.groups.windows.functions import evaluate_window
+from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
+from dbsp.circuits.operators.groups.windows.rolling import reach
 from dbsp.circuits.operators.groups.windows.values import is_gathered
-from dbsp.circuits.operators.operator import Context, Operator, Value
+from dbsp.circuits.operators.legal import has_columns
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Window(Operator):
+class Window(Reader):
     """Input: an Integrate node, placed by `partition` or some of it. Output: its rows, then the functions.
 
     Where an order leaves rows tied, they follow each other by their values, so that the result is a function
@@ -98,6 +107,53 @@ class Window(Operator):
                 read = {*self.partition, *(by.column for by in function.order), *function.arguments}
                 where = f" where {described(rows.distinct, int(rows.at[error.row]), sorted(read))}"
             raise error.within(f"{function.text or function.function}{where}") from None
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return inputs[0]
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        (child,) = inputs
+        for call in self.functions:
+            assert call.values or call.function in FUNCTIONS, f"{where}: no function {call.function}"
+            read = (*call.arguments, *(by.column for by in call.order))
+            assert all(0 <= i < len(child.schema) for i in read), f"{where}: no column"
+            for edge in (call.frame.lower, call.frame.upper):
+                if isinstance(edge, Expression):
+                    assert not call.frame.rows and len(call.order) == 1, (
+                        f"{where}: a RANGE bound needs one order"
+                    )
+                    has_columns(edge, child, where)
+        placement = child.placement
+        assert placement is not None and set(placement) <= set(self.partition), f"{where}: placement"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A delta puts out rows of the partitions it has rows of: of any age, but with its partition's keys.
+
+        Of rolling windows only rows whose frame can hold a new one (`windows/rolling.py`).
+        """
+        found = {i: bound for i, bound in inputs[0].items() if i in self.partition}
+        rolling = reach(self.functions, inputs[0])
+        return found if rolling is None else {rolling.column: rolling.changed, **found}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A partition is listed when a new row has its keys, of rolling windows what such rows can see."""
+        limits = of_columns(inputs[0], self.partition)
+        rolling = reach(self.functions, inputs[0])
+        if rolling is None:
+            return limits
+        return (*limits, *of_columns({rolling.column: rolling.seen}, [rolling.column]))
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < len(inputs[0]) else None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A row in between changes others' ranks."""
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        calls = ", ".join(function.text or function.function for function in self.functions)
+        return f"by {listed(inputs[0], self.partition)} {calls}"
 
 
 def _inverse(positions: np.ndarray, weights: np.ndarray, copies: np.ndarray) -> np.ndarray | None:

@@ -9,7 +9,9 @@ those of the step's input as it was given, whatever tasks read it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,12 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import fixed_values, int64_array, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Keeper, RowWise, Unchanged
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -27,7 +34,7 @@ ARRIVAL = "__arrival"
 
 
 @dataclass(frozen=True)
-class Arrival(Operator):
+class Arrival(RowWise):
     """Input: columns and a last column `__sequence`, in place of which comes `__arrival`.
 
     State: none.  Cost: linear.
@@ -47,15 +54,30 @@ class Arrival(Operator):
         schema = self.schema(delta.rows.schema)
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), delta.weights)
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Rows of the output are rows of the input."""
+        return inputs[0]
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, column) if column < len(inputs[0]) - 1 else None
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return needed
+
 
 @dataclass(frozen=True)
-class Remaining(Operator):
+class Remaining(Unchanged, Keeper):
     """Input: the `key` columns and their arrival, placed by the key; of a retracted row any arrival.
 
     State: the copies that are left.  Cost: O(|d| log |I|), and the copies of retracted rows.
     """
 
     key: tuple[int, ...]
+
+    is_trace: ClassVar[bool] = True
 
     @property
     def cost(self) -> str:
@@ -108,3 +130,17 @@ class Remaining(Operator):
         leaving = np.clip(wanted[owner] - start, 0, copies)
         left = np.flatnonzero(leaving)
         return ZSet(take(rows, by[opens[left]]), -leaving[left])
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        lies_by(inputs[0], self.key, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """The retracted copy is of the same row."""
+        return inputs[0]
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        """Copies of a row are looked up by a retraction of the row."""
+        return of_columns(inputs[0], self.key)
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)

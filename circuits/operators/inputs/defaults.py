@@ -7,16 +7,21 @@ Linear; a step's clock is the same for all its rows.  State: none.  Cost: O(|d|)
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.families import RowWise, Unchanged
 from dbsp.circuits.operators.inputs.thresholds import reached
-from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.operators.shown import spelled
+from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import waterline_row
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.traces.zset import ZSet
@@ -31,7 +36,7 @@ class Default:
 
 
 @dataclass(frozen=True)
-class Defaults(Operator):
+class Defaults(Unchanged, RowWise):
     """A retraction says all of its row, or by a key none; so it is left as it is."""
 
     defaults: tuple[Default, ...]
@@ -47,3 +52,20 @@ class Defaults(Operator):
                 value = evaluate(default.value, now)[0]
                 columns[default.column] = pc.if_else(pa.array(absent), value, given)
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=delta.schema), delta.weights)
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        for one in self.defaults:
+            kind = node.schema.field(one.column).type
+            assert one.value.type == kind, f"{where}: compares or gives other types"
+            assert set(columns_of(one.value)) <= {0}, f"{where}: reads more than the clock"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return needed
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        return ", ".join(
+            f"{inputs[0][one.column]} = {spelled(one.value, ['now()'])}" for one in self.defaults
+        )

@@ -9,6 +9,7 @@ State: the last n event times of a column (`percentile.Recent`).  Cost: O((n + |
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,16 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.families import Changes
 from dbsp.circuits.operators.inputs.late import rejected
 from dbsp.circuits.operators.linear import SEQUENCE
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class EventTimes(Operator):
+class EventTimes(Changes):
     """(value, sequence) of the rows that have an event time and don't jump ahead.
 
     The input's last column are sequence numbers. lateness: all of the relation's; the one at `of` is meant.
@@ -53,9 +57,21 @@ class EventTimes(Operator):
         batch = batch.filter(there)
         return ZSet(batch, np.ones(batch.num_rows, dtype=np.int64))
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return (0, self.lateness[self.of].column) if column == 0 else None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False
+
 
 @dataclass(frozen=True)
-class LastEventTimes(Operator):
+class LastEventTimes(Changes):
     """Puts the step's event times after those before; reports the candidate, which is all that comes out."""
 
     lateness: Lateness
@@ -79,3 +95,15 @@ class LastEventTimes(Operator):
                 row = pa.RecordBatch.from_arrays([pa.array([candidate])], schema=self.schema())
                 return ZSet(row, np.ones(1, dtype=np.int64))
         return ZSet.empty(self.schema())
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False

@@ -8,7 +8,7 @@ Source: Feldera, "LATENESS in streaming programs".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 
@@ -19,8 +19,11 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import encode
-from dbsp.circuits.operators.operator import Context, Operator, Value, delta_of
-from dbsp.circuits.progress.limits import waterline_row
+from dbsp.circuits.expressions.monotone import Bound, Bounds
+from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
+from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits, of_columns, waterline_row
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -38,7 +41,7 @@ LATE_SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class OnTime(Operator):
+class OnTime(Unchanged, RowWise):
     """The rows that aren't late; reports what the delta proves of the waterlines."""
 
     relation: str
@@ -57,9 +60,20 @@ class OnTime(Operator):
         context.count_late(self.relation, int(np.abs(delta.weights[gone]).sum()))
         return delta.take(np.flatnonzero(~gone))
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """A row below a waterline doesn't pass: that is the filter."""
+        own: dict[int, Bound] = {one.column: (waterlines[one.name],) for one in self.lateness}
+        return {**inputs[0], **own}
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return {*needed, *(one.column for one in self.lateness)}
+
 
 @dataclass(frozen=True)
-class Late(Operator):
+class Late(Changes):
     """The rows that `OnTime` leaves out, each as a row of `late_rows`.
 
     Inputs: that of the OnTime node, and the OnTime node. names: of the relation's columns; the input may
@@ -88,9 +102,21 @@ class Late(Operator):
         named = rejects.rows.select(list(range(len(self.names)))).rename_columns(list(self.names))
         return late_rows(self.relation, self.lateness, ZSet(named, rejects.weights), reasons, context)
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False
+
 
 @dataclass(frozen=True)
-class Frozen(Operator):
+class Frozen(Changes):
     """The changes `Upsert` refuses since the key's stored row is below the waterline, as `late_rows`.
 
     Inputs: the changes, as Upsert gets them, and the Upsert node.
@@ -121,6 +147,22 @@ class Frozen(Operator):
         rows = refused.rows.select(list(range(refused.rows.num_columns - 1)))
         reasons = np.full(len(frozen), "frozen key")
         return late_rows(self.relation, self.lateness, ZSet(rows, refused.weights), reasons, context)
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        assert inputs[1].operator.is_trace, f"{where}: the table must be a trace"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A key's row is looked up by changes of the key."""
+        return of_columns(inputs[1], inputs[1]) if position == 1 else None
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False
 
 
 def candidates(

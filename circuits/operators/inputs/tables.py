@@ -6,7 +6,9 @@ is to be, and the retraction of the old row is filled in from the table's own tr
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +18,14 @@ from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.distinct import weights_before
+from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
 from dbsp.circuits.operators.inputs.late import frozen_keys
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.legal import lies_by
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
@@ -27,7 +34,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class NonNegative(Operator):
+class NonNegative(Unchanged, Reader):
     """The identity on a bag whose weights stay at zero or above; DataError where one would not.
 
     Input: an Integrate node over whole rows.  State: that trace.  Cost: O(|d| log |I(d)|).
@@ -50,9 +57,16 @@ class NonNegative(Operator):
                 raise _absent(self.table, delta, missing, after)
         return delta.zset
 
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A row is looked up by changes of the row."""
+        return of_columns(inputs[position], inputs[position])
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
 
 @dataclass(frozen=True)
-class AppendOnly(Operator):
+class AppendOnly(Unchanged, RowWise):
     """The identity on a table declared append-only; DataError at the first retraction."""
 
     table: str
@@ -68,9 +82,18 @@ class AppendOnly(Operator):
             )
         return delta
 
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return needed
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False
+
 
 @dataclass(frozen=True)
-class Upsert(Operator):
+class Upsert(Keeper):
     """A keyed table: upserts (weight +1) and deletes by key (weight −1) become a delta of rows.
 
         upsert^Δ(c)[·] = Σₖ −old(k) + new(k)     old(k): the row of key k in z⁻¹(I), new(k): its last change
@@ -83,6 +106,8 @@ class Upsert(Operator):
 
     key: tuple[int, ...]
     lateness: tuple[Lateness, ...] = ()
+
+    is_trace: ClassVar[bool] = True
 
     @property
     def cost(self) -> str:
@@ -126,6 +151,26 @@ class Upsert(Operator):
         by = np.lexsort((sequence, np.cumsum(group)))
         last = order[by[np.append(starts[1:], len(order)) - 1]]
         return ZSet(take(rows, last), changes.weights[last])
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        lies_by(inputs[0], self.key, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """The retraction of a key's old row isn't below a waterline either: such a key is frozen."""
+        return inputs[0]
+
+    def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
+        """A key's row is looked up by changes of the key, so only bounds on key columns count.
+
+        A bound on another column would forget that the key is frozen, and take its next change for a new row.
+        """
+        return of_columns(inputs[0], self.key)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return 0, column
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return True
 
 
 def _absent(table: str, delta: Batch, missing: np.ndarray, after: np.ndarray) -> AbsentRow:

@@ -14,16 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.families import Changes
 from dbsp.circuits.operators.inputs.late import candidates, rejected
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import least_bound, waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Lateness, Waterlines, later
 from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Proved(Operator):
+class Proved(Changes):
     """What a delta proves of waterlines: a row of candidates, NULL where it proves nothing; or no row."""
 
     lateness: tuple[Lateness, ...]
@@ -48,6 +51,18 @@ class Proved(Operator):
             return ZSet.empty(schema)
         row = waterline_row(self.lateness, found)
         return ZSet(pa.RecordBatch.from_arrays(row.columns, schema=schema), np.ones(1, dtype=np.int64))
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        """Nothing more than of every node."""
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return {}
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return False
 
 
 @dataclass(frozen=True)

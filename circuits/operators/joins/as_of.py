@@ -12,6 +12,7 @@ Cost: O(log |I|) a row of da, of db and of T, as long as the rows next to a time
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,17 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.order_codes import order_code
+from dbsp.circuits.expressions.monotone import Bounds, least
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.expressions.predicates import SIGNS
+from dbsp.circuits.operators.families import Reader
+from dbsp.circuits.operators.joins.join import LEFT, lie_together
 from dbsp.circuits.operators.joins.nearest import BEYOND, Asked, Found, nearest, wants_greatest
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value
+from dbsp.circuits.operators.legal import pairs_of_keys
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limit, Limits, of_columns
 from dbsp.circuits.traces.batch import HIGH, LOW, Layout
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral
@@ -29,7 +39,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class AsOf(Operator):
+class AsOf(Reader):
     """Inputs: two Integrate nodes, placed by the keys, in the order of the times. Output: all their columns.
 
     comparison: 'greater_than_or_equal', 'greater_than', 'less_than_or_equal' or 'less_than', of the left time
@@ -105,6 +115,71 @@ class AsOf(Operator):
             end = further(end, np.where(beyond.there, code, LOW if upwards else np.uint64(0)))
         own, ends = delta.keys, (delta.keys & HIGH) | end
         return left.within(*((own, ends) if upwards else (ends, own)))
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        left, right = inputs
+        times = ((left, self.left_time), (right, self.right_time))
+        assert self.comparison in BEYOND, f"{where}: nothing is nearest by {self.comparison}"
+        for side, time in times:
+            ordered = isinstance(side.operator, Integrate) and side.operator.order == time
+            assert ordered, f"{where}: a trace that isn't in the order of its time"
+        compared = (*self.left_key, self.left_time), (*self.right_key, self.right_time)
+        pairs_of_keys(compared, left, right, where, "types")
+        lie_together(left, right, self.left_key, self.right_key, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Output rows of a step have a new left row, or an old one whose nearest row is another one now.
+
+        Then a new right row has its key: a key is bounded by the least of both sides' bounds, if both have
+        one. Where the nearest is sought below, such an old left row isn't before the new right row: so its
+        time is bounded as a key is. No other column is: neither side's width is known here, and so not the
+        right columns.
+        """
+        left, right = inputs
+        compared = [*zip(self.left_key, self.right_key, strict=True)]
+        if wants_greatest(self.comparison):
+            compared.append((self.left_time, self.right_time))
+        return {a: least(left[a], right[b]) for a, b in compared if a in left and b in right}
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Left rows are looked up by new right rows of the key, and by time where the nearest is sought
+        below: no left row before a right row has it for its nearest.
+
+        Right rows are looked up by new rows of both sides, and by the old left rows that a new right row
+        touches. Of those before the least of both bounds only the last can be the nearest to a row after it,
+        or can end the rows that are touched; and of an old left row before it the nearest stays what it was.
+        """
+        left, right = inputs
+        keys = [*zip(self.left_key, self.right_key, strict=True)]
+        if position == LEFT:
+            compared = [*keys]
+            if wants_greatest(self.comparison):
+                compared.append((self.left_time, self.right_time))
+            return tuple(Limit(Column(a, right[b][0].type), right[b]) for a, b in compared if b in right)
+        both = {b: least(left[a], right[b]) for a, b in keys if a in left and b in right}
+        limits = list(of_columns(both, self.right_key))
+        times = self.left_time, self.right_time
+        if self.right_grows and times[0] in left and times[1] in right:
+            bound = least(left[times[0]], right[times[1]])
+            limits.append(Limit(Column(times[1], bound[0].type), bound, last_of=self.right_key))
+        return tuple(limits)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        own = len(inputs[0])
+        return (1, column - own) if column >= own else (0, column)
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A nearer row replaces the nearest."""
+        return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        left, right = inputs
+        keys = zip(self.left_key, self.right_key, strict=True)
+        equal = ", ".join(f"{left[a]} = {right[b]}" for a, b in keys)
+        kind, sign = "outer " if self.outer else "", SIGNS[self.comparison]
+        nearest = f"nearest of {left[self.left_time]} {sign} {right[self.right_time]}"
+        return f"{kind}{nearest}{equal and f' on {equal}'}"
 
 
 def _beside(rows: ZSet, found: Found, kept: np.ndarray, schema: pa.Schema) -> ZSet:

@@ -9,6 +9,7 @@ the other side. A band that is bounded from one side only has all rows of the ke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,9 +18,19 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.inverse import solved
+from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
+from dbsp.circuits.expressions.nodes import Column, Expression, columns_of, remap
+from dbsp.circuits.expressions.predicates import comparisons
+from dbsp.circuits.functions.logic.spans import SPAN_TYPE
+from dbsp.circuits.operators.families import Reader
+from dbsp.circuits.operators.legal import has_columns, pairs_of_keys
 from dbsp.circuits.operators.linear import where_true
-from dbsp.circuits.operators.operator import Context, Operator, Placement, Value
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.shown import listed, spelled
+from dbsp.circuits.operators.streams import Integrate, found_by
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.band import Band, matches, near
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import Stretch
@@ -33,7 +44,7 @@ PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Join(Operator):
+class Join(Reader):
     """Inputs: two Integrate nodes, placed by `left_key` and `right_key`.
 
     No keys: all rows lie in one place, and every pair is looked at.
@@ -128,3 +139,112 @@ class Join(Operator):
         if self.residual is None:
             return pairs
         return pairs.take(where_true(self.residual, pairs.rows))
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        left, right = inputs
+        pairs_of_keys((self.left_key, self.right_key), left, right, where)
+        for side, column in self.columns:
+            assert column < len((left if side == LEFT else right).schema), f"{where}: no column {column}"
+        if self.residual is not None:
+            has_columns(self.residual, node, where)
+        for band, own, other in ((self.left_band, left, right), (self.right_band, right, left)):
+            if band is not None:
+                _verify_band(band, own, other, where)
+        lie_together(left, right, self.left_key, self.right_key, where)
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Output rows of a step pair a new row of one side with a row, new or old, of the other.
+
+        A key is equal on both sides, so it is bounded by the least of both sides' bounds, if both have one.
+        Another column of the left is bounded in pairs with a new left row by its own bound; in pairs of an
+        old left row with a new right row only if the residual says `g(column) >= f(right)` with f(right)
+        bounded and g solved for the column (`circuits/expressions/inverse.py`). Likewise the right.
+        """
+        left, right = inputs
+        found: dict[int, Bound] = {}
+        keys = {(LEFT, a): (RIGHT, b) for a, b in zip(self.left_key, self.right_key, strict=True)}
+        keys.update({b: a for a, b in keys.items()})
+        sides = (left, right)
+        for at, (side, column) in enumerate(self.columns):
+            own = sides[side].get(column)
+            partner = keys.get((side, column))
+            other = None if partner is None else sides[partner[0]].get(partner[1])
+            if other is None:
+                other = self._residual_bound(side, column, sides)
+            if own is not None and other is not None:
+                found[at] = least(own, other)
+        return found
+
+    def _residual_bound(self, side: int, column: int, sides: tuple[Bounds, Bounds]) -> Bound | None:
+        """The bound of a column in pairs with a new row of the other side, from `column >= f(other side)`."""
+        other = sides[1 - side]
+        others = {i: other[c] for i, (s, c) in enumerate(self.columns) if s != side and c in other}
+        for greater, lesser in comparisons(self.residual):
+            bound = bound_of(lesser, others)
+            found = None if bound is None else solved(greater, bound)
+            if found is not None and self.columns[found[0]] == (side, column):
+                return found[1]
+        return None
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """One side's rows are looked up by new rows of the *other* side.
+
+        So by its bounds on the key, and by what the residual then demands of this side's columns.
+        """
+        own_key = (self.left_key, self.right_key)[position]
+        other_key = (self.right_key, self.left_key)[position]
+        other = inputs[1 - position]
+        limits = [
+            Limit(Column(mine, other[theirs][0].type), other[theirs])
+            for mine, theirs in zip(own_key, other_key, strict=True)
+            if theirs in other
+        ]
+        at = {i: column for i, (side, column) in enumerate(self.columns) if side == position}
+        others = {i: other[c] for i, (s, c) in enumerate(self.columns) if s != position and c in other}
+        for greater, lesser in comparisons(self.residual):
+            bound = bound_of(lesser, others)
+            if (
+                bound is not None
+                and set(columns_of(greater)) <= set(at)
+                and any(True for _ in columns_of(greater))
+            ):
+                limits.append(Limit(remap(greater, at), bound))
+        return tuple(limits)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return self.columns[column]
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        on = f"on {listed(inputs[0], self.left_key)} = {listed(inputs[1], self.right_key)}"
+        if not self.left_key:
+            banded = self.left_band is not None or self.right_band is not None
+            on = "pairs within a range" if banded else "every pair"
+        return on + ("" if self.residual is None else f" and {spelled(self.residual, names)}")
+
+
+def lie_together(
+    left: Node, right: Node, left_key: tuple[int, ...], right_key: tuple[int, ...], where: str
+) -> None:
+    """Rows that are compared lie in one place. Raises AssertionError."""
+    assert found_by(left) == left_key, f"{where}: left rows lie by {left.placement}"
+    assert found_by(right) == right_key, f"{where}: right rows lie by {right.placement}"
+    assert left.placement == right.placement or () not in (left.placement, right.placement), (
+        f"{where}: one side is gathered"
+    )
+
+
+def _verify_band(band: Band | Span, own: Node, other: Node, where: str) -> None:
+    assert isinstance(own.operator, Integrate), f"{where}: a band of no trace of its own"
+    assert own.operator.order == band.column, f"{where}: a band of {band.column}, not of the trace's order"
+    if isinstance(band, Span):
+        assert own.schema.field(band.column).type == SPAN_TYPE, f"{where}: no spans"
+        for bound in (*band.least, *band.most):
+            has_columns(bound, other, where)
+        return
+    for bound in (*band.lower, *band.upper):
+        has_columns(bound, other, where)
+        assert bound.type == own.schema.field(band.column).type, f"{where}: a bound of another type"

@@ -13,7 +13,7 @@ its last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,14 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.operators.operator import Context, Operator, Value
+from dbsp.circuits.expressions.monotone import Bounds, least
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.families import Reader
+from dbsp.circuits.operators.legal import pairs_of_keys
+from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.shown import listed
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.batch import HIGH
 from dbsp.circuits.traces.sorted_run import Stretch
 from dbsp.circuits.traces.trace import Integral, find_in
@@ -29,7 +36,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class SemiJoin(Operator):
+class SemiJoin(Reader):
     """Inputs: two Integrate nodes; what places the rows is among the columns that are compared.
 
     left_on[i] is compared with right_on[i], NULL being equal to NULL. anti: keep the rows without an equal.
@@ -96,6 +103,60 @@ class SemiJoin(Operator):
         mine, other = left.layout, right.layout
         alike = (mine.placement, mine.order, mine.identity) == (other.placement, other.order, other.identity)
         return alike and self.left_on == self.right_on == mine.identity
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return inputs[0]
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        super().verify(node, inputs, where)
+        left, right = inputs
+        pairs_of_keys((self.left_on, self.right_on), left, right, where)
+        compared = set(zip(self.left_on, self.right_on, strict=True))
+        assert left.placement is not None and right.placement is not None, f"{where}: rows lie anywhere"
+        assert len(left.placement) == len(right.placement), f"{where}: sides lie by other columns"
+        places = set(zip(left.placement, right.placement, strict=True))
+        assert places <= compared, f"{where}: rows lie by columns that aren't compared"
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        """Output rows of a step are new left rows, or old ones that equal a new right row where compared.
+
+        A column of new left rows has its own bound; an old left row is bounded only by what it is equal in.
+        So a compared column is bounded by the least of both sides' bounds, if both have one; no other column
+        is.
+        """
+        left, right = inputs
+        on = zip(self.left_on, self.right_on, strict=True)
+        return {
+            mine: least(left[mine], right[other]) for mine, other in on if mine in left and other in right
+        }
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """Left rows are looked up by new right rows; right rows by new rows of either side.
+
+        A new right row asks whether its key was there before, so right rows stay until both sides are past
+        them.
+        """
+        left, right = inputs
+        on = zip(self.left_on, self.right_on, strict=True)
+        if position == 0:
+            known = [(mine, right[other]) for mine, other in on if other in right]
+        else:
+            known = [(o, least(left[m], right[o])) for m, o in on if m in left and o in right]
+        return tuple(Limit(Column(i, bound[0].type), bound) for i, bound in known)
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return 0, column
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        """A left row goes when its first equal comes, if it was there for having none."""
+        return self.anti or any(inputs)
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        on = f"{listed(inputs[0], self.left_on)} = {listed(inputs[1], self.right_on)}"
+        return f"{'without' if self.anti else 'with'} an equal on {on}"
 
 
 def _taken(columns: list[pa.Array], at: np.ndarray) -> list[pa.Array]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression
-from dbsp.circuits.progress.proofs.bounds import comparisons
+from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.sql.plans.plan import Aggregate, Distinct, Filter, Join, Phases, Plan, Project, Scan, TemporalFilter
 from dbsp.sql.plans.program import View
 

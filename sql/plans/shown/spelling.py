@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import floored
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
+from dbsp.circuits.expressions.predicates import SIGNS
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.calls import AggregateCall, SortOrder, TimeBound, WindowCall
@@ -43,10 +44,7 @@ INFIX = {
     "remainder": "%",
     "equal_to": "=",
     "equal_null_safe": "<=>",
-    "less_than": "<",
-    "less_than_or_equal": "<=",
-    "greater_than": ">",
-    "greater_than_or_equal": ">=",
+    **SIGNS,
     "and": "AND",
     "or": "OR",
 }

@@ -12,11 +12,11 @@ that see them come out of the partition the same before and after the step, whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
-from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 
 
@@ -29,9 +29,9 @@ class Reach:
     seen: Bound
 
 
-def reach(operator: Window, bounds: Bounds) -> Reach | None:
+def reach(functions: Sequence[WindowFunction], bounds: Bounds) -> Reach | None:
     """None where some function sees more than a range of one ascending, bounded column."""
-    orders = {function.order for function in operator.functions}
+    orders = {function.order for function in functions}
     if len(orders) != 1 or len(order := next(iter(orders))) != 1 or order[0].descending:
         return None
     column = order[0].column
@@ -39,12 +39,12 @@ def reach(operator: Window, bounds: Bounds) -> Reach | None:
         return None
     changed = [
         bounds[column],
-        *(_changed(function, column, bounds[column]) for function in operator.functions),
+        *(_changed(function, column, bounds[column]) for function in functions),
     ]
     if any(bound is None for bound in changed):
         return None
     rows = least(*(bound for bound in changed if bound is not None))
-    seen = [rows, *(_seen(function, column, rows) for function in operator.functions)]
+    seen = [rows, *(_seen(function, column, rows) for function in functions)]
     if any(bound is None or bound[0].type != bounds[column][0].type for bound in seen):
         return None
     return Reach(column, rows, least(*(bound for bound in seen if bound is not None)))

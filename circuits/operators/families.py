@@ -1,0 +1,88 @@
+"""Answers that several operators give alike, each for a reason that its members share.
+
+A member that has another answer gives its own; what a family doesn't answer, each member must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.legal import looks_up
+from dbsp.circuits.operators.operator import Node, Operator, Placement
+from dbsp.circuits.operators.shown import parameters
+from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.limits import Limits
+
+
+class Changes(Operator):
+    """Takes the step's changes alone: it looks no row up, and keeps none."""
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        return None
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return everything(schema)
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        return parameters(self, *inputs[:1])
+
+
+class RowWise(Changes):
+    """Makes rows of each row by itself, with its weight; so it retracts what its inputs do."""
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
+
+class Unchanged(Operator):
+    """Rows of the output are rows of the input: some of them, moved, or with other weights."""
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def placement(self, *inputs: Placement) -> Placement:
+        return inputs[0]
+
+    def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
+        return inputs[0]
+
+    def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return 0, column
+
+
+class Keeper(Operator):
+    """Keeps a trace of its own, of whole rows, and takes the changes of its inputs alone."""
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        return None
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return everything(schema)
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        return parameters(self, *inputs[:1])
+
+
+class Reader(Operator):
+    """Looks rows up in the traces of its inputs, which hold whole rows."""
+
+    def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
+        looks_up(node, inputs, where)
+
+    def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
+        return everything(schema)
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        return parameters(self, *inputs[:1])
+
+
+def everything(schema: pa.Schema) -> Set[int]:
+    """All columns."""
+    return set(range(len(schema)))
