@@ -21,16 +21,24 @@ from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import (
     Aggregate,
+    AsOf,
     Distinct,
     Expand,
     Filter,
+    Generate,
     Join,
+    Levels,
     Phases,
     Plan,
     Project,
     Scan,
+    SetOperation,
     TemporalFilter,
+    Top,
     Union,
+    Values,
+    Window,
+    unknown,
 )
 from dbsp.sql.plans.program import Ordered, Table, Triggers, View
 from dbsp.sql.plans.properties.relations_read import scanned
@@ -75,8 +83,10 @@ def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
             left, right = monotonic(plan.left, relations), monotonic(plan.right, relations)
             width = len(plan.left.schema)
             return {**left, **{width + i: bound for i, bound in right.items()}}
-        case _:
+        case Values() | Join() | AsOf() | SetOperation() | Generate() | Window() | Top() | Levels():
             return {}
+        case _:
+            raise unknown(plan, "which columns are monotonic")
 
 
 def _projected(expressions: Sequence[object], below: Monotonic) -> Monotonic:
@@ -240,11 +250,32 @@ def forgets(plan: Plan, forgetful: Set[str]) -> bool:
 
 
 def _forgets(node: Plan, forgetful: Set[str]) -> bool:
-    if isinstance(node, Phases):
-        return True
-    if isinstance(node, TemporalFilter):
-        return any(bound.leaves for bound in node.bounds)
-    return isinstance(node, Scan) and node.relation in forgetful
+    match node:
+        case Phases():
+            return True
+        case TemporalFilter():
+            return any(bound.leaves for bound in node.bounds)
+        case Scan():
+            return node.relation in forgetful
+        case (
+            Values()
+            | Project()
+            | Filter()
+            | Join()
+            | AsOf()
+            | Aggregate()
+            | Distinct()
+            | Union()
+            | SetOperation()
+            | Expand()
+            | Generate()
+            | Window()
+            | Top()
+            | Levels()
+        ):
+            return False
+        case _:
+            raise unknown(node, "whether the clock takes rows from it")
 
 
 def _is_bounded(join: Join, relations: Relations) -> bool:

@@ -48,7 +48,9 @@ class Lowering:
     def plan(self, plan: p.Plan) -> int:
         """The node whose stream is the plan's change."""
         if plan not in self._nodes:
-            self._nodes[plan] = self._kinds[type(plan)](self, plan)
+            kind = self._kinds.get(type(plan))
+            assert kind is not None, f"{type(plan).__name__}: nothing says how it is lowered"
+            self._nodes[plan] = kind(self, plan)
         return self._nodes[plan]
 
     def relation(self, name: str) -> int:

@@ -36,7 +36,7 @@ from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.properties.relations_read import arriving, views_reading_late_rows
 
-_KINDS: Kinds = {
+KINDS: Kinds = {
     p.Scan: lower_scan,
     p.Values: lower_values,
     p.Project: lower_project,
@@ -59,7 +59,7 @@ _KINDS: Kinds = {
 
 def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
     """The circuit of a program: a source per table, an output per view that isn't local."""
-    lowering = Lowering(_KINDS, seed)
+    lowering = Lowering(KINDS, seed)
     in_order = frozenset[str]().union(*(arriving(view.plan) for view in views.values()))
     for table in tables.values():
         lower_table(lowering, table, table.name in in_order)

@@ -8,6 +8,7 @@ hash-consing is dictionary lookup.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Never
 
 import pyarrow as pa
 
@@ -289,3 +290,8 @@ Plan = (
     | Top
     | Levels
 )
+
+
+def unknown(plan: Never, question: str) -> AssertionError:
+    """What ends each `match` over plans, for a node without a case; the type checker finds it first."""
+    return AssertionError(f"{type(plan).__name__}: nothing says {question}")

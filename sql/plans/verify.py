@@ -14,6 +14,7 @@ from dbsp.sql.plans.plan import (
     JOINS,
     Aggregate,
     AsOf,
+    Distinct,
     Expand,
     Filter,
     Generate,
@@ -22,6 +23,7 @@ from dbsp.sql.plans.plan import (
     Phases,
     Plan,
     Project,
+    Scan,
     SetOperation,
     TemporalFilter,
     Top,
@@ -29,6 +31,7 @@ from dbsp.sql.plans.plan import (
     Values,
     Window,
     join_schema,
+    unknown,
 )
 from dbsp.sql.plans.schemas import Field, Schema
 
@@ -42,8 +45,23 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
             return plan.inputs
         case Levels():
             return (plan.anchor, plan.term)
+        case (
+            Project()
+            | Filter()
+            | TemporalFilter()
+            | Phases()
+            | Aggregate()
+            | Distinct()
+            | Expand()
+            | Generate()
+            | Window()
+            | Top()
+        ):
+            return (plan.input,)
+        case Scan() | Values():
+            return ()
         case _:
-            return (plan.input,) if hasattr(plan, "input") else ()
+            raise unknown(plan, "which plans it reads")
 
 
 def verify(plan: Plan) -> None:  # noqa: PLR0912  a case a plan node
@@ -81,6 +99,10 @@ def verify(plan: Plan) -> None:  # noqa: PLR0912  a case a plan node
             assert [f.type for f in plan.schema[: len(kept)]] == kept, _named(plan, "kept columns come first")
         case Window() | Top():
             _verify_window(plan)
+        case Scan() | Distinct():
+            pass
+        case _:
+            raise unknown(plan, "what is legal of it")
 
 
 def _verify_join(plan: Join | AsOf) -> None:

@@ -13,15 +13,24 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.plan import (
     Aggregate,
+    AsOf,
+    Distinct,
     Expand,
+    Filter,
+    Generate,
+    Join,
+    Levels,
     Phases,
     Plan,
     Project,
+    Scan,
     SetOperation,
+    TemporalFilter,
     Top,
     Union,
     Values,
     Window,
+    unknown,
 )
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.rules.traverse import bottom_up
@@ -68,8 +77,10 @@ def _name(node: Plan) -> Plan:
         case Values():
             fields = [Field(f"c{i}", f.type, f.nullable) for i, f in enumerate(node.schema)]
             return replace(node, schema=tuple(fields))
-        case _:
+        case Scan() | Filter() | TemporalFilter() | Join() | AsOf() | Distinct() | Generate() | Levels():
             return node
+        case _:
+            raise unknown(node, "what its columns are called")
 
 
 def _named(columns: Sequence[Expression | AggregateCall], schema: Schema, below: Schema) -> Schema:

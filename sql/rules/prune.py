@@ -39,6 +39,7 @@ from dbsp.sql.plans.plan import (
     Values,
     Window,
     join_schema,
+    unknown,
 )
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.rules.expressions import changed, crossing, reordered
@@ -108,6 +109,8 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0
             return _window(plan, needed)
         case Top():
             return _top(plan, needed)
+        case _:
+            raise unknown(plan, "which columns it needs")
 
 
 def _kept(needed: set[int]) -> tuple[list[int], Position]:

@@ -5,7 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from dbsp.sql.plans.plan import AsOf, Join, Levels, Plan, Scan, SetOperation, Union, Values, join_schema
+from dbsp.sql.plans.plan import (
+    Aggregate,
+    AsOf,
+    Distinct,
+    Expand,
+    Filter,
+    Generate,
+    Join,
+    Levels,
+    Phases,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    TemporalFilter,
+    Top,
+    Union,
+    Values,
+    Window,
+    join_schema,
+    unknown,
+)
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
@@ -28,5 +49,18 @@ def with_inputs(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
             return replace(plan, left=change(plan.left), right=change(plan.right))
         case Union():
             return replace(plan, inputs=tuple(change(input_) for input_ in plan.inputs))
-        case _:
+        case (
+            Project()
+            | Filter()
+            | TemporalFilter()
+            | Phases()
+            | Aggregate()
+            | Distinct()
+            | Expand()
+            | Generate()
+            | Window()
+            | Top()
+        ):
             return replace(plan, input=change(plan.input))
+        case _:
+            raise unknown(plan, "how it is rebuilt")

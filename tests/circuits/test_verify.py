@@ -11,6 +11,7 @@ import pytest
 from dbsp.circuits.circuit import Circuit, CircuitBuilder, Output
 from dbsp.circuits.expressions.nodes import Column, Literal
 from dbsp.circuits.operators.distinct import Distinct
+from dbsp.circuits.operators.inputs.tables import AppendOnly
 from dbsp.circuits.operators.joins.as_of import AsOf
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import Filter, Map, Negate, Union
@@ -141,6 +142,13 @@ def test_a_view_without_a_trace() -> None:
     circuit = legal()
     with pytest.raises(AssertionError, match="view v: no trace"):
         verify(replace(circuit, outputs=(Output("v", 1, 1),)))
+
+
+def test_a_log_of_rows_that_may_be_retracted() -> None:
+    circuit = built(lambda b, t: b.add(AppendOnly("t"), t))
+    verify(replace(circuit, outputs=(Output("v", 1, None),)))
+    with pytest.raises(AssertionError, match="view v: rows of its log may be retracted"):
+        verify(replace(circuit, outputs=(Output("v", 0, None),)))
 
 
 def test_a_source_that_isnt_one() -> None:

@@ -21,10 +21,15 @@ from dbsp.sql.plans.plan import (
     LEVEL,
     Aggregate,
     AsOf,
+    Distinct,
+    Expand,
+    Filter,
+    Generate,
     Join,
     Levels,
     Phases,
     Plan,
+    Project,
     Scan,
     SetOperation,
     TemporalFilter,
@@ -32,6 +37,7 @@ from dbsp.sql.plans.plan import (
     Union,
     Values,
     Window,
+    unknown,
 )
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.properties.relations_read import scanned
@@ -59,8 +65,10 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return grows and append_only(plan.left, relations) and append_only(plan.right, relations)
         case Union():
             return all(append_only(input_, relations) for input_ in plan.inputs)
-        case _:
+        case Project() | Filter() | Distinct() | Expand() | Generate():
             return append_only(plan.input, relations)
+        case _:
+            raise unknown(plan, "whether it retracts")
 
 
 def to_promise(view: View, tables: Mapping[str, Table], views: Mapping[str, View]) -> list[str]:

@@ -23,9 +23,11 @@ from dbsp.sql.plans.plan import (
     Aggregate,
     AsOf,
     Distinct,
+    Expand,
     Filter,
     Generate,
     Join,
+    Levels,
     Phases,
     Plan,
     Project,
@@ -33,7 +35,10 @@ from dbsp.sql.plans.plan import (
     SetOperation,
     TemporalFilter,
     Top,
+    Union,
+    Values,
     Window,
+    unknown,
 )
 from dbsp.sql.plans.program import Program, Table, View
 
@@ -62,7 +67,7 @@ def table_key(table: Table) -> Key:
     return tuple(map(names.index, table.primary_key)) or None
 
 
-def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
+def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:  # noqa: PLR0912  a case a plan node
     """relations: the key of each table and earlier view. () is a key: there is one row at most."""
     match plan:
         case Scan():
@@ -89,8 +94,10 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:
             return tuple(range(len(plan.schema))) if inner is None else inner
         case SetOperation():
             return _of_set(plan, relations)
-        case _:
+        case Values() | Union() | Expand() | Generate() | Levels():
             return None
+        case _:
+            raise unknown(plan, "what its key is")
 
 
 def _joined(plan: Join, relations: Mapping[str, Key]) -> Key:

@@ -10,7 +10,27 @@ from collections.abc import Mapping, Sequence
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression
 from dbsp.circuits.expressions.predicates import comparisons
-from dbsp.sql.plans.plan import Aggregate, Distinct, Filter, Join, Phases, Plan, Project, Scan, TemporalFilter
+from dbsp.sql.plans.plan import (
+    Aggregate,
+    AsOf,
+    Distinct,
+    Expand,
+    Filter,
+    Generate,
+    Join,
+    Levels,
+    Phases,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    TemporalFilter,
+    Top,
+    Union,
+    Values,
+    Window,
+    unknown,
+)
 from dbsp.sql.plans.program import View
 
 
@@ -49,8 +69,21 @@ def _shown(plan: Plan, views: Mapping[str, View]) -> set[int]:
                 | _keys(plan.right_keys, plan.null_safe, width)
                 | _asked(plan.residual)
             )
-        case _:
+        case (
+            Values()
+            | Join()
+            | AsOf()
+            | Union()
+            | SetOperation()
+            | Expand()
+            | Generate()
+            | Window()
+            | Top()
+            | Levels()
+        ):
             return set()
+        case _:
+            raise unknown(plan, "which columns are never NULL")
 
 
 def _kept(expressions: Sequence[Expression], below: set[int]) -> set[int]:

@@ -8,15 +8,22 @@ from dbsp.sql.plans.plan import (
     Aggregate,
     AsOf,
     Distinct,
+    Expand,
+    Filter,
+    Generate,
     Join,
     Levels,
     Phases,
     Plan,
+    Project,
     Scan,
     SetOperation,
     TemporalFilter,
     Top,
+    Union,
+    Values,
     Window,
+    unknown,
 )
 from dbsp.sql.plans.program import Emission, Program, Triggers, View
 from dbsp.sql.plans.properties.keys import Key, view_keys
@@ -76,7 +83,7 @@ def _tree(plan: Plan, indent: str) -> list[str]:
     return lines
 
 
-def cost(plan: Plan) -> str:
+def cost(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
     """What one step costs, by the size of the change."""
     match plan:
         case TemporalFilter():
@@ -103,8 +110,10 @@ def cost(plan: Plan) -> str:
             return "what changes in each level"
         case Scan():
             return ""
-        case _:
+        case Values() | Project() | Filter() | Union() | Expand() | Generate():
             return "linear"
+        case _:
+            raise unknown(plan, "what a step costs")
 
 
 def _cost_of_join(plan: Join) -> str:

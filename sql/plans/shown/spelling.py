@@ -32,6 +32,7 @@ from dbsp.sql.plans.plan import (
     Union,
     Values,
     Window,
+    unknown,
 )
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, ddl
@@ -199,6 +200,8 @@ def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
             keys = ", ".join(spell(key, plan.input.schema) for key in plan.partition) or "nothing"
             calls = ", ".join(_spell_over(call, plan.input.schema) for call in plan.calls)
             return f"windows by {keys}: {calls}"
+        case _:
+            raise unknown(plan, "how it is spelled")
 
 
 def _spell_bound(bound: TimeBound, schema: Schema) -> str:

@@ -1,0 +1,122 @@
+"""An operator answers for itself: one that leaves a question open is refused, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.circuit import Circuit, CircuitBuilder
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.distinct import Distinct
+from dbsp.circuits.operators.families import Changes, Keeper, Reader, RowWise, Unchanged
+from dbsp.circuits.operators.inputs.late import OnTime
+from dbsp.circuits.operators.linear import Negate, Source
+from dbsp.circuits.operators.operator import Operator
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.progress.limits import Limits
+from dbsp.circuits.progress.proofs.retention import with_retentions
+from dbsp.circuits.progress.waterline import Lateness
+from dbsp.circuits.traces.batch import Layout
+
+QUESTIONS = (
+    "bounds",
+    "cost",
+    "origin",
+    "placement",
+    "reach",
+    "reads",
+    "retracts",
+    "schema",
+    "shown",
+    "verify",
+)
+
+
+def answering(questions: Sequence[str]) -> type[Any]:
+    return type("Mute", (Operator,), {question: getattr(Negate, question) for question in questions})
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_open_question(question: str) -> None:
+    with pytest.raises(TypeError, match=rf"class Mute .*\b{question}\b"):
+        answering([other for other in QUESTIONS if other != question])()
+
+
+def test_no_other_is_asked() -> None:
+    answering(QUESTIONS)()
+
+
+@pytest.mark.parametrize("family", [Changes, RowWise, Unchanged, Keeper, Reader])
+def test_no_family_answers_everything(family: type[Any]) -> None:
+    with pytest.raises(TypeError, match=family.__name__):
+        family()
+
+
+TIMES = pa.schema([("t", pa.int64())])
+LATENESS = Lateness("t.t", 0, pa.int64(), 1)
+
+
+@dataclass(frozen=True)
+class Nosy(Unchanged, Reader):
+    """Reads a trace, and may come back to any row of it."""
+
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        return ()
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
+
+@dataclass(frozen=True)
+class Hoard(Unchanged, Keeper):
+    """Keeps a trace, and doesn't say which rows of it are needed."""
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    def verify(self, *_: object) -> None:
+        """Nothing."""
+
+    def layout(self, *inputs: pa.Schema) -> Layout:
+        return Layout(inputs[0], (0,))
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
+
+def read_by(*readers: Operator) -> tuple[Circuit, int]:
+    """(the circuit of a trace of times that have a waterline, the trace)"""
+    builder = CircuitBuilder(lateness=[LATENESS])
+    builder.sources["t"] = builder.add(Source("t", TIMES))
+    on_time = builder.add(OnTime("t", (LATENESS,)), builder.sources["t"])
+    trace = builder.add(Integrate((0,)), builder.placed(on_time, (0,)))
+    for reader in readers:
+        builder.add(reader, trace)
+    return with_retentions(builder.build()), trace
+
+
+def test_rows_are_collected_that_no_reader_reaches() -> None:
+    circuit, trace = read_by(Distinct())
+    assert trace in circuit.retentions
+
+
+@pytest.mark.parametrize("readers", [(Nosy(),), (Distinct(), Nosy()), (Nosy(), Distinct())])
+def test_nothing_is_collected_that_one_reader_may_come_back_to(readers: tuple[Operator, ...]) -> None:
+    circuit, trace = read_by(*readers)
+    assert trace not in circuit.retentions
+
+
+def test_nothing_is_collected_of_a_trace_whose_operator_says_nothing_of_it() -> None:
+    circuit, trace = read_by(Distinct(), Hoard())
+    kept = next(i for i, node in enumerate(circuit.nodes) if isinstance(node.operator, Hoard))
+    assert kept in circuit.layouts
+    assert set(circuit.retentions) == {trace}
