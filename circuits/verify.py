@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.linear import Source
@@ -31,22 +33,22 @@ def verify(circuit: Circuit) -> None:
 
 
 def _verify_outputs(circuit: Circuit) -> None:
-    retracting = _retracting(circuit)
+    may_retract = retracting(circuit)
     for output in circuit.outputs:
         if output.trace is not None:
             trace = circuit.nodes[output.trace]
             assert isinstance(trace.operator, Integrate), f"view {output.view}: no trace"
             assert trace.schema == circuit.nodes[output.node].schema, f"view {output.view}: schema"
         else:
-            assert output.node not in retracting, f"view {output.view}: rows of its log may be retracted"
+            assert output.node not in may_retract, f"view {output.view}: rows of its log may be retracted"
         if output.emission is not None:
             emission = circuit.nodes[output.emission]
             assert isinstance(emission.operator, Emit), f"view {output.view}: not emitted by an Emit"
             assert emission.inputs[1] == output.trace, f"view {output.view}: emits another trace"
 
 
-def _retracting(circuit: Circuit) -> set[int]:
-    """The nodes that may put out negative weights.
+def retracting(circuit: Circuit, growing: Collection[int] = ()) -> set[int]:
+    """The nodes that may put out negative weights. growing: sources that have none.
 
     A recursion does only if it does though what it reads of itself does not: by induction over iterations.
     """
@@ -56,7 +58,7 @@ def _retracting(circuit: Circuit) -> set[int]:
         before = len(found)
         for i, node in enumerate(circuit.nodes):
             inputs = (feedback[i],) if i in feedback else node.inputs
-            if node.operator.retracts([j in found for j in inputs]):
+            if i not in growing and node.operator.retracts([j in found for j in inputs]):
                 found.add(i)
         if len(found) == before:
             return found

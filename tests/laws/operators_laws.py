@@ -1,6 +1,9 @@
 """The law every operator obeys: its incremental form is D ∘ lift(Q) ∘ I, however it is run.
 
 I(Q^Δ(d)) = Q(I(d))  after every step
+
+And what it says of itself holds: insertions make it retract nothing where it says so, and a column of its
+output takes no more values than the column it comes from.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.columns.hashing import FOUR_BITS
+from dbsp.circuits.progress.proofs.lineage import origin
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.circuits.verify import retracting
 from tests.circuits.engine import Engine, Options, output, source
 from tests.generators.columns.zsets import Naive, naive_of, plus, zsets
 
@@ -56,12 +61,18 @@ def check(circuit: Circuit, stream: Sequence[Deltas], query: Query, options: Opt
         engine = Engine(circuit, Path(root), options)
         held: dict[str, Naive] = {name: Naive() for name in circuit.sources}
         view = Naive()
+        node = circuit.output("v").node
+        grows = node not in retracting(circuit, circuit.sources.values())
         for deltas in stream:
-            view = plus(view, naive_of(engine.step(deltas)["v"]))
+            change = engine.step(deltas)["v"]
+            grows = grows and all((delta.weights >= 0).all() for delta in deltas.values())
+            assert not grows or (change.weights >= 0).all(), "an operator says that it retracts nothing"
+            view = plus(view, naive_of(change))
             held = {name: plus(held[name], naive_of(deltas[name])) for name in held}
             expected = query(*held.values())
             assert view == expected
             assert naive_of(engine.view("v")) == expected
+            _check_origins(circuit, node, view, held)
         nothing = {name: ZSet.empty(delta.schema) for name, delta in stream[-1].items()}
         assert not len(engine.step(nothing)["v"]), "empty in, empty out"
         engine.step({name: -_total(name, stream) for name in held})
@@ -69,6 +80,17 @@ def check(circuit: Circuit, stream: Sequence[Deltas], query: Query, options: Opt
         # runs that were never merged still list what cancels
         if options.small and not len(engine.view("v")):
             assert not sum(engine.state.rows().values()), "nothing in, nothing kept"
+
+
+def _check_origins(circuit: Circuit, node: int, view: Naive, held: Mapping[str, Naive]) -> None:
+    """A column takes no more values than where it comes from, but for NULL beside rows without a match."""
+    for column in range(len(circuit.nodes[node].schema)):
+        found = origin(circuit, node, column)
+        if found is not None:
+            table, name = found
+            source = circuit.nodes[circuit.sources[table]].schema.get_field_index(name)
+            values = {row[1:][column] for row in view} - {None}
+            assert len(values) <= len({row[1:][source] for row in held[table]}), f"column {column} of {found}"
 
 
 def _total(name: str, stream: Sequence[Deltas]) -> ZSet:
