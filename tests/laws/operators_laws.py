@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -40,11 +41,14 @@ hash_seeds = st.sampled_from([0, FOUR_BITS])
 
 @st.composite
 def streams(draw: st.DrawFn, tables: Mapping[str, pa.Schema], steps: int = 4, size: int = 6) -> list[Deltas]:
-    """A few deltas of each table, some of them empty."""
-    return [
+    """A few deltas of each table, some of them empty; in one of four streams nothing is retracted."""
+    deltas = [
         {name: draw(zsets(schema, size)) for name, schema in tables.items()}
         for _ in range(draw(st.integers(1, steps)))
     ]
+    if draw(st.integers(0, 3)) < 3:
+        return deltas
+    return [{name: ZSet(d.rows, np.abs(d.weights)) for name, d in delta.items()} for delta in deltas]
 
 
 def circuit_of(tables: Mapping[str, pa.Schema], build: Callable[..., int], seed: int = 0) -> Circuit:
