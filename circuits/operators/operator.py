@@ -124,7 +124,7 @@ class Operator(ABC):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """What waterlines prove of the output, given what they prove of the inputs (`progress/bounds.py`).
 
-        The docstring has the argument.
+        {} proves nothing; of anything else the docstring has the argument.
         """
 
     @abstractmethod
