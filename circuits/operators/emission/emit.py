@@ -11,7 +11,7 @@ State: the emitted rows, by key.  Cost: O(|K| log |I(v)|).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from dbsp.circuits.operators.emission.trigger import STATE, Schedule, Trigger
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.shown import parameters
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
@@ -39,8 +40,8 @@ class Emit(Keeper):
     """Inputs: the keys that fire (and their result's state), the view's trace, placed by the key.
 
     schedule: of the trigger, if it has one. limits: emitted rows for which one holds will not be asked for
-    again. once: the name of a stream, none of
-    whose rows is ever taken back; DataError where one would be, as after the end of its input.
+    again. once: the name of a stream, none of whose rows is ever taken back; DataError where one would be, as
+    after the end of its input.
     """
 
     key: tuple[int, ...]
@@ -134,3 +135,8 @@ class Emit(Keeper):
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return not self.once
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        """The schedule is shown by its trigger."""
+        own = parameters(replace(self, schedule=None), *inputs[:1])
+        return f"{own} flagged" if self.flagged else own
