@@ -161,5 +161,5 @@ def test_to_number(spark: Any) -> None:
 @pytest.mark.spark
 def test_a_format_is_constant(spark: Any) -> None:
     against = AgainstSpark(spark, _rows())
-    with pytest.raises((ProgramError, AssertionError), match="constant|Spark refuses"):
+    with pytest.raises((ProgramError, AssertionError), match=r"constant|Spark refuses"):
         against.evaluate(["to_number('1', s)"])
