@@ -2,6 +2,6 @@
 
 from dbsp.sql.catalyst.jvm.java import require_java
 from dbsp.sql.catalyst.jvm.session import Catalyst
-from dbsp.sql.catalyst.jvm.spark import compile_session, launch_quietly
+from dbsp.sql.catalyst.jvm.spark import compile_session, launch_quietly, running_session
 
-__all__ = ["Catalyst", "compile_session", "launch_quietly", "require_java"]
+__all__ = ["Catalyst", "compile_session", "launch_quietly", "require_java", "running_session"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from dbsp.sql.catalyst import launch_quietly, require_java
+from dbsp.sql.catalyst import launch_quietly, require_java, running_session
 
 OPTIONS = {
     # Loopback sockets wait 40 ms for a delayed ACK in every task: 130 ms a job against 35 ms.
@@ -38,12 +38,12 @@ OPTIONS = {
 
 
 def session(name: str = "dbsp", cores: int | None = None, ui: bool = False) -> SparkSession:
-    """The active session if there is one, otherwise a new local one, which lives as long as the process.
+    """The session that there is, whichever thread it was started in, otherwise a new local one, which lives as long as the process.
 
     cores: of the local master, default all. Raises Error when there is no Java to run on.
     """
-    active = SparkSession.getActiveSession()
-    return active if active is not None else _start(name, cores or available_cores(), ui)
+    running = running_session()
+    return running if running is not None else _start(name, cores or available_cores(), ui)
 
 
 def available_cores() -> int:

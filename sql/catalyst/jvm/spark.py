@@ -31,18 +31,47 @@ _OPTIONS = {
 }
 
 
-@contextmanager
-def compile_session() -> Iterator[SparkSession]:
-    """The active session if there is one, else a small one that is stopped afterwards."""
-    # PySpark warns of pandas 3, which takes no part in compiling.
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    from pyspark import SparkConf, SparkContext  # noqa: PLC0415  a cache hit must not pay for the import
+# Held while a session of ours is there to compile with: another thread must not take it for its user's.
+_COMPILING = threading.Lock()
+
+
+def running_session() -> SparkSession | None:
+    """This thread's active session, else that of the process, which any thread may have started.
+
+    Spark knows what is active per thread: a session is nobody's own only where there is no context at all.
+    """
+    from pyspark import SparkContext  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     active = SparkSession.getActiveSession()
-    if active is not None:
-        yield active
-        return
+    if active is not None or SparkContext._active_spark_context is None:
+        return active
+    return SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def compile_session() -> Iterator[SparkSession]:
+    """The session that there is, which stays as it is; else a small one that is stopped afterwards."""
+    # PySpark warns of pandas 3, which takes no part in compiling.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    from pyspark.sql import SparkSession  # noqa: PLC0415  a cache hit must not pay for the import
+
+    theirs = SparkSession.getActiveSession()
+    if theirs is None:
+        with _COMPILING:
+            theirs = running_session()
+            if theirs is None:
+                with _own_session() as ours:
+                    yield ours
+                return
+    yield theirs
+
+
+@contextmanager
+def _own_session() -> Iterator[SparkSession]:
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
     with tempfile.TemporaryDirectory(prefix="dbsp-") as scratch:
         conf = SparkConf().setMaster("local[1]").setAppName("dbsp compile").setAll(list(_OPTIONS.items()))
         conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
@@ -51,7 +80,7 @@ def compile_session() -> Iterator[SparkSession]:
             require_java()
             launch_quietly(conf, Path(scratch, "spark.log"))
         try:
-            context = SparkContext.getOrCreate(conf)
+            context = SparkContext(conf=conf)  # never one that somebody starts meanwhile: it is stopped
             context.setLogLevel("ERROR")
             session = SparkSession(context)
             try:
