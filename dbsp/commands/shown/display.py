@@ -1,6 +1,6 @@
 """What `dbsp run` prints after every step.
 
-live-table   on a terminal one picture redrawn in place; elsewhere a line a step
+live-table   on a terminal one picture redrawn in place, with each view's first rows; elsewhere a line a step
 table        the views that changed, whole (their first rows)
 csv, json    the changelog
 """
@@ -14,6 +14,7 @@ from typing import TextIO
 
 from dbsp.commands.shown.listing import Listing, listing
 from dbsp.commands.shown.live import LiveTable
+from dbsp.commands.shown.ordered_rows import OrderedRows
 from dbsp.commands.shown.progress import Progress
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.changes import Changes
@@ -62,7 +63,8 @@ class Lines(Display):
 class Live(Display):
     def __init__(self, pipeline: Pipeline, out: TextIO, expected: int | None) -> None:
         super().__init__(pipeline, out)
-        self.table = LiveTable(pipeline.program.name, progress_of(pipeline, expected))
+        views = [OrderedRows(pipeline, view) for view in output_views(pipeline.program)]
+        self.table = LiveTable(pipeline.program.name, progress_of(pipeline, expected), views)
 
     def step(self, changes: Changes) -> None:
         self.table.step(changes)

@@ -20,12 +20,17 @@ def text_table(rows: pa.RecordBatch) -> Iterator[str]:
     """Lines without line ends: the names, a rule, the rows; numbers to the right."""
     columns = [[name, *fields_of(rows.column(i))] for i, name in enumerate(rows.schema.names)]
     widths = [max(map(len, column)) for column in columns]
-    right = [pt.is_integer(f.type) or pt.is_floating(f.type) or pt.is_decimal(f.type) for f in rows.schema]
+    right = [to_the_right(field.type) for field in rows.schema]
     for number, row in enumerate(zip(*columns, strict=True)):
         cells = zip(row, widths, right, strict=True)
         yield "  ".join(c.rjust(width) if r else c.ljust(width) for c, width, r in cells).rstrip()
         if number == 0:
             yield "  ".join("-" * width for width in widths)
+
+
+def to_the_right(kind: pa.DataType) -> bool:
+    """Whether values of the type stand at the right of their column."""
+    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
 
 
 def view_tables(pipeline: Pipeline, changes: Changes) -> Iterator[str]:

@@ -38,7 +38,7 @@ OPTIONS = {
 
 
 def session(name: str = "dbsp", cores: int | None = None, ui: bool = False) -> SparkSession:
-    """The session that there is, whichever thread it was started in, otherwise a new local one, which lives as long as the process.
+    """The session that there is, of any thread; else a new local one, which lives as long as the process.
 
     cores: of the local master, default all. Raises Error when there is no Java to run on.
     """

@@ -8,18 +8,23 @@ import signal
 from dataclasses import replace
 
 import click
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.expressions.nodes import Column
 from dbsp.commands.run import parse_seconds, stopping
-from dbsp.commands.shown.display import Display, Lines, Printed, display
+from dbsp.commands.shown import ordered_rows
+from dbsp.commands.shown.display import Display, Lines, Printed, display, progress_of
 from dbsp.commands.shown.listing import listing
 from dbsp.commands.shown.live import LiveTable
-from dbsp.commands.shown.progress import Progress
+from dbsp.commands.shown.ordered_rows import OrderedRows
 from dbsp.commands.stopping import Stopped
 from dbsp.sql.lowering.program import lower
+from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import Scan
+from dbsp.views.outputs import output_views
 from tests.dbsp.build import EVENT, pipeline, program, table, view, votes_program
 
 
@@ -183,17 +188,83 @@ def test_progress_goes_on_from_what_is_there(p):
     assert "all_votes 3   counts 3" in out.getvalue()
 
 
-def test_the_live_table_names_views_sizes_and_changes(p):
-    table = LiveTable("program.sql", Progress({"all_votes": 0, "counts": 0, "customers": 0, "events": 0}, 2))
-    for changes in steps(p):
-        table.progress.add(changes)
+def live(p, expected=None):
+    names = output_views(p.program)
+    return LiveTable("program.sql", progress_of(p, expected), [OrderedRows(p, name) for name in names])
+
+
+def drawn(table, height=50):
     console = Console(file=io.StringIO(), width=80)
-    console.print(table.draw())
-    text = console.file.getvalue()
-    (counts,) = [line.split() for line in text.splitlines() if line.startswith("counts")]
-    assert counts == ["counts", "2", "+1", "−1"]
-    assert "step 2 (2 of 2)" in text
-    assert "━" in text
+    console.print(table.draw(height))
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_the_live_table_names_views_sizes_and_changes(p):
+    table = live(p, 2)
+    for changes in steps(p):
+        table.step(changes)
+    lines = drawn(table)
+    assert ["counts", "2", "+1", "−1"] in [line.split() for line in lines]
+    assert lines[1].startswith("step 2 (2 of 2)")
+    assert "━" in lines[2]
+
+
+def ordered(*order):
+    """The votes program, of which all_votes has an order."""
+    program = votes_program()
+    program.views["all_votes"] = replace(program.views["all_votes"], order=order)
+    return pipeline(program=program)
+
+
+FALLING = SortOrder(Column(1, pa.int64()), descending=True, nulls_last=True), SortOrder(Column(0, pa.int64()))
+
+
+def test_the_live_table_shows_the_first_rows_in_the_views_order():
+    with ordered(*FALLING) as p:
+        table = live(p)
+        p.insert("votes", [(3, None), (1, 1), (2, 5), (4, 5), (4, 5)])
+        table.step(p.step())
+        lines = drawn(table)
+        at = lines.index("all_votes")
+        assert [line.split() for line in lines[at + 1 : at + 7]] == [
+            ["user_id", "story_id"], ["2", "5"], ["4", "5"], ["4", "5"], ["1", "1"], ["3", "NULL"],
+        ]  # fmt: skip
+        p.delete("votes", [(4, 5), (1, 1)])
+        p.insert("votes", [(9, 9)])
+        table.step(p.step())
+        lines = drawn(table)
+        at = lines.index("all_votes")
+        assert [line.split()[0] for line in lines[at + 2 : at + 6]] == ["9", "2", "4", "3"]
+
+
+@pytest.mark.parametrize("height", [5, 10, 15, 20, 40])
+def test_the_live_table_fits_its_terminal(p, height):
+    table = live(p, 2)
+    p.insert("votes", [(user, user) for user in range(60)])
+    table.step(p.step())
+    lines = drawn(table, height)
+    assert len(lines) <= max(height, 9)
+    assert ("all_votes, " in "\n".join(lines)) == (height >= 15)
+
+
+def test_of_a_view_that_grew_large_the_live_table_says_so_until_it_is_small_again(p, monkeypatch):
+    monkeypatch.setattr(ordered_rows, "FEW", 10)
+    table = live(p)
+    too_many = "all_votes: too many rows to keep in order here; `dbsp query` lists them"
+    p.insert("votes", [(user, 1) for user in range(8)])
+    table.step(p.step())
+    assert "all_votes" in drawn(table)
+    p.insert("votes", [(user, 1) for user in range(8, 12)])
+    table.step(p.step())
+    assert too_many in drawn(table)
+    p.delete("votes", [(user, 1) for user in range(2)])
+    table.step(p.step())
+    assert too_many in drawn(table)  # not back and forth at every step
+    p.delete("votes", [(user, 1) for user in range(2, 9)])
+    table.step(p.step())
+    lines = drawn(table)
+    at = lines.index("all_votes")
+    assert [line.split()[0] for line in lines[at + 2 : at + 5]] == ["9", "10", "11"]
 
 
 def test_a_pipe_gets_lines_for_a_live_table(p, capsys):
