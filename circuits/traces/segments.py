@@ -55,7 +55,16 @@ class Chunk:
     @staticmethod
     def from_json(value: list[object]) -> Chunk:
         segment, offset, length, checksum, rows, low, high, *tops = value
+        if not is_name(segment):
+            raise StateError(
+                f"a chunk is said to be in '{segment}', which is no segment; the record is damaged"
+            )
         return Chunk(segment, offset, length, rows, low, high, tuple(tops), checksum)  # type: ignore[arg-type]
+
+
+def is_name(segment: object) -> bool:
+    """Whether it can be a file of the directory of segments, and of no other."""
+    return isinstance(segment, str) and segment not in ("", ".", "..") and not {"/", "\\", "\0"} & {*segment}
 
 
 class SegmentWriter:

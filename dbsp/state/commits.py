@@ -27,6 +27,7 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
+from dbsp.circuits.traces.segments import is_name
 from dbsp.state.identity import NAME
 from dbsp.state.sealed import seal, unseal
 from dbsp.state.sweep import delete
@@ -85,6 +86,9 @@ class Commit:
         record: dict[str, Any] = unseal("commit", data, path, advice)  # type: ignore[assignment]
         if path.name not in (LAST.name, f"{record['step']:012d}.json"):
             raise StateError(f"{path}: damaged: the file is the record of step {record['step']}; {advice}")
+        outside = [name for name in record["segments"] if not is_name(name)]
+        if outside:  # what isn't needed any more is deleted
+            raise StateError(f"{path}: damaged: '{outside[0]}' is no name of a segment; {advice}")
         return Commit(
             step=record["step"],
             fingerprint=record["program"],

@@ -77,6 +77,7 @@ class Store:
         self._sweep = Sweep(self.segments)
         self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
         self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
+        self._freed: set[str] = set()  # of those whose record was deleted since `commits` was last synced
         self._damaged: set[int] = set()
         self.last: Commit | None = None
 
@@ -211,9 +212,6 @@ class Store:
         if self._damaged:
             return  # what they need may be wanted yet, when they come back from a backup
         kept = frozenset().union(*self._needed.values())
-        for entry in os.scandir(self.root / "segments"):
-            if entry.name not in kept:
-                delete(Path(entry.path))
         for entry in os.scandir(self.root / "commits"):
             if entry.name.endswith(".tmp"):
                 delete(Path(entry.path))
@@ -221,7 +219,12 @@ class Store:
             if step not in self._needed:
                 self._path(step).unlink()
         if self.durable and self.last is not None:
-            sync(self.root / "commits")  # whoever is told of the last step must not lose it any more
+            # whoever is told of the last step must not lose it any more; and no record comes back without
+            # its segments
+            sync(self.root / "commits")
+        for entry in os.scandir(self.root / "segments"):
+            if entry.name not in kept:
+                delete(Path(entry.path))
 
     # -- commits ------------------------------------------------------------------------------------
 
@@ -336,15 +339,20 @@ class Store:
             self._lock = None
 
     def _forget(self) -> None:
-        """The records before the last `retain`, and what only they need."""
+        """The records before the last `retain`, and a step later what only they needed.
+
+        `settle` has synced the directory since: no power failure brings back a record without its segments.
+        """
         assert self.last is not None
+        self._sweep.add(self._freed)
+        self._freed = set()
         for step in [step for step in self._needed if step <= self.last.step - self.retain]:
             self._expired[step] = self._needed[step]
             del self._needed[step]
         for step, names in sorted(self._expired.items()):
             if delete(self._path(step)):  # else it can still be read
                 del self._expired[step]
-                self._sweep.add(names.difference(*self._needed.values(), *self._expired.values()))
+                self._freed |= names.difference(*self._needed.values(), *self._expired.values())
         self._sweep.beside()
 
     def _load(self, step: int) -> Commit | None:

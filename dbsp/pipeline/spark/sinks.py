@@ -159,10 +159,36 @@ class Sinks:
         for target in self.targets:
             if is_file(program.tables[target]):
                 check_scheme(self.spark, program.tables[target])
+                self._refuse_strangers(program.tables[target])
         root = self.pipeline.store.root
         self._delivered = read_delivered(root)
         check_delivered(root, self._delivered, self.pipeline.last_step)
         self._recorded = dict(self._delivered)
+
+    def _refuse_strangers(self, target: Table) -> None:
+        """Steps that this state hasn't made are another one's: a reader would take both for one changelog."""
+        path, last = path_of(target), self.pipeline.last_step
+        found = sorted(step for step in self._steps_in(path) if step > last)
+        if found:
+            first, newest = (f"{STEP}={step}" for step in (found[0], found[-1]))
+            which = f"{first} is" if len(found) == 1 else f"{first} to {newest} are"
+            raise StateError(
+                f"{target.location}: table '{target.name}': {which} in {path} already, and the last step of "
+                f"the state {self.pipeline.store.root} is {last}: it was written by another state directory, "
+                "or before this one went back; delete what is there, or give another path"
+            )
+
+    def _steps_in(self, path: str) -> Iterator[int]:
+        """The steps that have a directory there."""
+        jvm = self.spark._jvm
+        assert jvm is not None
+        directory = jvm.org.apache.hadoop.fs.Path(path)
+        files = directory.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        if files.exists(directory):
+            for status in files.listStatus(directory):
+                name, _, step = status.getPath().getName().partition("=")
+                if name == STEP and step.isdigit():
+                    yield int(step)
 
     @cached_property
     def spark(self) -> SparkSession:

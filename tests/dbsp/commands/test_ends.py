@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,9 +47,22 @@ def run(program: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+SECONDS = 90
+
+
 def first_change(run: subprocess.Popen[str]) -> None:
+    """Waits for it; a run that doesn't come to it is killed, and what it said is shown."""
     assert run.stdout is not None
-    assert run.stdout.readline() == '{"step": 1, "view": "v", "row": {"n": 1}, "weight": 1}\n'
+    too_late = threading.Timer(SECONDS, run.kill)
+    too_late.start()
+    try:
+        line = run.stdout.readline()
+    finally:
+        too_late.cancel()
+    if line != '{"step": 1, "view": "v", "row": {"n": 1}, "weight": 1}\n':
+        run.kill()
+        rest, said = run.communicate(timeout=SECONDS)
+        pytest.fail(f"no first change within {SECONDS} s; stdout: {line + rest!r}, stderr: {said}")
 
 
 def java_of(process: int) -> list[int]:
@@ -58,7 +72,7 @@ def java_of(process: int) -> list[int]:
 
 
 def ended(run: subprocess.Popen[str]) -> tuple[int, str]:
-    _, said = run.communicate(timeout=90)
+    _, said = run.communicate(timeout=SECONDS)
     return run.returncode, said
 
 

@@ -14,10 +14,13 @@ import pytest
 
 import dbsp.state.commits
 from dbsp.circuits.errors import StateError
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.state import commits, sweep
 from dbsp.state.commits import Commit
 from dbsp.state.identity import FORMAT, Identity
 from dbsp.state.sealed import seal
 from dbsp.state.store import Store
+from dbsp.state.sweep import Sweep
 
 IDENTITY = Identity("program.sql", "f1", "-- text")
 
@@ -235,8 +238,51 @@ def test_old_commits_go_with_what_only_they_need(tmp_path):
     with pytest.raises(StateError, match=r"step 1 is not kept; steps 3 to 4 are \(retain=2\)"):
         store.commit_of(1)
     store.close()  # waits for what is being deleted
-    assert segments(store) == {"c", "d", "shared", "running"}
+    assert segments(store) == {"b", "c", "d", "shared", "running"}  # b: a step after its record
     assert segments(Store.open(tmp_path, IDENTITY, retain=2)) == {"c", "d", "shared"}
+
+
+def test_no_record_comes_back_without_its_segments(tmp_path, monkeypatch):
+    """A power failure brings back a name that was deleted after its directory was last synced."""
+    on_disk: list[str] = []
+    deleted = []
+
+    def synced(path):
+        commits.sync(path)
+        if path.name == "commits":
+            on_disk[:] = [name for name in os.listdir(path) if name.endswith(".json")]
+
+    def watched(path):
+        if path.parent.name == "segments":
+            deleted.append(path.name)
+            assert f"{int(path.stem):012d}.json" not in on_disk
+        return sweep.delete(path)
+
+    monkeypatch.setattr("dbsp.state.store.sync", synced)
+    with monkeypatch.context() as patched:
+        patched.setattr("dbsp.state.store.delete", watched)
+        patched.setattr(
+            Sweep, "_delete", lambda self: [watched(Path(self._segments.root, n)) for n in self._left]
+        )
+        patched.setattr(Sweep, "beside", lambda self: self._delete())
+        filled(tmp_path, 6, retain=2).close()
+        assert "3.seg" in deleted
+        Store.open(tmp_path, IDENTITY, retain=1).close()  # forgets step 5, in another order
+    assert segments(Store.open(tmp_path, IDENTITY, retain=1)) == {"6.seg"}
+
+
+@pytest.mark.parametrize("name", ["../program.json", "/etc/passwd", "..", "a/b", "", None])
+def test_a_record_that_names_files_elsewhere_is_damaged(tmp_path, name):
+    """What it names is read, and deleted when nothing needs it any more."""
+    whole = commit(1).to_bytes()
+    outside = json.loads(whole)["commit"] | {"segments": [name]}
+    store = Store.open(tmp_path, IDENTITY)
+    record(store, 1).write_bytes(seal("commit", outside))
+    store.close()
+    with pytest.raises(StateError, match=r"000000000001\.json: damaged: '.*' is no name of a segment"):
+        Store.open(tmp_path, IDENTITY)
+    with pytest.raises(StateError, match="is no segment; the record is damaged"):
+        Chunk.from_json([name, 0, 64, 1, 1, 0, 0])
 
 
 def test_one_writer_at_a_time(tmp_path):

@@ -309,13 +309,39 @@ def test_a_run_goes_on_from_a_step_that_was_gone_back_to(spark, shop):
     to_do = go_back(shop / "state", 1)
     changes = shop / "changelog"
     assert f"'changelog': delete __step=2 to __step=3 in {changes}, before" in to_do[0]
+    assert examine(shop / "state") == ([], [1])
+    with opened(spark, shop) as p, pytest.raises(StateError, match="__step=2 to __step=3 are in"):
+        p.run(once=True)
     for step in (2, 3):
         shutil.rmtree(changes / f"__step={step}")
-    assert examine(shop / "state") == ([], [1])
+        shutil.rmtree(shop / "alarms" / f"__step={step}")
     with opened(spark, shop) as p:
         assert p.run(once=True) == 2
         assert p["sold"].rows() == SOLD
     assert changelog(spark, shop) == EXPECTED
+
+
+def test_what_another_state_wrote_is_not_added_to(spark, shop):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    (shop / "state").rename(shop / "old")
+    message = (
+        rf"table 'changelog': __step=1 to __step=2 are in {shop}/changelog already, and the last step of the "
+        rf"state {shop}/state is 0: .*; delete what is there, or give another path"
+    )
+    with opened(spark, shop) as p:
+        with pytest.raises(StateError, match=message):
+            p.run(once=True)
+        p.insert("product", [(3, "c")])
+        with pytest.raises(StateError, match=message):
+            p.step()
+        assert p.last_step == 0
+    assert changelog(spark, shop) == EXPECTED[:4]
+    shutil.rmtree(shop / "changelog")
+    (shop / "alarms" / "__step=2").rename(shop / "elsewhere")
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    assert changelog(spark, shop) == EXPECTED[:4]
 
 
 def test_a_checkpoint_that_was_lost_is_noticed(spark, shop):
@@ -448,6 +474,7 @@ def test_steps_made_by_hand_or_by_a_replay_reach_the_sinks(spark, shop):
     (shop / "deltas.sql").write_text("INSERT INTO sale VALUES (3, 1, NULL);")
     command = ["step", str(shop / "program.sql"), str(shop / "deltas.sql"), "--state", str(shop / "replayed")]
     (shop / "changelog").rename(shop / "first")
+    (shop / "alarms").rename(shop / "first alarms")
     shown = CliRunner().invoke(main, command)
     assert shown.exit_code == 0, shown.output
     assert not (shop / "changelog").exists()  # no product joins the sale
