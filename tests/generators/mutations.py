@@ -28,6 +28,62 @@ _WORDS = (
     "LATERAL", "FILTER (WHERE true)",
 )  # fmt: skip
 
+# what most programs survive comes more often: only what compiles is run
+_SHARES = (10, 6, 1, 1, 1, 1, 3, 2)
+_BEFORE = {
+    *(
+        "SELECT",
+        "WHERE",
+        "HAVING",
+        "ON",
+        "AND",
+        "OR",
+        "NOT",
+        "BY",
+        "WHEN",
+        "THEN",
+        "ELSE",
+        "CASE",
+        "DISTINCT",
+    ),
+    *(
+        ",",
+        "(",
+        "=",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "<>",
+        "!=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "||",
+        "BETWEEN",
+        "IN",
+        "LIKE",
+    ),
+}
+# after a column's name, where it is declared, or after what is no column's
+_NO_COLUMN = {
+    *("(", ".", "BIGINT", "INT", "INTEGER", "STRING", "DOUBLE", "DECIMAL", "TIMESTAMP", "DATE", "BOOLEAN"),
+    *(
+        "VARCHAR",
+        "TINYINT",
+        "SMALLINT",
+        "FLOAT",
+        "ARRAY",
+        "MAP",
+        "STRUCT",
+        "BINARY",
+        "INTERVAL",
+        "TIMESTAMP_NTZ",
+    ),
+}
+
 
 def programs_of_the_tree() -> list[str]:
     """The examples', and those of the notes' cases."""
@@ -48,30 +104,43 @@ def _changed(text: str, choose: random.Random, others: Sequence[str]) -> str:
     if len(found) < 2:
         return text
     token = choose.choice(found)
-    values = [t for t in found if t.kind in ("number", "string")] or [token]
     words = [t for t in found if t.kind == "word"] or [token]
-    match choose.randrange(8):
-        case 0:
+    operands = _operands(found) or [(token.start, token.stop)]
+    match choose.choices(("wrap", "value", "drop", "double", "swap", "word", "add", "foreign"), _SHARES)[0]:
+        case "wrap":
+            start, stop = choose.choice(operands)
+            return _put(text, start, stop, choose.choice(_WRAPPERS).format(text[start:stop]))
+        case "value":
+            return _put(text, *choose.choice(operands), choose.choice(_EXTREMES))
+        case "drop":
             return _with(text, token, "")
-        case 1:
+        case "double":
             return _with(text, token, f"{token.text} {token.text}")
-        case 2:
+        case "swap":
             other = choose.choice(found)
             first, second = sorted((token, other), key=lambda t: t.start)
             return _with(_with(text, second, first.text), first, second.text)
-        case 3:
-            return _with(text, choose.choice(values), choose.choice(_EXTREMES))
-        case 4:
-            one = choose.choice([*words, *values])
-            return _with(text, one, choose.choice(_WRAPPERS).format(one.text))
-        case 5:
+        case "word":
             return _with(text, choose.choice(words), choose.choice(words).text)
-        case 6:
+        case "add":
             return _with(text, token, f"{token.text} {choose.choice(_WORDS)}")
         case _:
             foreign = _tokens(choose.choice(others)) if others else found
             alike = [t for t in foreign if t.kind == token.kind] or [token]
             return _with(text, token, choose.choice(alike).text)
+
+
+def _operands(found: Sequence[Token]) -> list[tuple[int, int]]:
+    """Where columns and values stand that an expression could stand for: by their neighbours, roughly."""
+    spans = []
+    for i, token in enumerate(found):
+        after = found[i + 1].text.upper() if i + 1 < len(found) else ""
+        first = i - 2 if i > 1 and found[i - 1].text == "." else i
+        before = found[first - 1].text.upper() if first else ""
+        is_name = token.kind == "word" and not token.text.isupper() and after not in _NO_COLUMN
+        if before in _BEFORE and (is_name or token.kind in ("number", "string")):
+            spans.append((found[first].start, token.stop))
+    return spans
 
 
 def _tokens(text: str) -> list[Token]:
@@ -83,4 +152,8 @@ def _tokens(text: str) -> list[Token]:
 
 
 def _with(text: str, token: Token, instead: str) -> str:
-    return f"{text[: token.start]} {instead} {text[token.stop :]}"
+    return _put(text, token.start, token.stop, instead)
+
+
+def _put(text: str, start: int, stop: int, instead: str) -> str:
+    return f"{text[:start]} {instead} {text[stop:]}"

@@ -159,10 +159,12 @@ class Sinks:
         for target in self.targets:
             if is_file(program.tables[target]):
                 check_scheme(self.spark, program.tables[target])
-                self._refuse_strangers(program.tables[target])
         root = self.pipeline.store.root
         self._delivered = read_delivered(root)
         check_delivered(root, self._delivered, self.pipeline.last_step)
+        for target in self.targets:
+            if is_file(program.tables[target]):
+                self._refuse_strangers(program.tables[target])
         self._recorded = dict(self._delivered)
 
     def _refuse_strangers(self, target: Table) -> None:
