@@ -206,7 +206,7 @@ def test_what_a_batch_holds_is_on_disk_before_its_step_is_committed(spark, shop,
 
 
 def test_files_are_on_disk_before_they_are_recorded_as_delivered(spark, shop, monkeypatch):
-    synced, write, missing = synced_paths(monkeypatch), dbsp.sparkine.spark.sinks.write_delivered, []
+    synced, write, missing = synced_paths(monkeypatch), dbsp.pipeline.spark.sinks.write_delivered, []
 
     def check(root, delivered, durable):
         for sink in ("changelog", "alarms"):
@@ -220,7 +220,7 @@ def test_files_are_on_disk_before_they_are_recorded_as_delivered(spark, shop, mo
             missing.append([path for path in needed if str(path) not in synced])
         write(root, delivered, durable)
 
-    monkeypatch.setattr(dbsp.sparkine.spark.sinks, "write_delivered", check)
+    monkeypatch.setattr(dbsp.pipeline.spark.sinks, "write_delivered", check)
     with opened(spark, shop) as p:
         p.run(once=True)
     assert len(missing) >= 2 and not any(missing)
@@ -277,7 +277,7 @@ def test_damage_to_what_a_sink_is_to_be_given_is_named(spark, shop):
         for path in (shop / "state" / "segments").iterdir():
             path.write_bytes(bytes(len(path.read_bytes())))
         with pytest.raises(
-            StateError, match=r"segments/.*: damaged: the chunk of the changes of view '.*' in step 1"
+            DeliveryError, match=r"segments/.*: damaged: the chunk of the changes of view '.*' in step 1"
         ):
             Sinks(p).catch_up()
 
