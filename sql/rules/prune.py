@@ -72,7 +72,8 @@ def _narrow(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:
 
 
 def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0912  a case a plan node
-    """At least the needed columns of the plan, and where they are now."""
+    """At least the needed columns of the plan, and where they are now; one where none is needed."""
+    needed = needed or {0}
     match plan:
         case Scan():
             return plan, {i: i for i in range(len(plan.schema))}

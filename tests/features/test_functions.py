@@ -243,3 +243,28 @@ def test_state_belongs_to_its_functions(spark: Any, tmp_path: Any) -> None:
             assert {"y": 2} in pipeline["v"].rows()
     with pytest.raises(StateError):
         dbsp.Pipeline(**open_, functions=[offset(2)])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT {one} AS a",
+        "SELECT {one} AS a LIMIT 1",
+        "SELECT {one} AS a UNION ALL SELECT k FROM e",
+        "SELECT {one} AS a FROM (SELECT DISTINCT k + 1 FROM e)",
+        "SELECT {c} AS a, c FROM VALUES (1L), (2L), (NULL) AS u(c)",
+        "SELECT c FROM VALUES (1L), (2L) AS u(c) WHERE {c} = 4",
+        "SELECT k FROM e WHERE k IN (SELECT {c} FROM VALUES (1L), (2L) AS u(c))",
+        "SELECT {c} AS a, count(*) AS n FROM VALUES (1L), (1L), (2L) AS u(c) GROUP BY {c}",
+    ],
+)
+def test_constants_and_constant_rows_are_given_to_functions(spark: Any, query: str) -> None:
+    program = "CREATE TABLE e (k BIGINT);" + FUNCTIONS + "CREATE VIEW v AS "
+    ours = query.format(one="twice(1)", c="twice(c)")
+    with dbsp.Pipeline(compile_program(program + ours, session=spark), runner="inline") as p:
+        p.insert("e", [(2,), (4,), (4,)])
+        p.step()
+        found = p["v"].rows()
+    spark.sql("SELECT * FROM VALUES (2L), (4L), (4L) AS e(k)").createOrReplaceTempView("e")
+    theirs = spark.sql(query.format(one="2L", c="c * 2")).collect()
+    assert sorted(map(str, found)) == sorted(str(row.asDict()) for row in theirs)

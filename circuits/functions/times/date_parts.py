@@ -81,17 +81,20 @@ _register_unix("unix_micros", 1)
 def _register_from_unix(name: str, unit: int) -> None:
     @kernel(name)
     def run(call: Call, units: Value) -> Value:
-        """ANSI: overflow is an error. DECIMAL and DOUBLE seconds keep their microseconds."""
+        """ANSI: overflow is an error, but FLOAT and DOUBLE end at the last instant, as where Java casts them;
+        NaN and infinity are NULL. DECIMAL and DOUBLE seconds keep their microseconds."""
         if pa.types.is_decimal(units.type):
             micros = unscaled(units, 6)
             return result(call, micros.values, micros)
         n = vector(units)
         if pa.types.is_floating(units.type):
-            scaled = n.values.astype(np.float64) * unit
-            finite = np.isfinite(scaled)
-            fits = ~finite | (np.abs(scaled) < 2.0**63)
-            require(fits, "ARITHMETIC_OVERFLOW", lambda row: "the timestamp is out of range", n)
-            return result(call, np.where(finite, scaled, 0.0).astype(np.int64), n, valid=finite)
+            finite = np.isfinite(n.values)
+            with np.errstate(over="ignore"):
+                scaled = np.where(finite, n.values, 0.0).astype(np.float64) * unit
+            inside = np.abs(scaled) < 2.0**63
+            ends = np.where(scaled < 0, np.iinfo(np.int64).min, np.iinfo(np.int64).max)
+            micros = np.where(inside, np.where(inside, scaled, 0.0).astype(np.int64), ends)
+            return result(call, micros, n, valid=finite)
         counts = n.values.astype(np.int64)
         bound = np.iinfo(np.int64).max // unit
         fits = (counts <= bound) & (counts >= -bound - (1 if unit == 1 else 0))

@@ -35,7 +35,7 @@ import scala.collection.Iterator;
 public class Dumper {
   private final org.apache.spark.sql.classic.SparkSession session;
   private final Optimizer optimizer;
-  private final String excluded;
+  private String excluded;
   private StringBuilder out;
   private HashMap types;
   private List typeList;
@@ -102,11 +102,15 @@ public class Dumper {
 
   // ---- functions of the program: Spark knows their names and types, and never calls them
 
+  private static final String CONSTANT_ROWS = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation";
+
   /** False where Spark has a function of that name. types, result: DataType.json. */
   public boolean registerFunction(String name, List types, String result, boolean aggregate) {
     if (session.catalog().functionExists(name)) return false;
     DataType[] parsed = new DataType[types.size()];
     for (int i = 0; i < parsed.length; i++) parsed[i] = DataType$.MODULE$.fromJson((String) types.get(i));
+    // over constant rows Spark would call what only we can
+    if (!excluded.endsWith(CONSTANT_ROWS)) excluded = excluded + "," + CONSTANT_ROWS;
     session.sessionState().functionRegistry().createOrReplaceTempFunction(
         name, new Stub(name, parsed, DataType$.MODULE$.fromJson(result), aggregate), "scala_udf");
     return true;
