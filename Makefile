@@ -1,7 +1,8 @@
 # make          an environment in .venv/ (so .venv/bin/dbsp is the command line)
 # make demo     Nexmark through Spark micro-batches, checked against Spark SQL
-# make test     the whole suite          make quick   what runs without Spark
+# make test     the whole suite          make quick   what runs without Spark, in a minute
 # make check    format, lint, types, the direction of imports and the whole suite
+# make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
 # make bench    the benchmarks and their table
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
@@ -10,11 +11,12 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment demo test quick check imports bench clean
+.PHONY: environment demo test quick check imports coverage mutants bench clean
 
 BIN := .venv/bin
 RUN := $(BIN)/python
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+QUICK := -m "not spark and not slow" --hypothesis-profile=minute
 CHECKED := circuits sql dbsp benchmarks examples tests
 
 environment: .venv/.installed .venv/.java
@@ -72,17 +74,24 @@ demo: environment
 	@$(RUN) -m benchmarks.demo
 
 test: environment
-	$(RUN) -m pytest
+	$(RUN) -m pytest --durations=20
 
 quick: environment
-	$(RUN) -m pytest -m "not spark and not slow"
+	$(RUN) -m pytest -n 2 $(QUICK)
 
 check: environment
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
 	$(MAKE) imports
-	$(RUN) -m pytest
+	$(RUN) -m pytest --durations=20
+
+coverage: environment
+	$(RUN) -m pytest -n 2 $(QUICK) --cov=circuits --cov-branch --cov-report=term:skip-covered
+
+# FILES="circuits/traces/spine.py ..." for others than the ones it names
+mutants: environment
+	$(RUN) -m tests.mutants $(FILES)
 
 # import-linter follows no links: it sees the package as it is installed.
 imports: environment

@@ -1,7 +1,7 @@
 """One Spark session for the whole run.
 
 Hypothesis draws the same examples in every run, so that a red run is the change's;
-`--hypothesis-profile=long` draws new ones, and many more.
+`--hypothesis-profile=long` draws new ones, and many more, `--hypothesis-profile=minute` few (`make quick`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.effort import QUICK
+from tests.effort import MINUTE, QUICK
 
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
     "quick", max_examples=QUICK, deadline=None, derandomize=True, suppress_health_check=_CALM
+)
+settings.register_profile(
+    "minute", max_examples=MINUTE, deadline=None, derandomize=True, suppress_health_check=_CALM
 )
 settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
 settings.load_profile("quick")

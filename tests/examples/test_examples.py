@@ -23,12 +23,14 @@ def step(expected: Path, *options: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("partitions", ["1", "3"])
 @pytest.mark.parametrize("expected", PROGRAMS, ids=lambda path: path.parent.name)
 def test_an_example_gives_what_is_expected(expected, partitions):
     assert step(expected, "--runner", "inline", "--partitions", partitions) == (0, "")
 
 
+@pytest.mark.spark
 def test_a_difference_is_shown(tmp_path):
     expected = tmp_path / "expected.jsonl"
     votes = EXAMPLES / "votes"

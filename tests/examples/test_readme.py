@@ -26,6 +26,7 @@ def test_the_program_is_the_example():
     assert block("program of examples/orders") == re.sub(r"^--.*\n", "", program, flags=re.MULTILINE)
 
 
+@pytest.mark.spark
 def test_the_output_is_the_examples():
     orders = ROOT / "examples" / "orders"
     files = [str(orders / "program.sql"), str(orders / "deltas.jsonl")]
@@ -51,6 +52,7 @@ def test_the_files_are_read_and_written(tmp_path, monkeypatch, spark):
     assert [line.split() for line in asked.output.splitlines()[2:]] == [["FR", "15.25"], ["UK", "120.00"]]
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("of", ["", " of functions"])
 def test_the_python_prints_what_it_says(of, tmp_path, monkeypatch, capsys):
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -87,6 +87,7 @@ def test_absorbing_everything_leaves_one_run(counts: list[int]) -> None:
         assert len(driven.spine.runs) == 1
 
 
+@pytest.mark.slow
 def test_runs_stay_logarithmic_and_merges_bounded() -> None:
     driven = Driven(SMALL)
     steps, size = 600, 2 * SMALL

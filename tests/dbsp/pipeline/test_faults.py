@@ -209,6 +209,7 @@ def test_no_call_escapes(run: Run, tmp_path: Path) -> None:
     assert len(calls.driver) > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [full_disk, interrupt])
 def test_a_step_disturbed_at_any_call(run: Run, tmp_path: Path, fault: Callable[[], None]) -> None:
     points = survey(run, tmp_path / "survey").points()
@@ -222,6 +223,7 @@ def test_a_step_disturbed_at_any_call(run: Run, tmp_path: Path, fault: Callable[
     assert fired > 0.9 * tried
 
 
+@pytest.mark.slow
 def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
     points = survey(run, tmp_path / "survey").points()
     killed = 0
@@ -257,6 +259,7 @@ PACKAGES = tuple(
 )
 
 
+@pytest.mark.slow
 def test_a_step_interrupted_at_any_line(run: Run, tmp_path: Path) -> None:
     """In the long profile: at any instruction, each time that it is come by."""
     disturbed = Disturbed(run, tmp_path / "survey")

@@ -168,6 +168,7 @@ def outcome(whole: Whole, root: Path, names: tuple[object, ...], verify: str = "
     return f"silently wrong: {', '.join(wrong)}" if wrong else "right"
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_silent(whole: Whole) -> None:
     work, found = whole.root.parent / "flipped", Counter[tuple[str, str]]()
     for path, byte, bit in flips(whole.root):
