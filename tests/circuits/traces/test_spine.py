@@ -9,7 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.traces.segments import Chunk
-from dbsp.circuits.traces.spine import FAN_IN, PIECE, PIECES, SMALL, Piece, Spine
+from dbsp.circuits.traces.spine import (
+    CREDIT,
+    END,
+    FAN_IN,
+    LOG_LIMIT,
+    PIECE,
+    PIECES,
+    SMALL,
+    Merge,
+    Piece,
+    Run,
+    Spine,
+)
 
 
 class Log:
@@ -136,3 +148,88 @@ def test_the_piece_ahead_is_the_next_one_due(counts: list[int]) -> None:
             first = begun.pop(piece.chunks, piece)
             assert (first.low, first.high) == (piece.low, piece.high)
         begun = {piece.chunks: piece for piece in driven.spine.ahead(0, driven.pieces)}
+
+
+def whole(name: str, rows: int, low: int, high: int) -> Chunk:
+    return Chunk(name, 0, 8 * rows, rows, low, high)
+
+
+def merging(*chunks: Chunk, pieces: int = 2) -> Spine:
+    """One run of these chunks, being merged in pieces that are all due."""
+    return Spine((Run(0, chunks),), (Merge((0,), pieces, credit=1 << 40),), 1)
+
+
+def test_a_chunk_that_ends_where_a_piece_begins_belongs_to_both() -> None:
+    half = 1 << 63
+    ends, opens = whole("ends", 3, 0, half), whole("opens", 3, half, half + 9)
+    _, (first, second) = merging(ends, opens).due(0)
+    assert (first.low, first.high, second.low, second.high) == (0, half, half, 1 << 64)
+    assert first.chunks == (ends,)  # a piece ends before its high
+    assert second.chunks == (ends, opens)
+    below = whole("below", 3, 0, half - 1)
+    _, (first, second) = merging(below, opens).due(0)
+    assert (first.chunks, second.chunks) == ((below,), (opens,))
+
+
+def test_credit_is_spent_on_the_pieces_that_are_due() -> None:
+    run = Run(0, (whole("a", 40, 0, END - 1),))
+    spine, pieces = Spine((run,), (Merge((0,), 4, credit=25),), 1).due(5)
+    assert [(piece.node, piece.merge, piece.low) for piece in pieces] == [(5, 0, 0), (5, 0, END // 4)]
+    assert spine.merges[0].credit == 5
+    done = Spine((run,), (Merge((0,), 4, (None, None, None), 1000),), 1)
+    assert [piece.low for piece in done.due(5)[1]] == [END * 3 // 4]
+    assert [piece.low for piece in done.ahead(5, [])] == [END * 3 // 4]
+    assert done.ahead(5, done.due(5)[1]) == []
+    # a piece of another node's, or of another merge, isn't one of this merge
+    assert done.ahead(6, done.due(5)[1]) != []
+    assert done.ahead(5, [Piece(5, 1, (), 0, END)]) != []
+
+
+def test_a_merge_replaces_its_runs_when_its_last_piece_is_done() -> None:
+    a, b, c = whole("a", 4, 0, 9), whole("b", 2, 0, 4), whole("c", 2, 5, 9)
+    other = Run(1, (whole("other", 1, 0, 0),))
+    begun = Spine((Run(0, (a,)), other), (Merge((0,), 2),), 2)
+    half = begun.finish(0, [b])
+    assert (half.runs, half.merges[0].done) == (begun.runs, (b,))
+    assert half.chunks() == [a, *other.chunks, b]
+    assert Spine.from_json(json.loads(json.dumps(half.to_json()))) == half
+    assert Spine.from_json(json.loads(json.dumps(begun.finish(0, [None]).to_json()))) == begun.finish(
+        0, [None]
+    )
+    assert half.finish(0, [c]) == Spine((other, Run(2, (b, c))), (), 3)
+    two = Spine(begun.runs, (*begun.merges, Merge((1,), 2), Merge((7,), 3)), 2)
+    assert [m.done for m in two.finish(1, [b]).merges] == [(), (b,), ()]
+    assert [m.done for m in two.finish(0, [b]).merges] == [(b,), (), ()]
+
+
+def test_runs_that_are_merged_stay_and_small_ones_are_absorbed() -> None:
+    runs = tuple(Run(i, (whole(f"{i}", rows, 0, 9),)) for i, rows in enumerate([3, 4, 5]))
+    spine = Spine(runs, (Merge((0,), 1),), 3)
+    assert spine.absorbable(5) == (runs[1],)
+    assert spine.without({0}) is spine
+    assert spine.without({0, 1}).runs == (runs[0], runs[2])
+    assert spine.insert([], (runs[1],)).runs == (runs[0], runs[2])
+    assert spine.insert([], ()) is spine
+    assert spine.insert([whole("x", 1, 0, 0)], ()).runs[-1].id == 3
+    assert spine.insert([whole("x", 1, 0, 0)], ()).next_id == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "classes"), [((63, 63, 63, 64), 2), ((16, 32, 48, 63), 1), ((15, 16, 16, 16), 2)]
+)
+def test_runs_of_one_class_are_merged(rows: tuple[int, ...], classes: int) -> None:
+    """Class c holds 4ᶜ·small ≤ rows < 4ᶜ⁺¹·small, all below the first."""
+    runs = tuple(Run(i, (whole(f"{i}", count, 0, 9),)) for i, count in enumerate(rows))
+    merges = Spine(runs, (), FAN_IN).schedule(7, 4, False).merges
+    assert merges == ((Merge((0, 1, 2, 3), 1, credit=CREDIT * 7 + SMALL),) if classes == 1 else ())
+
+
+def test_large_merges_are_in_pieces_and_long_logs_are_left() -> None:
+    def of(rows: int, is_log: bool) -> tuple[Merge, ...]:
+        runs = tuple(Run(i, (whole(f"{i}", rows, 0, 9),)) for i in range(FAN_IN))
+        return Spine(runs, (), FAN_IN).schedule(0, SMALL, is_log).merges
+
+    assert [merge.pieces for merge in of(PIECE, False)] == [FAN_IN]
+    assert [merge.pieces for merge in of(100 * PIECE, False)] == [PIECES]
+    assert [merge.pieces for merge in of(LOG_LIMIT - 1, True)] == [1]
+    assert of(LOG_LIMIT, True) == ()
