@@ -18,7 +18,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import child_arrays, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.sorting import sort_keys
-from dbsp.circuits.expressions.evaluate import evaluate
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.sql.plans.calls import SortOrder
 
 

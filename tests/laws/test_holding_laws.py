@@ -108,7 +108,7 @@ def measured(program: Program) -> list[dict[int, int]]:
     """Rows by node after half of the run and at its end."""
     random, found = Random(7), []
     with Pipeline(program, runner="inline") as pipeline:
-        object.__setattr__(pipeline._state, "small", ALWAYS)
+        object.__setattr__(pipeline._position.state, "small", ALWAYS)
         if "product" in program.circuit.sources:
             pipeline.upsert("product", [{"id": i, "place": "abc"[i], "price": i} for i in range(3)])
         for hour in range(1, 2 * HOURS + 1):
@@ -117,7 +117,7 @@ def measured(program: Program) -> list[dict[int, int]]:
                     pipeline.insert(table, rows)
             pipeline.step(START + timedelta(hours=hour))
             if hour % HOURS == 0:
-                found.append(dict(pipeline._state.rows()))
+                found.append(dict(pipeline._position.state.rows()))
     return found
 
 

@@ -93,8 +93,8 @@ def _register_from_unix(name: str, unit: int) -> None:
                 scaled = np.where(finite, n.values, 0.0).astype(np.float64) * unit
             inside = np.abs(scaled) < 2.0**63
             ends = np.where(scaled < 0, np.iinfo(np.int64).min, np.iinfo(np.int64).max)
-            micros = np.where(inside, np.where(inside, scaled, 0.0).astype(np.int64), ends)
-            return result(call, micros, n, valid=finite)
+            ended = np.where(inside, np.where(inside, scaled, 0.0).astype(np.int64), ends)
+            return result(call, ended, n, valid=finite)
         counts = n.values.astype(np.int64)
         bound = np.iinfo(np.int64).max // unit
         fits = (counts <= bound) & (counts >= -bound - (1 if unit == 1 else 0))
