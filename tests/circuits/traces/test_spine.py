@@ -176,6 +176,8 @@ def test_credit_is_spent_on_the_pieces_that_are_due() -> None:
     spine, pieces = Spine((run,), (Merge((0,), 4, credit=25),), 1).due(5)
     assert [(piece.node, piece.merge, piece.low) for piece in pieces] == [(5, 0, 0), (5, 0, END // 4)]
     assert spine.merges[0].credit == 5
+    one = Spine((Run(0, (whole("a", 1, 0, END - 1),)),), (Merge((0,), 4, credit=2),), 1)
+    assert len(one.due(5)[1]) == 2  # a piece costs a row at least
     done = Spine((run,), (Merge((0,), 4, (None, None, None), 1000),), 1)
     assert [piece.low for piece in done.due(5)[1]] == [END * 3 // 4]
     assert [piece.low for piece in done.ahead(5, [])] == [END * 3 // 4]
@@ -200,6 +202,8 @@ def test_a_merge_replaces_its_runs_when_its_last_piece_is_done() -> None:
     two = Spine(begun.runs, (*begun.merges, Merge((1,), 2), Merge((7,), 3)), 2)
     assert [m.done for m in two.finish(1, [b]).merges] == [(), (b,), ()]
     assert [m.done for m in two.finish(0, [b]).merges] == [(b,), (), ()]
+    assert [m.inputs for m in two.finish(0, [b, c]).merges] == [(1,), (7,)]
+    assert [m.inputs for m in two.finish(1, [b, c]).merges] == [(0,), (7,)]
 
 
 def test_runs_that_are_merged_stay_and_small_ones_are_absorbed() -> None:
