@@ -102,4 +102,4 @@ bench: environment
 	$(RUN) -m benchmarks.report
 
 clean:
-	rm -rf .venv build data .benchmarks .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse
+	rm -rf .venv .coverage build data .benchmarks .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse
