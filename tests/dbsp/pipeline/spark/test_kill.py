@@ -49,7 +49,7 @@ def test_a_killed_run_can_be_started_again(spark, shop, point):
 ORPHANED = """
 import os, signal, sys
 import dbsp
-from dbsp.lock import Lock
+from dbsp.state.lock import Lock
 from pathlib import Path
 from pyspark import SparkContext
 
