@@ -12,7 +12,6 @@ from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from dbsp.circuits.expressions.registry import Function, Value
-from dbsp.circuits.functions.library import find
 
 
 def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
@@ -37,6 +36,8 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
     assert isinstance(expression, Call), f"a lambda's parameter outside of its lambda: {expression}"
     if not rows.num_rows:  # constants fail only where there is a row to compute them for
         return pa.array([], expression.type)
+    from dbsp.circuits.functions.library import find  # noqa: PLC0415  half a second, where nothing is computed
+
     function = find(expression.function)
     assert function is not None, f"unregistered function {expression.function}: {expression}"
     if function.is_form:

@@ -21,6 +21,7 @@ from dbsp.circuits.errors import StateError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 from tests.effort import QUICK
 
@@ -217,7 +218,10 @@ def unread(root: Path) -> set[Path]:
     last = STEPS - 1
     needed = {"metadata", f"offsets/{last}", f"offsets/{last - 1}", *(f"sources/0/{n}" for n in range(STEPS))}
     spark = {path for path in files(root)["checkpoint"] if str(path.relative_to("checkpoint")) not in needed}
-    return {*spark, Path("commits", "last")}
+    store, _ = Store.read(root)
+    kept = {name for step in store.steps for name in store.commit_of(step).segments}
+    forgotten = {path for path in files(root)["segments"] if path.name not in kept}
+    return {*spark, *forgotten, Path("commits", "last")}
 
 
 def test_without_verification_flips_are_silent(whole: Whole) -> None:
