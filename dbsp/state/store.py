@@ -55,8 +55,8 @@ class Unsettled(StateError):
 class Store:
     """An open state directory. writable: holds the lock, and may commit.
 
-    durable: every commit is synced to disk; not for a directory that ends with the process. verify: see
-    `VERIFY`.
+    durable: every commit is synced to disk; not for a directory that ends with the process, a temporary one.
+    verify: see `VERIFY`.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Store:
         self.durable = durable
         self.retain = retain
         self._lock = lock
-        self._temporary = temporary
+        self.is_temporary = temporary
         self.segments = Segments(self.root / "segments", verify=verify != "never")
         self._sweep = Sweep(self.segments)
         self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
@@ -332,7 +332,7 @@ class Store:
         if lock is not None:
             try:
                 self._sweep.close()
-                if self._temporary:
+                if self.is_temporary:
                     rmtree(self.root, ignore_errors=True)
             finally:
                 lock.close()

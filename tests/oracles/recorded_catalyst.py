@@ -102,6 +102,8 @@ def _numbered(answer: Any) -> Any:
         walked = {name: walk(item) for name, item in value.items()}
         if isinstance(value.get("id"), int):
             walked["id"] = number(value["id"])
+        if "outputAttrIds" in value:
+            walked["outputAttrIds"] = [number(id_) for id_ in value["outputAttrIds"]]
         if "op" in value:
             walked["out"] = [[name, number(id_), *rest] for name, id_, *rest in value["out"]]
         return walked
