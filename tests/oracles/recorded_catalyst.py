@@ -87,16 +87,17 @@ def record(text: str, session: Any) -> Answers:
 
 
 def _numbered(answer: Any) -> Any:
-    """With the ids of columns counted from 0, and Java's objects without their addresses: both are others in
-    another JVM, or in the next query.
+    """With the ids of columns and the names that hold one counted from 0, and Java's objects without their
+    addresses: these are others in another JVM, or in the next query.
     """
-    numbers: dict[int, int] = {}
+    numbers: dict[int | str, int] = {}
 
     def walk(value: Any) -> Any:
         if isinstance(value, list):
             return [walk(item) for item in value]
         if isinstance(value, str):
-            return re.sub(r"^([\w.$]+)@[0-9a-f]+$", r"\1", value)
+            value = re.sub(r"^([\w.$]+)@[0-9a-f]+$", r"\1", value)
+            return re.sub(r"^(_common_expr_)\d+$", lambda name: f"{name[1]}{number(name[0])}", value)
         if not isinstance(value, dict):
             return value
         walked = {name: walk(item) for name, item in value.items()}
@@ -105,10 +106,10 @@ def _numbered(answer: Any) -> Any:
         if "outputAttrIds" in value:
             walked["outputAttrIds"] = [number(id_) for id_ in value["outputAttrIds"]]
         if "op" in value:
-            walked["out"] = [[name, number(id_), *rest] for name, id_, *rest in value["out"]]
+            walked["out"] = [[walk(name), number(id_), *rest] for name, id_, *rest in value["out"]]
         return walked
 
-    def number(id_: int) -> int:
+    def number(id_: int | str) -> int:
         return numbers.setdefault(id_, len(numbers))
 
     return walk(json.loads(json.dumps(answer)))
