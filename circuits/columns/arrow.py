@@ -63,25 +63,25 @@ def fixed_values(array: pa.Array) -> np.ndarray:
 
     decimal128: bytes, as `V16[n]`.
     """
-    kind = array.type.id
-    if kind == _BOOLEAN:
+    data_type = array.type.id
+    if data_type == _BOOLEAN:
         filled = pc.fill_null(array, False) if array.null_count else array
         return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
-    dtype = _DTYPES[kind]
+    dtype = _DTYPES[data_type]
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
         return np.zeros(len(array), dtype)
     return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
 
 
-def from_fixed_values(values: np.ndarray, kind: pa.DataType) -> pa.Array:
+def from_fixed_values(values: np.ndarray, data_type: pa.DataType) -> pa.Array:
     """The inverse of `fixed_values` where nothing is NULL, over the same memory. Not for booleans."""
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    return pa.Array.from_buffers(data_type, len(values), [None, pa.py_buffer(values)])
 
 
-def is_fixed(kind: pa.DataType) -> bool:
+def is_fixed(data_type: pa.DataType) -> bool:
     """True for the types of `fixed_values`."""
-    return kind.id in _DTYPES
+    return data_type.id in _DTYPES
 
 
 def child_arrays(array: pa.Array) -> list[pa.Array]:
@@ -93,24 +93,30 @@ def child_arrays(array: pa.Array) -> list[pa.Array]:
     return [array.values]
 
 
-def retyped(value: pa.Array | pa.Scalar, kind: pa.DataType) -> pa.Array | pa.Scalar:
-    """The value as one of `kind`. Fields of structs are those of the same place, whatever they are called."""
-    if value.type == kind:
+def retyped(value: pa.Array | pa.Scalar, data_type: pa.DataType) -> pa.Array | pa.Scalar:
+    """The value as one of `data_type`. Fields of structs are those of the same place, by whatever name."""
+    if value.type == data_type:
         return value
     if isinstance(value, pa.Scalar):
-        return retyped(pa.repeat(value, 1), kind)[0] if pt.is_nested(kind) else value.cast(kind)
-    if not pt.is_nested(kind) or pt.is_null(value.type):
-        return value.cast(kind)
+        return (
+            retyped(pa.repeat(value, 1), data_type)[0] if pt.is_nested(data_type) else value.cast(data_type)
+        )
+    if not pt.is_nested(data_type) or pt.is_null(value.type):
+        return value.cast(data_type)
     if value.offset:  # Arrow takes a mask, and child arrays, only where they start at 0
         value = pa.concat_arrays([value.slice(0, 0), value]) if len(value) else pa.array([], value.type)
     mask = pc.is_null(value) if value.null_count else None
-    if pt.is_struct(kind):
-        fields = [retyped(child, field.type) for child, field in zip(child_arrays(value), kind, strict=True)]
-        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=mask)
-    if pt.is_map(kind):
-        keys, items = retyped(value.keys, kind.key_type), retyped(value.items, kind.item_type)
-        return pa.MapArray.from_arrays(value.offsets, keys, items, kind, mask=mask)
-    return pa.ListArray.from_arrays(value.offsets, retyped(value.values, kind.value_type), kind, mask=mask)
+    if pt.is_struct(data_type):
+        fields = [
+            retyped(child, field.type) for child, field in zip(child_arrays(value), data_type, strict=True)
+        ]
+        return pa.StructArray.from_arrays(fields, fields=list(data_type), mask=mask)
+    if pt.is_map(data_type):
+        keys, items = retyped(value.keys, data_type.key_type), retyped(value.items, data_type.item_type)
+        return pa.MapArray.from_arrays(value.offsets, keys, items, data_type, mask=mask)
+    return pa.ListArray.from_arrays(
+        value.offsets, retyped(value.values, data_type.value_type), data_type, mask=mask
+    )
 
 
 def int64_array(values: np.ndarray) -> pa.Array:

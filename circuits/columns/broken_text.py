@@ -98,21 +98,21 @@ def _changed(value: Value, change: Callable[[bytes], str | bytes]) -> Value:
     """The strings changed, each distinct one once."""
     if isinstance(value, pa.Scalar):
         return _changed(pa.repeat(value, 1), change)[0]
-    kind = value.type
-    if pt.is_string(kind):
+    data_type = value.type
+    if pt.is_string(data_type):
         encoded = value.view(pa.binary()).dictionary_encode()
         made = [change(data) for data in encoded.dictionary.to_pylist()]
         texts = pa.array([m.encode() if isinstance(m, str) else m for m in made], pa.binary())
-        return texts.take(encoded.indices).view(kind)
-    if not pt.is_nested(kind):
+        return texts.take(encoded.indices).view(data_type)
+    if not pt.is_nested(data_type):
         return value
     if value.offset:
         value = pa.concat_arrays([value.slice(0, 0), value])
     mask = pa.array(~np.asarray(value.is_valid())) if value.null_count else None
-    if pt.is_struct(kind):
+    if pt.is_struct(data_type):
         fields = [_changed(child, change) for child in child_arrays(value)]
-        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=mask)
-    if pt.is_map(kind):
+        return pa.StructArray.from_arrays(fields, fields=list(data_type), mask=mask)
+    if pt.is_map(data_type):
         keys, items = _changed(value.keys, change), _changed(value.items, change)
-        return pa.MapArray.from_arrays(value.offsets, keys, items, kind, mask=mask)
-    return pa.ListArray.from_arrays(value.offsets, _changed(value.values, change), kind, mask=mask)
+        return pa.MapArray.from_arrays(value.offsets, keys, items, data_type, mask=mask)
+    return pa.ListArray.from_arrays(value.offsets, _changed(value.values, change), data_type, mask=mask)

@@ -62,7 +62,9 @@ def to_double(limbs: np.ndarray) -> np.ndarray:
     return np.asarray(high.astype(np.float64) * 4294967296.0 + low)
 
 
-def to_decimal(limbs: np.ndarray, kind: pa.Decimal128Type, valid: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+def to_decimal(
+    limbs: np.ndarray, data_type: pa.Decimal128Type, valid: np.ndarray
+) -> tuple[pa.Array, np.ndarray]:
     """(decimal128 array, fits bool[n]): unscaled values, NULL where not valid or not fitting."""
     padded = np.zeros((max(4, len(limbs)) + 1, limbs.shape[1]), dtype=np.int64)
     padded[: len(limbs)] = limbs
@@ -71,10 +73,10 @@ def to_decimal(limbs: np.ndarray, kind: pa.Decimal128Type, valid: np.ndarray) ->
     signed = normalize(np.where(negative, -size, size))
     halves[:, 0] = signed[0] | (signed[1] << _BITS)
     halves[:, 1] = signed[2] | (signed[3] << _BITS)
-    fits = _below_power_of_ten(size, kind.precision)
+    fits = _below_power_of_ten(size, data_type.precision)
     mask = ~(valid & fits)
     bitmap = pa.array(~mask).buffers()[1] if mask.any() else None
-    array = pa.Array.from_buffers(kind, len(halves), [bitmap, pa.py_buffer(halves)])
+    array = pa.Array.from_buffers(data_type, len(halves), [bitmap, pa.py_buffer(halves)])
     return array, fits
 
 

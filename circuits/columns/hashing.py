@@ -69,23 +69,28 @@ def _words(array: pa.Array) -> Hashes:
 
 
 def _valid_words(array: pa.Array) -> Hashes:
-    kind = array.type
-    if pt.is_integer(kind):
+    data_type = array.type
+    if pt.is_integer(data_type):
         return fixed_values(array).astype(np.int64, copy=False).view(np.uint64)
-    if pt.is_floating(kind):
+    if pt.is_floating(data_type):
         values = fixed_values(array).astype(np.float64)
         return np.where(np.isnan(values), _NAN, values.view(np.uint64))
-    if pt.is_decimal128(kind):
+    if pt.is_decimal128(data_type):
         halves = fixed_values(array).view(np.uint64).reshape(-1, 2)
         # the high half is the sign of most decimals: mix it before it meets the low half
         return _mix(halves[:, 1] + _MULTIPLIER) ^ halves[:, 0]
-    if pt.is_string(kind) or pt.is_binary(kind) or pt.is_large_string(kind) or pt.is_large_binary(kind):
+    if (
+        pt.is_string(data_type)
+        or pt.is_binary(data_type)
+        or pt.is_large_string(data_type)
+        or pt.is_large_binary(data_type)
+    ):
         return _hash_bytes(array)
-    if pt.is_struct(kind):
+    if pt.is_struct(data_type):
         return hash_rows(child_arrays(array), len(array))
-    if pt.is_list(kind) or pt.is_large_list(kind) or pt.is_map(kind):
+    if pt.is_list(data_type) or pt.is_large_list(data_type) or pt.is_map(data_type):
         return _hash_lists(array)
-    if pt.is_null(kind):
+    if pt.is_null(data_type):
         return np.full(len(array), _NULL)
     values = fixed_values(array)
     if values.dtype == np.bool_:

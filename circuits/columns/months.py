@@ -24,26 +24,26 @@ LEAST, MOST = -(2**31), 2**31 - 1
 _PARTS = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
 
 
-def holds_months(kind: pa.DataType) -> bool:
+def holds_months(data_type: pa.DataType) -> bool:
     """Whether the type, or one inside of it, is MONTHS."""
-    if pt.is_nested(kind):
-        return any(holds_months(kind.field(i).type) for i in range(kind.num_fields))
-    return bool(kind == MONTHS)
+    if pt.is_nested(data_type):
+        return any(holds_months(data_type.field(i).type) for i in range(data_type.num_fields))
+    return bool(data_type == MONTHS)
 
 
-def fitting(values: np.ndarray, kind: pa.DataType) -> np.ndarray:
+def fitting(values: np.ndarray, data_type: pa.DataType) -> np.ndarray:
     """bool[n]: whether 64-bit integers are of the type, as far as MONTHS has fewer bits."""
-    return (values >= LEAST) & (values <= MOST) if kind == MONTHS else np.ones(len(values), np.bool_)
+    return (values >= LEAST) & (values <= MOST) if data_type == MONTHS else np.ones(len(values), np.bool_)
 
 
-def for_calendar(kind: pa.DataType) -> pa.DataType:
+def for_calendar(data_type: pa.DataType) -> pa.DataType:
     """The type with CALENDAR for MONTHS."""
-    return _replaced(kind, CALENDAR)
+    return _replaced(data_type, CALENDAR)
 
 
-def as_integers(kind: pa.DataType) -> pa.DataType:
+def as_integers(data_type: pa.DataType) -> pa.DataType:
     """The type with int32 for MONTHS: what Spark is given, and gives, for want of an Arrow type."""
-    return _replaced(kind, pa.int32())
+    return _replaced(data_type, pa.int32())
 
 
 def to_calendar(array: pa.Array) -> pa.Array:
@@ -69,14 +69,14 @@ def batch_to_calendar(rows: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([to_calendar(c) for c in rows.columns], schema=pa.schema(fields))
 
 
-def _replaced(kind: pa.DataType, instead: pa.DataType) -> pa.DataType:
-    if not holds_months(kind):
-        return kind
-    if pt.is_struct(kind):
-        return pa.struct([field.with_type(_replaced(field.type, instead)) for field in kind])
-    if pt.is_map(kind):
-        return pa.map_(_replaced(kind.key_type, instead), _replaced(kind.item_type, instead))
-    return pa.list_(_replaced(kind.value_type, instead)) if pt.is_list(kind) else instead
+def _replaced(data_type: pa.DataType, instead: pa.DataType) -> pa.DataType:
+    if not holds_months(data_type):
+        return data_type
+    if pt.is_struct(data_type):
+        return pa.struct([field.with_type(_replaced(field.type, instead)) for field in data_type])
+    if pt.is_map(data_type):
+        return pa.map_(_replaced(data_type.key_type, instead), _replaced(data_type.item_type, instead))
+    return pa.list_(_replaced(data_type.value_type, instead)) if pt.is_list(data_type) else instead
 
 
 def _calendar(months: pa.Array) -> pa.Array:
@@ -100,15 +100,15 @@ def _months(given: pa.Array) -> pa.Array:
 
 def _rebuilt(array: pa.Array, target: pa.DataType, leaf: Callable[[pa.Array], pa.Array]) -> pa.Array:
     """The array as `target`, where the two differ in leaves of months only."""
-    kind = array.type
-    if pt.is_null(kind):
+    data_type = array.type
+    if pt.is_null(data_type):
         return pa.nulls(len(array), target)
-    if not pt.is_nested(kind):
-        return leaf(array) if MONTHS in (kind, target) else array
-    if not holds_months(kind) and not holds_months(target):
+    if not pt.is_nested(data_type):
+        return leaf(array) if MONTHS in (data_type, target) else array
+    if not holds_months(data_type) and not holds_months(target):
         return array
     null = pc.is_null(array) if array.null_count else None
-    if pt.is_struct(kind):
+    if pt.is_struct(data_type):
         pairs = zip(child_arrays(array), target, strict=True)
         fields = [_rebuilt(child, field.type, leaf) for child, field in pairs]
         return pa.StructArray.from_arrays(fields, fields=list(target), mask=null)
@@ -118,7 +118,7 @@ def _rebuilt(array: pa.Array, target: pa.DataType, leaf: Callable[[pa.Array], pa
     within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     compact = elements.take(pa.array(starts[owner] + within))
     offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
-    if pt.is_map(kind):
+    if pt.is_map(data_type):
         key, item = child_arrays(compact)
         made = (_rebuilt(key, target.key_type, leaf), _rebuilt(item, target.item_type, leaf))
         return pa.MapArray.from_arrays(offsets, *made, type=target, mask=null)

@@ -27,17 +27,17 @@ def order_code(array: pa.Array) -> np.ndarray:
     2²⁰ µs from 1901 to 2038, strings and bytes by their first four bytes. Types without `has_order_code`
     share one.
     """
-    kind = array.type
-    if pt.is_string(kind) or pt.is_binary(kind):
+    data_type = array.type
+    if pt.is_string(data_type) or pt.is_binary(data_type):
         return _prefix_code(array)
-    if pt.is_boolean(kind):
+    if pt.is_boolean(data_type):
         return fixed_values(array).astype(np.uint32)
-    if pt.is_timestamp(kind) or pt.is_duration(kind):
+    if pt.is_timestamp(data_type) or pt.is_duration(data_type):
         seconds = np.clip(fixed_values(array) >> np.int64(20), -(1 << 31), (1 << 31) - 1)
         return np.asarray((seconds + (1 << 31)).astype(np.uint32))
-    if pt.is_decimal(kind):
+    if pt.is_decimal(data_type):
         values = np.asarray(pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False))
-    elif pt.is_floating(kind) or pt.is_integer(kind) or pt.is_temporal(kind):
+    elif pt.is_floating(data_type) or pt.is_integer(data_type) or pt.is_temporal(data_type):
         values = fixed_values(array).astype(np.float64)
     else:
         return np.zeros(len(array), dtype=np.uint32)
@@ -48,9 +48,14 @@ def order_code(array: pa.Array) -> np.ndarray:
     return np.where(np.isnan(singles), np.uint32(0xFFFFFFFF), code)
 
 
-def has_order_code(kind: pa.DataType) -> bool:
+def has_order_code(data_type: pa.DataType) -> bool:
     """Whether `order_code` tells values of the type apart."""
-    return bool(has_order_bits(kind) or pt.is_decimal(kind) or pt.is_string(kind) or pt.is_binary(kind))
+    return bool(
+        has_order_bits(data_type)
+        or pt.is_decimal(data_type)
+        or pt.is_string(data_type)
+        or pt.is_binary(data_type)
+    )
 
 
 def _prefix_code(array: pa.Array) -> np.ndarray:
@@ -63,14 +68,14 @@ def _prefix_code(array: pa.Array) -> np.ndarray:
     return code
 
 
-def has_order_bits(kind: pa.DataType) -> bool:
+def has_order_bits(data_type: pa.DataType) -> bool:
     """Whether `order_bits` covers the type."""
     return bool(
-        pt.is_signed_integer(kind)
-        or pt.is_float32(kind)
-        or pt.is_float64(kind)
-        or pt.is_boolean(kind)
-        or pt.is_temporal(kind)
+        pt.is_signed_integer(data_type)
+        or pt.is_float32(data_type)
+        or pt.is_float64(data_type)
+        or pt.is_boolean(data_type)
+        or pt.is_temporal(data_type)
     )
 
 
@@ -98,15 +103,15 @@ def order_steps(array: pa.Array) -> np.ndarray:
     return np.asarray(np.clip(bits, -_HALF, _HALF - 1) + _HALF).view(np.uint64)
 
 
-def from_order_bits(code: np.ndarray, valid: np.ndarray, kind: pa.DataType) -> pa.Array:
+def from_order_bits(code: np.ndarray, valid: np.ndarray, data_type: pa.DataType) -> pa.Array:
     """The values of `order_bits`, NULL where not valid."""
     nulls = None if valid.all() else ~valid
-    if pt.is_floating(kind):
+    if pt.is_floating(data_type):
         bits = np.where(code < 0, code ^ np.int64(0x7FFFFFFFFFFFFFFF), code)
         values = np.where(code == 0x7FFFFFFFFFFFFFFF, np.nan, bits.view(np.float64))
-        return pa.array(values, mask=nulls).cast(kind, safe=False)
-    if pt.is_boolean(kind):
+        return pa.array(values, mask=nulls).cast(data_type, safe=False)
+    if pt.is_boolean(data_type):
         return pa.array(code != 0, mask=nulls)
-    width = kind.bit_width
+    width = data_type.bit_width
     narrow = pa.array(code.astype(f"int{width}"), mask=nulls)
-    return narrow if pt.is_integer(kind) else narrow.view(kind)
+    return narrow if pt.is_integer(data_type) else narrow.view(data_type)

@@ -142,21 +142,21 @@ def _settled(
 
 
 def _value_keys(array: pa.Array, exact: bool) -> list[np.ndarray]:
-    kind = array.type
-    if has_order_bits(kind):
+    data_type = array.type
+    if has_order_bits(data_type):
         keys = [order_bits(array)]
-        if exact and pt.is_floating(kind):
+        if exact and pt.is_floating(data_type):
             values = fixed_values(array)
             keys.append((~(np.signbit(values) & ~np.isnan(values))).astype(np.int64))
         return keys
-    if pt.is_decimal128(kind):
+    if pt.is_decimal128(data_type):
         halves = fixed_values(array).view(np.int64).reshape(-1, 2)
         return [halves[:, 1], halves[:, 0] ^ np.int64(-(1 << 63))]
-    if pt.is_struct(kind):
+    if pt.is_struct(data_type):
         return [key for child in child_arrays(array) for key in sort_keys(child, exact=exact)]
-    if pt.is_list(kind) or pt.is_large_list(kind) or pt.is_map(kind):
+    if pt.is_list(data_type) or pt.is_large_list(data_type) or pt.is_map(data_type):
         return [_list_ranks(array, exact)]
-    if pt.is_null(kind):
+    if pt.is_null(data_type):
         return []
     return [_ranks_of_distinct(array)]
 

@@ -192,12 +192,12 @@ def _casts_in_order(call: Call) -> bool:
     return bool(pt.is_timestamp(source) and pt.is_integer(target) and target.bit_width == 64)
 
 
-def _has_zone(kind: pa.DataType) -> bool:
-    return bool(pt.is_timestamp(kind) and kind.tz is not None)
+def _has_zone(data_type: pa.DataType) -> bool:
+    return bool(pt.is_timestamp(data_type) and data_type.tz is not None)
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
+def _is_number(data_type: pa.DataType) -> bool:
+    return bool(pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_decimal(data_type))
 
 
 def is_fixed_zone(call: Call) -> bool:

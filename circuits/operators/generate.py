@@ -60,8 +60,8 @@ class Generate(RowWise):
         nothing = lengths[owner] == 0
         columns = take(delta.rows.select(list(self.kept)), owner).columns if self.kept else []
         if self.position:
-            kind = self.output.field(len(self.kept)).type
-            columns.append(pa.array(within, kind, mask=nothing))
+            data_type = self.output.field(len(self.kept)).type
+            columns.append(pa.array(within, data_type, mask=nothing))
         at = starts[owner] + within
         indices = pa.array(at, mask=nothing) if nothing.any() else int64_array(at)
         picked = elements.take(indices)

@@ -21,7 +21,7 @@ from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import Waterlines, later
 from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -105,7 +105,7 @@ class Operator(ABC):
         raise NotImplementedError(type(self).__name__)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Value:
         """Like `step`, for an operator with a trace: `before` is the trace up to the last step.
 

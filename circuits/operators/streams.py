@@ -20,7 +20,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch, batches_of
+from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -52,7 +52,7 @@ class Integrate(Unchanged, Keeper):
         return Layout(inputs[0], self.placed_by, self.order, *accumulators, self.nulls_greatest)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         return Integral(layout, before, Batch.build(layout, delta_of(inputs[0]), context.seed))
 
@@ -84,7 +84,7 @@ class Delay(Unchanged, Keeper):
         return None
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Remembered:
         last = Batch.merge(layout, batches_of(before))
         change = delta_of(inputs[0]) - last.zset
@@ -115,7 +115,7 @@ class Differentiate(Unchanged, Keeper):
         return whole_rows(inputs[0])
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         change = delta_of(inputs[0]) - Batch.merge(layout, batches_of(before)).zset
         return Integral(layout, before, Batch.build(layout, change, context.seed))

@@ -45,8 +45,8 @@ class Recent:
     due: int
 
     @staticmethod
-    def empty(percentile: Percentile, kind: pa.DataType) -> Recent:
-        return Recent(pa.array([], kind), percentile.over)
+    def empty(percentile: Percentile, data_type: pa.DataType) -> Recent:
+        return Recent(pa.array([], data_type), percentile.over)
 
     def after(self, arrived: pa.Array, percentile: Percentile) -> tuple[Recent, pa.Scalar | None]:
         """(what is recent after values that arrived in this order, the greatest candidate among them)."""
@@ -61,17 +61,20 @@ class Recent:
         return Recent(recent, due), _greatest(values, ends, percentile)
 
     def to_json(self) -> list[object]:
-        kind = self.values.type
-        if pt.is_decimal(kind):
+        data_type = self.values.type
+        if pt.is_decimal(data_type):
             return [self.due, *map(str, self.values.to_pylist())]
-        plain = pt.is_floating(kind) or pt.is_integer(kind)
-        return [self.due, *(self.values if plain else self.values.view(f"int{kind.bit_width}")).to_pylist()]
+        plain = pt.is_floating(data_type) or pt.is_integer(data_type)
+        return [
+            self.due,
+            *(self.values if plain else self.values.view(f"int{data_type.bit_width}")).to_pylist(),
+        ]
 
     @staticmethod
-    def from_json(value: list, kind: pa.DataType) -> Recent:  # type: ignore[type-arg]
+    def from_json(value: list, data_type: pa.DataType) -> Recent:  # type: ignore[type-arg]
         due, *values = value
-        read = [Decimal(v) for v in values] if pt.is_decimal(kind) else values
-        return Recent(pa.array(read, kind), due)
+        read = [Decimal(v) for v in values] if pt.is_decimal(data_type) else values
+        return Recent(pa.array(read, data_type), due)
 
 
 def from_json(value: Mapping[str, list], types: Mapping[str, pa.DataType]) -> dict[str, Recent]:  # type: ignore[type-arg]

@@ -74,25 +74,25 @@ CLOCK = Lateness("clock", -1, pa.timestamp("us", "UTC"), 0)
 
 def shift(value: pa.Scalar, amount: Amount) -> pa.Scalar:
     """value + amount; the nearest value there is where that is out of range."""
-    kind = value.type
-    if pt.is_floating(kind):
-        return _rounded(value.as_py() + float(amount), amount, kind)
-    if pt.is_decimal(kind):
-        nines = Decimal(10**kind.precision - 1).scaleb(-kind.scale, EXACT)
-        return pa.scalar(max(-nines, min(nines, EXACT.add(value.as_py(), Decimal(str(amount))))), kind)
-    width = kind.bit_width
+    data_type = value.type
+    if pt.is_floating(data_type):
+        return _rounded(value.as_py() + float(amount), amount, data_type)
+    if pt.is_decimal(data_type):
+        nines = Decimal(10**data_type.precision - 1).scaleb(-data_type.scale, EXACT)
+        return pa.scalar(max(-nines, min(nines, EXACT.add(value.as_py(), Decimal(str(amount))))), data_type)
+    width = data_type.bit_width
     least, most = -(1 << (width - 1)), (1 << (width - 1)) - 1
-    return pa.scalar(max(least, min(most, _number(value) + int(amount))), kind)
+    return pa.scalar(max(least, min(most, _number(value) + int(amount))), data_type)
 
 
-def _rounded(exact: float, amount: Amount, kind: pa.DataType) -> pa.Scalar:
+def _rounded(exact: float, amount: Amount, data_type: pa.DataType) -> pa.Scalar:
     """A FLOAT away from the value that was shifted: nobody is late, or too far ahead, by rounding alone."""
-    if not pt.is_float32(kind):
-        return pa.scalar(exact, kind)
+    if not pt.is_float32(data_type):
+        return pa.scalar(exact, data_type)
     nearest = np.float32(exact)
     beyond = float(nearest) > exact if amount < 0 else float(nearest) < exact
     return pa.scalar(
-        np.nextafter(nearest, np.float32(-np.inf if amount < 0 else np.inf)) if beyond else nearest, kind
+        np.nextafter(nearest, np.float32(-np.inf if amount < 0 else np.inf)) if beyond else nearest, data_type
     )
 
 

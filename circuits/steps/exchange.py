@@ -17,7 +17,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.operators.operator import Value, delta_of
 from dbsp.circuits.operators.streams import Broadcast, Exchange, Remembered
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
@@ -36,7 +36,7 @@ def received_nodes(circuit: Circuit, level: int) -> list[int]:
     ]
 
 
-def receive(circuit: Circuit, i: int, messages: list[bytes], before: tuple[Stretch, ...]) -> Value:
+def receive(circuit: Circuit, i: int, messages: list[bytes], before: tuple[SortedRun, ...]) -> Value:
     """Node i's value from its messages: a delta, or a trace with the delta that was sent."""
     layout = circuit.layouts.get(i)
     schema = layout.stored_schema if layout is not None else _wire_schema(circuit, i)

@@ -18,15 +18,15 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.clock.forecast import first_change, first_drop, halved
 from dbsp.circuits.operators.clock.temporal_filter import Ahead
-from dbsp.circuits.operators.clock.timed_projection import Phases, reading
-from dbsp.circuits.operators.emission.timers import Agenda
+from dbsp.circuits.operators.clock.timed_projection import TimedProjection, reading
+from dbsp.circuits.operators.emission.timers import Timers
 from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.segments import Segments
-from dbsp.circuits.traces.sorted_run import Stretch, stretches
+from dbsp.circuits.traces.sorted_run import SortedRun, sorted_runs
 from dbsp.circuits.traces.timeline import earliest, passed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,23 +45,23 @@ def next_due(circuit: Circuit, state: State, segments: Segments) -> datetime | N
 
 
 def _moments(circuit: Circuit, state: State, segments: Segments, now: int) -> Iterator[int | None]:
-    def trace(i: int) -> tuple[Layout, list[Stretch]]:
+    def trace(i: int) -> tuple[Layout, list[SortedRun]]:
         layout = circuit.layouts[i]
         chunks = [chunk for run in state.spines[i].runs for chunk in run.chunks]
-        return layout, list(stretches(open_chunk(circuit, i, chunk, segments) for chunk in chunks))
+        return layout, list(sorted_runs(open_chunk(circuit, i, chunk, segments) for chunk in chunks))
 
     for i, node in enumerate(circuit.nodes):
         operator = node.operator
-        if isinstance(operator, Phases):
+        if isinstance(operator, TimedProjection):
             yield from _of_phases(node, operator, trace, now)
         elif (isinstance(operator, Ahead) and not operator.silent) or (
-            isinstance(operator, Agenda) and operator.watches_clock
+            isinstance(operator, Timers) and operator.watches_clock
         ):
             yield _first_passed(*trace(i), _readings_of(operator), operator.at_once, now, now + _FAR)
 
 
 def _of_phases(
-    node: Node, operator: Phases, trace: Callable[[int], tuple[Layout, list[Stretch]]], now: int
+    node: Node, operator: TimedProjection, trace: Callable[[int], tuple[Layout, list[SortedRun]]], now: int
 ) -> Iterator[int | None]:
     for i, crossing in zip(node.inputs[1:], operator.crossings, strict=False):
         if crossing.turns and (held := trace(i))[1]:
@@ -78,12 +78,12 @@ def _at(clock: int) -> dict[str, pa.Scalar]:
     return {CLOCK.name: pa.scalar(clock, CLOCK.type)}
 
 
-def _readings_of(operator: Agenda | Ahead) -> Reading:
+def _readings_of(operator: Timers | Ahead) -> Reading:
     return lambda clock: operator.reading(_at(clock))
 
 
 def _first_passed(
-    layout: Layout, trace: list[Stretch], readings: Reading, at_once: bool, now: int, last: int
+    layout: Layout, trace: list[SortedRun], readings: Reading, at_once: bool, now: int, last: int
 ) -> int | None:
     """The first clock after `now`, up to `last`, at which a row is passed; readings don't fall until then."""
     at = earliest(layout, trace, readings(now), at_once)

@@ -23,7 +23,7 @@ from dbsp.circuits.operators.operator import Context, Value, delta_of
 from dbsp.circuits.operators.recursion import Earliest, FixedPoint, Loop, Recurrence, iterations, later_by_one
 from dbsp.circuits.steps.cancelling import run_cancelling
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 
@@ -33,7 +33,7 @@ def run_loop(
     loop: Loop,
     context: Context,
     values: Mapping[int, Value],
-    before: Callable[[int], tuple[Stretch, ...]],
+    before: Callable[[int], tuple[SortedRun, ...]],
 ) -> dict[int, Value]:
     """The values of the loop's nodes after the step; of a trace, with all that the step adds to it.
 
@@ -74,7 +74,7 @@ class _Waiting:
 class _Trace:
     """A trace of the loop while the step grows it. stored: up to the last step."""
 
-    def __init__(self, layout: Layout, stored: tuple[Stretch, ...]) -> None:
+    def __init__(self, layout: Layout, stored: tuple[SortedRun, ...]) -> None:
         self.layout, self.stored = layout, stored
         self.nothing = Batch.empty(layout)
         self.added: list[Batch] = []
@@ -100,7 +100,7 @@ class _Nested:
         loop: Loop,
         context: Context,
         values: Mapping[int, Value],
-        before: Callable[[int], tuple[Stretch, ...]],
+        before: Callable[[int], tuple[SortedRun, ...]],
     ) -> None:
         self.circuit, self.loop, self.context = circuit, loop, context
         self.body = [(i, circuit.nodes[i]) for i in loop.body]

@@ -27,7 +27,7 @@ from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.segments import Chunk, Segments
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
@@ -165,10 +165,10 @@ class _Run:
         self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)
         return delta
 
-    def _before(self, i: int) -> tuple[Stretch, ...]:
+    def _before(self, i: int) -> tuple[SortedRun, ...]:
         """The live runs of node i's trace."""
         runs = self.step.state.spines[i].runs
-        return tuple(stretch for run in runs for stretch in self.writing.open(i, run))
+        return tuple(sorted_run for run in runs for sorted_run in self.writing.open(i, run))
 
     def _write(self, level: int) -> None:
         """Add this level's deltas to traces, logs and the changes of views."""

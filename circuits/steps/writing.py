@@ -19,7 +19,7 @@ from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.segments import Chunk, Segments, SegmentWriter
-from dbsp.circuits.traces.sorted_run import Stretch, batches_of, stretches
+from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
 from dbsp.circuits.traces.zset import ZSet
 
@@ -81,12 +81,12 @@ class Writing:
                 self.result.unreachable[i] = set(runs)
                 self._count_collected(i, sum(runs.values()))
 
-    def open(self, i: int, run: Run) -> tuple[Stretch, ...]:
+    def open(self, i: int, run: Run) -> tuple[SortedRun, ...]:
         """A run's batches, cut to the task's partition; kept from one step to the next."""
         low, high = self._bounds_of(i)
-        return self.segments.kept(run.chunks, (low, high), lambda: self._stretches(i, run, low, high))
+        return self.segments.kept(run.chunks, (low, high), lambda: self._sorted_runs(i, run, low, high))
 
-    def _stretches(self, i: int, run: Run, low: int, high: int) -> tuple[Stretch, ...]:
+    def _sorted_runs(self, i: int, run: Run, low: int, high: int) -> tuple[SortedRun, ...]:
         layout = self.circuit.stored(i)
         # a slot of a timeline is finer than a partition, so a sort key alone doesn't say whose a row is
         slack = (1 << 56) - 1 if layout.timeline else 0
@@ -96,7 +96,7 @@ class Writing:
                 batch = open_chunk(self.circuit, i, chunk, self.segments)
                 inside = low <= chunk.low and chunk.high < high and not slack
                 batches += [batch] if inside else batch.of_partition(layout, low, high, self.circuit.seed)
-        return tuple(stretches(batches))
+        return tuple(sorted_runs(batches))
 
     def _bounds_of(self, i: int) -> tuple[int, int]:
         """The sort keys of a trace that are the task's: low <= key < high."""

@@ -4,11 +4,12 @@
 
 The rows of a key lie side by side, sorted by the code of one column. So those within bounds are a range of
 sort keys. Codes are approximate: the range may have more rows than meet the condition, and never fewer. A row
-within whose own two bounds a value must lie is found by its span (`spans.py`).
+within whose own two bounds a value must lie is found by an `IntervalBand`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -21,40 +22,90 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch
-from dbsp.circuits.traces.sorted_run import Stretch
-from dbsp.circuits.traces.spans import Span, span_ranges
-from dbsp.circuits.traces.trace import Integral, expand_ranges
+from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.trace import Integral
+
+Ranges = tuple[np.ndarray, np.ndarray, np.ndarray]  # (row, start, stop)
+
+
+class Band(ABC):
+    """Over a trace that is ordered by `column`, for rows of the other side."""
+
+    column: int
+    is_closed: bool  # bounded on both sides
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[Expression, ...]:
+        """All that is computed of the other side's row; with a NULL among them it meets nothing."""
+
+    @abstractmethod
+    def orders(self, data_type: pa.DataType) -> bool:
+        """Whether a trace that is ordered by a column of that type can be searched."""
+
+    @abstractmethod
+    def matches(self, batch: Batch, run: SortedRun) -> Ranges:
+        """(i, start, stop): ranges of positions in the run, of the rows that row i of the batch may meet."""
+
+    @abstractmethod
+    def near(self, trace: Integral, batch: Batch) -> Iterator[Batch]:
+        """The batches of the trace, up to the last step, with all that some row may meet."""
+
+
+def matches(batch: Batch, band: Band | None, run: SortedRun) -> Ranges:
+    """`Band.matches`; without a band, of all rows of the key."""
+    if band is not None:
+        return band.matches(batch, run)
+    start, stop = run.ranges(*_of_key(batch))
+    return np.arange(len(start)), start, stop
+
+
+def near(trace: Integral, batch: Batch, band: Band | None) -> Iterator[Batch]:
+    """`Band.near`; without a band, with all rows of the keys."""
+    return trace.near(*_of_key(batch)) if band is None else band.near(trace, batch)
+
+
+def _of_key(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Per row the least and the greatest sort key of what has its key.
+
+    The batch is placed by the columns that are equal on both sides.
+    """
+    return batch.keys & HIGH, batch.keys | LOW
 
 
 @dataclass(frozen=True)
-class Band:
-    """column: by which the trace is ordered. lower, upper: what it must not be below, or above, for a row of
-    the other side, over that side's columns; a row with a NULL among them meets nothing.
-    """
+class ValueBand(Band):
+    """lower, upper: what the column must not be below, or above, over the other side's columns."""
 
     column: int
     lower: tuple[Expression, ...]
     upper: tuple[Expression, ...]
 
     @property
-    def is_closed(self) -> bool:
-        """Bounded on both sides."""
+    def is_closed(self) -> bool:  # type: ignore[override]
         return bool(self.lower and self.upper)
 
+    @property
+    def bounds(self) -> tuple[Expression, ...]:
+        return *self.lower, *self.upper
 
-def reach(batch: Batch, band: Band | None) -> tuple[np.ndarray, np.ndarray]:
-    """Per row of a batch the least and the greatest sort key of what it can meet in the other side's trace.
+    def orders(self, data_type: pa.DataType) -> bool:
+        return all(bound.type == data_type for bound in self.bounds)
 
-    The batch is placed by the columns that are equal on both sides. band: of the other side's trace; None:
-    all rows of the key. An empty range is (1, 0).
-    """
-    least, greatest = batch.keys & HIGH, batch.keys | LOW
-    if band is None:
-        return least, greatest
-    low, below = _codes(band.lower, batch.rows, np.maximum, np.uint64(0))
-    high, above = _codes(band.upper, batch.rows, np.minimum, LOW)
-    some = below & above & (low <= high)
-    return np.where(some, least | low, np.uint64(1)), np.where(some, least | high, np.uint64(0))
+    def matches(self, batch: Batch, run: SortedRun) -> Ranges:
+        start, stop = run.ranges(*self._reach(batch))
+        return np.arange(len(start)), start, stop
+
+    def near(self, trace: Integral, batch: Batch) -> Iterator[Batch]:
+        return trace.near(*self._reach(batch))
+
+    def _reach(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """Per row the least and the greatest sort key of what it can meet; an empty range is (1, 0)."""
+        least = batch.keys & HIGH
+        low, below = _codes(self.lower, batch.rows, np.maximum, np.uint64(0))
+        high, above = _codes(self.upper, batch.rows, np.minimum, LOW)
+        some = below & above & (low <= high)
+        return np.where(some, least | low, np.uint64(1)), np.where(some, least | high, np.uint64(0))
 
 
 def _codes(
@@ -71,28 +122,3 @@ def _codes(
         codes = nearer(codes, order_code(values).astype(np.uint64))
         known &= validity(values)
     return codes, known
-
-
-def matches(
-    batch: Batch, band: Band | Span | None, stretch: Stretch
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(i, start, stop): ranges of positions in the stretch, of the other side's rows, that row i may meet."""
-    if isinstance(band, Span):
-        return span_ranges(batch, band, stretch)
-    start, stop = stretch.ranges(*reach(batch, band))
-    return np.arange(len(start)), start, stop
-
-
-def near(trace: Integral, batch: Batch, band: Band | Span | None) -> Iterator[Batch]:
-    """The batches of the other side's trace, up to the last step, with all that some row may meet."""
-    if not isinstance(band, Span):
-        yield from trace.near(*reach(batch, band))
-        return
-    for stretch in trace.before:
-        if len(stretch.batches) == 1 or len(batch) >= len(stretch):
-            yield from stretch.batches
-            continue
-        _, start, stop = span_ranges(batch, band, stretch)
-        there = np.unique(expand_ranges(start, stop)[1])
-        if len(there):
-            yield stretch.take(there)

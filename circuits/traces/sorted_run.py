@@ -1,4 +1,4 @@
-"""Stretches: batches that are sorted end to end, searched and read as if they were one.
+"""Runs: batches that are sorted end to end, searched and read as if they were one.
 
 A merge is written piece by piece and a step of several tasks partition by partition, so that a run of a
 spine is many batches, of ascending and disjoint ranges of the sort key. Asking each of them for every key
@@ -18,12 +18,12 @@ from dbsp.circuits.columns.arrow import from_fixed_values, int64_array, take
 from dbsp.circuits.traces.batch import Batch
 
 
-def batches_of(runs: Iterable[Stretch]) -> list[Batch]:
+def batches_of(runs: Iterable[SortedRun]) -> list[Batch]:
     """All batches of some runs."""
     return [batch for run in runs for batch in run.batches]
 
 
-class Stretch:
+class SortedRun:
     """batches: not empty, the greatest sort key of each below the least of the next."""
 
     def __init__(self, batches: Sequence[Batch]) -> None:
@@ -107,18 +107,18 @@ class Stretch:
 _NO_KEYS = np.zeros(0, dtype=np.uint64)
 
 
-def stretches(batches: Iterable[Batch]) -> Iterator[Stretch]:
-    """The batches in their order, as few stretches as that allows."""
+def sorted_runs(batches: Iterable[Batch]) -> Iterator[SortedRun]:
+    """The batches in their order, as few sorted_runs as that allows."""
     group: list[Batch] = []
     for batch in batches:
         if not len(batch):
             continue
         if group and group[-1].last >= batch.first:
-            yield Stretch(group)
+            yield SortedRun(group)
             group = []
         group.append(batch)
     if group:
-        yield Stretch(group)
+        yield SortedRun(group)
 
 
 def _ascending(values: np.ndarray) -> bool:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.order_codes import order_steps
 from dbsp.circuits.traces.batch import SLOTS, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import expand_ranges
 from dbsp.circuits.traces.zset import ZSet
 
@@ -34,7 +34,7 @@ def passed(at: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarr
 
 def due(
     layout: Layout,
-    before: Iterable[Stretch],
+    before: Iterable[SortedRun],
     earlier: pa.Scalar | None,
     now: pa.Scalar | None,
     at_once: bool,
@@ -45,26 +45,26 @@ def due(
     assert layout.timeline and layout.order is not None
     to = _SLOTS | order_steps(pa.array([now], now.type))
     since = _SLOTS if earlier is None else _SLOTS | order_steps(pa.array([earlier], earlier.type))
-    for stretch in before:
-        _, there = expand_ranges(*stretch.ranges(since, to))
+    for run in before:
+        _, there = expand_ranges(*run.ranges(since, to))
         if len(there):
-            found = stretch.take(there)
+            found = run.take(there)
             at = found.rows.column(layout.order)
             yield found.zset.take(np.flatnonzero(passed(at, now, at_once) & ~passed(at, earlier, at_once)))
 
 
 def earliest(
-    layout: Layout, trace: Iterable[Stretch], now: pa.Scalar | None, at_once: bool
+    layout: Layout, trace: Iterable[SortedRun], now: pa.Scalar | None, at_once: bool
 ) -> pa.Scalar | None:
     """The least instant that `now` doesn't pass; None: there is no such row."""
     assert layout.timeline and layout.order is not None
     code = np.zeros(1, np.uint64) if now is None else order_steps(pa.array([now], now.type))
     found = []
-    for stretch in trace:
+    for run in trace:
         # all rows of that code, and in each slot the first beyond it
-        start, stop = stretch.ranges(_SLOTS | code, _SLOTS | code)
-        there = np.unique(np.concatenate([expand_ranges(start, stop)[1], stop[stop < len(stretch)]]))
-        at = stretch.take(there).rows.column(layout.order)
+        start, stop = run.ranges(_SLOTS | code, _SLOTS | code)
+        there = np.unique(np.concatenate([expand_ranges(start, stop)[1], stop[stop < len(run)]]))
+        at = run.take(there).rows.column(layout.order)
         found.append(at.filter(pa.array(~passed(at, now, at_once))))
     least = pc.min(pa.chunked_array(found)) if found else None
     return least if least is not None and least.is_valid else None

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 
 
@@ -25,7 +25,7 @@ class Integral:
     """before: runs whose sum is the integral up to the last step; delta: this step's batch."""
 
     layout: Layout
-    before: tuple[Stretch, ...]
+    before: tuple[SortedRun, ...]
     delta: Batch
 
     @property
@@ -34,7 +34,7 @@ class Integral:
         return self.delta.zset
 
     @property
-    def after(self) -> tuple[Stretch, ...]:
+    def after(self) -> tuple[SortedRun, ...]:
         """Runs whose sum is the integral of this step."""
         return (*self.before, *as_runs(self.delta))
 
@@ -62,28 +62,28 @@ class Integral:
         least, greatest = disjoint(least, greatest)
         if not len(least):
             return
-        for stretch in self.before:
-            if len(stretch.batches) == 1 or len(least) >= len(stretch):
-                yield from stretch.batches
+        for run in self.before:
+            if len(run.batches) == 1 or len(least) >= len(run):
+                yield from run.batches
                 continue
-            _, there = expand_ranges(*stretch.ranges(least, greatest))
+            _, there = expand_ranges(*run.ranges(least, greatest))
             if len(there):
-                yield stretch.take(there)
+                yield run.take(there)
 
     def within(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, ZSet]:
         """(sort keys, rows) of `before` with least[i] <= sort key <= greatest[i] for some i, run by run."""
         least, greatest = disjoint(least, greatest)
         found = []
-        for stretch in self.before:
-            _, there = expand_ranges(*stretch.ranges(least, greatest))
+        for run in self.before:
+            _, there = expand_ranges(*run.ranges(least, greatest))
             if len(there):
-                found.append(stretch.take(there))
+                found.append(run.take(there))
         keys = np.concatenate([np.zeros(0, dtype=np.uint64), *(batch.keys for batch in found)])
         return keys, ZSet.sum(self.layout.schema, [batch.zset for batch in found])
 
 
 def find_in(
-    runs: Sequence[Stretch],
+    runs: Sequence[SortedRun],
     columns: list[pa.Array],
     keys: np.ndarray,
     identity: tuple[int, ...],
@@ -96,23 +96,23 @@ def find_in(
     """
     greatest = keys if whole_key else keys | LOW
     least = keys if whole_key else keys & HIGH
-    for stretch in runs:
-        start, stop = stretch.ranges(least, greatest)
+    for run in runs:
+        start, stop = run.ranges(least, greatest)
         if (start == stop).all():
             continue
         wanted, there = expand_ranges(start, stop)
-        batch = stretch.batches[0]
-        if len(stretch.batches) > 1:
-            batch, there = stretch.take(there), np.arange(len(there))
+        batch = run.batches[0]
+        if len(run.batches) > 1:
+            batch, there = run.take(there), np.arange(len(there))
         same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
         if not same.all():
             wanted, there = wanted[same], there[same]
         yield wanted, batch, there
 
 
-def as_runs(*batches: Batch) -> tuple[Stretch, ...]:
+def as_runs(*batches: Batch) -> tuple[SortedRun, ...]:
     """Each batch as a run of its own."""
-    return tuple(Stretch([batch]) for batch in batches if len(batch))
+    return tuple(SortedRun([batch]) for batch in batches if len(batch))
 
 
 def disjoint(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

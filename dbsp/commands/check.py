@@ -17,8 +17,8 @@ import pyarrow.types as pt
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.operators.clock.temporal_filter import Ahead
-from dbsp.circuits.operators.clock.timed_projection import Phases
-from dbsp.circuits.operators.emission.timers import Agenda
+from dbsp.circuits.operators.clock.timed_projection import TimedProjection
+from dbsp.circuits.operators.emission.timers import Timers
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.operators.joins.as_of import AsOf
@@ -123,7 +123,7 @@ def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
         return " and ".join(
             ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
         )
-    if isinstance(operator, Agenda):
+    if isinstance(operator, Timers):
         return "what is still to come due"
     view = _view(circuit, i)
     if view == LATE_ROWS:
@@ -170,7 +170,7 @@ def _emits_for(circuit: Circuit, i: int) -> str | None:
 
 def _is_phased(circuit: Circuit, i: int) -> bool:
     """Whether it keeps rows that the clock changes again and again."""
-    return any(isinstance(node.operator, Phases) and i in node.inputs[1:] for node in circuit.nodes)
+    return any(isinstance(node.operator, TimedProjection) and i in node.inputs[1:] for node in circuit.nodes)
 
 
 def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
@@ -186,8 +186,8 @@ def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
         grows = f"what the view {view} holds {grows}"
     columns = [(f"{t.name}.{f.name}", f.type) for t in tables for f in t.schema]
     annotated = {lateness.name for lateness in circuit.lateness}
-    times = [name for name, kind in columns if name in annotated or pt.is_temporal(kind)]
-    recent = [name for name, kind in columns if pt.is_timestamp(kind) or pt.is_date(kind)]
+    times = [name for name, data_type in columns if name in annotated or pt.is_temporal(data_type)]
+    recent = [name for name, data_type in columns if pt.is_timestamp(data_type) or pt.is_date(data_type)]
     leaves = [f"leave old rows out, as by {recent[0]} > now() - INTERVAL 1 DAY"] if recent else []
     cures = [*_lateness_cure(circuit, i, tables, times, annotated, view is not None), *leaves]
     if cures:

@@ -68,19 +68,19 @@ def _with_nulls(array: pa.Array, nulls_first: bool, exact: bool) -> list[Any]:
 
 def _values(array: pa.Array, exact: bool) -> list[Any]:
     """Anything where NULL."""
-    kind = array.type
-    if pt.is_null(kind):
+    data_type = array.type
+    if pt.is_null(data_type):
         return [()] * len(array)
-    if pt.is_struct(kind):
+    if pt.is_struct(data_type):
         return list(zip(*(_with_nulls(child, True, exact) for child in child_arrays(array)), strict=True))
-    if pt.is_list(kind) or pt.is_large_list(kind) or pt.is_map(kind):
+    if pt.is_list(data_type) or pt.is_large_list(data_type) or pt.is_map(data_type):
         starts, lengths, elements = list_ranges(array)
         keys = _with_nulls(elements, True, exact)
         ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
         return [tuple(keys[start : start + length]) for start, length in ranges]
-    if pt.is_string(kind) or pt.is_large_string(kind):
+    if pt.is_string(data_type) or pt.is_large_string(data_type):
         return list(array.cast(pa.binary()).to_pylist())  # as bytes, which need not be UTF-8
-    if pt.is_binary(kind) or pt.is_large_binary(kind):
+    if pt.is_binary(data_type) or pt.is_large_binary(data_type):
         return list(array.to_pylist())
     numbers = sort_keys(array, exact=exact)[bool(array.null_count) :]
     return list(zip(*(number.tolist() for number in numbers), strict=True))

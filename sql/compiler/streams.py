@@ -28,12 +28,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -70,7 +70,7 @@ def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
             return relations.get(plan.relation, {})
         case Project():
             return _projected(plan.expressions, monotonic(plan.input, relations))
-        case Filter() | TemporalFilter() | Phases() | Distinct():
+        case Filter() | TemporalFilter() | TimedProjection() | Distinct():
             return monotonic(plan.input, relations)
         case Expand():
             below = monotonic(plan.input, relations)
@@ -251,7 +251,7 @@ def forgets(plan: Plan, forgetful: Set[str]) -> bool:
 
 def _forgets(node: Plan, forgetful: Set[str]) -> bool:
     match node:
-        case Phases():
+        case TimedProjection():
             return True
         case TemporalFilter():
             return any(bound.leaves for bound in node.bounds)

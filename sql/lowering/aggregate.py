@@ -20,13 +20,13 @@ from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.groups.aggregate import Aggregate, Result
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Split
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Split
 from dbsp.circuits.operators.groups.combine import Accumulator, Combine, CombineParts, Doubles
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.aggregate_functions import finish_of, required
+from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.spelling import spell_call
@@ -82,7 +82,7 @@ class _Grouping:
     def _arguments(self, call: AggregateCall) -> tuple[int, ...]:
         """The columns of the call's arguments; where its FILTER isn't true, an argument is NULL."""
         arguments = call.arguments
-        if finish_of(call) is not None:
+        if finalizer_of(call) is not None:
             return self._columns((*arguments, *((call.filter,) if call.filter is not None else ())))
         if call.function in _BY:  # without an ordering a row takes no part
             ordering, value = arguments
@@ -103,7 +103,7 @@ class _Grouping:
     def _is_searched(self, call: AggregateCall) -> bool:
         if call.function in ("min", "max"):
             return not self._extreme_accumulates(call)
-        if finish_of(call) is not None or call.function in _BY:
+        if finalizer_of(call) is not None or call.function in _BY:
             return True
         return call.function in ("sum", "avg") and pt.is_floating(call.arguments[0].type)
 
@@ -112,9 +112,11 @@ class _Grouping:
 
     def _result(self, call: AggregateCall, at: tuple[int, ...]) -> Result:
         text = spell_call(call, self.plan.input.schema)
-        finish = finish_of(call)
-        if finish is not None:
-            return Result(call.function, call.type, self._rows(call, at, finish), finish=finish, text=text)
+        finalizer = finalizer_of(call)
+        if finalizer is not None:
+            return Result(
+                call.function, call.type, self._rows(call, at, finalizer), finalizer=finalizer, text=text
+            )
         if call.function in _BY:
             return Result(call.function, call.type, self._ordered(*at), ordered=True, text=text)
         if not at:
@@ -180,8 +182,8 @@ class _Grouping:
         parts = self.builder.placed(self.builder.add(CombineParts(self.keys, split), node), keys)
         return self._other(Integrate(keys, sums=(self.keys + len(split.index),)), parts)
 
-    def _rows(self, call: AggregateCall, at: tuple[int, ...], finish: Finish) -> int:
-        """The trace of what `finish` reads; its position among the other inputs.
+    def _rows(self, call: AggregateCall, at: tuple[int, ...], finalizer: Finalizer) -> int:
+        """The trace of what `finalizer` reads; its position among the other inputs.
 
         A FILTER takes rows away: NULL in their place might be a value.
         """
@@ -196,8 +198,8 @@ class _Grouping:
         node = self._without_nulls(node, tuple(self.keys + i for i in nullable))
         if call.distinct:
             node = self._distinct_rows(node)
-        if finish.split is not None:
-            return self._parts(node, finish.split)
+        if finalizer.split is not None:
+            return self._parts(node, finalizer.split)
         keys = tuple(range(self.keys))
         return self._other(Integrate(keys), self.builder.placed(node, keys))
 
@@ -241,11 +243,11 @@ class _Grouping:
         return replace(result, input=at, limbs=limbs)
 
 
-def _limb_kinds(kind: pa.DataType) -> tuple[str, ...]:
+def _limb_kinds(data_type: pa.DataType) -> tuple[str, ...]:
     """The accumulators of an exact sum."""
-    if pt.is_decimal(kind):
+    if pt.is_decimal(data_type):
         return ("limb0", "limb1", "limb2", "limb3")
-    return ("limb0", "limb1") if kind.bit_width == 64 else ("value",)
+    return ("limb0", "limb1") if data_type.bit_width == 64 else ("value",)
 
 
 def _if(condition: Expression, value: Expression) -> Call:

@@ -20,7 +20,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, c
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.emission.records import Records
-from dbsp.circuits.operators.emission.timers import After, Agenda, At, Timetable
+from dbsp.circuits.operators.emission.timers import After, At, Timers, Timetable
 from dbsp.circuits.operators.emission.trigger import Passed, Schedule, Trigger
 from dbsp.circuits.operators.inputs.thresholds import Proved, Threshold
 from dbsp.circuits.operators.linear import Filter, Map
@@ -104,10 +104,10 @@ class _Emitting:
         if given.delay is not None:
             self.lowering.watch_clock()
             clock = Threshold((CLOCK,), (Column(0, CLOCK.type),), at_once=True)
-            self.agendas.append(self._agenda(Agenda(self.places, After(given.delay), clock)))
+            self.agendas.append(self._agenda(Timers(self.places, After(given.delay), clock)))
         passed = []
         for (value, _), threshold in zip(watched, thresholds, strict=True):
-            self.agendas.append(self._agenda(Agenda(self.places, At(value), threshold)))
+            self.agendas.append(self._agenda(Timers(self.places, At(value), threshold)))
             passed.append(Passed(value, threshold))
         limits = tuple(Limit(self._of_view(value), bound) for value, bound in watched)
         trigger = Trigger(self.key, len(self.agendas), given.counting, given.delay, tuple(passed))
@@ -182,23 +182,23 @@ class _Emitting:
     def _schedule(self, given: program.Schedule) -> tuple[Trigger, tuple[Limit, ...]]:
         end, made, at = self._window_end(given)
         relation, column = self._event_time(made, at, given)
-        kind = self.builder.nodes[self.lowering.relation(relation)].schema.field(column).type
+        data_type = self.builder.nodes[self.lowering.relation(relation)].schema.field(column).type
         name = f"{relation}.{self.builder.nodes[self.lowering.relation(relation)].schema.names[column]}"
-        largest = Lateness(f"{name} (largest)", column, kind, 0)
-        freed = Lateness(f"{name} (last result of {self.view.name})", column, kind, given.last)
+        largest = Lateness(f"{name} (largest)", column, data_type, 0)
+        freed = Lateness(f"{name} (last result of {self.view.name})", column, data_type, given.last)
         for one in (largest, freed):
             if one not in self.builder.lateness:
                 self.builder.lateness.append(one)
         proved = self.builder.add(Proved((largest, freed)), self.lowering.relation(relation))
         self.proofs.append(self.builder.add(Broadcast(), proved))
-        threshold = Threshold((largest,), (Column(0, kind),), at_once=True)
+        threshold = Threshold((largest,), (Column(0, data_type),), at_once=True)
         table = Timetable(end, given.first, given.every, given.complete, given.last)
-        self.agendas.append(self._agenda(Agenda(self.places, table, threshold, again=True)))
+        self.agendas.append(self._agenda(Timers(self.places, table, threshold, again=True)))
         schedule = Schedule(table, threshold, given.rows, given.late, given.flagged)
         limits: tuple[Limit, ...] = ()
         bound = bound_of(made, all_bounds(self.builder.build())[at])
         if bound is not None and self._none_after(bound, name, given.last):
-            last = Column(self.builder.lateness.index(freed), kind)
+            last = Column(self.builder.lateness.index(freed), data_type)
             limits = (Limit(self._of_view(end), (*bound, last)),)
         return Trigger(self.key, 1, schedule=schedule), limits
 
@@ -269,7 +269,7 @@ class _Emitting:
 
     # -- parts -----------------------------------------------------------------------------------------
 
-    def _agenda(self, operator: Agenda) -> int:
+    def _agenda(self, operator: Timers) -> int:
         return self.builder.add(operator, self.records, *self.proofs)
 
     def _threshold(self, bound: Bound) -> Threshold:

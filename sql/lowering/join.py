@@ -24,16 +24,16 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap
 from dbsp.circuits.expressions.partial import can_fail
 from dbsp.circuits.expressions.predicates import conjunction, conjuncts
-from dbsp.circuits.functions.logic.spans import SPAN_TYPE
+from dbsp.circuits.functions.logic.interval_codes import INTERVAL_CODE
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.circuits.traces.band import Band
-from dbsp.circuits.traces.spans import Span
+from dbsp.circuits.traces.band import Band, ValueBand
+from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.conditions.bands import spanning, within
+from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.properties.keys import is_unique
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
 
@@ -65,7 +65,7 @@ class _Side:
     keys: tuple[Expression, ...]
     condition: Expression | None
     eligible: int
-    band: Band | Span | None
+    band: Band | None
 
 
 class _Joining:
@@ -133,29 +133,32 @@ class _Joining:
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
         return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible, band)
 
-    def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | Span | None:
+    def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | None:
         """What a row of the other side bounds; its order becomes a further column, unless it is one."""
-        bounded = within(self.residual, self.width, which == RIGHT)
-        span = spanning(self.residual, self.width, which == RIGHT)
+        bounded = value_bounds(self.residual, self.width, which == RIGHT)
+        interval = interval_bounds(self.residual, self.width, which == RIGHT)
         if bounded is None:
             return None
         value, name = bounded.value, "bounded"
-        if span is not None and not (bounded.lower and bounded.upper):
-            nullable = span.start.nullable or span.end.nullable
-            value, name = Call("span_code", (span.start, span.end), SPAN_TYPE, nullable), "span"
+        if interval is not None and not (bounded.lower and bounded.upper):
+            nullable = interval.start.nullable or interval.end.nullable
+            value, name = (
+                Call("interval_code", (interval.start, interval.end), INTERVAL_CODE, nullable),
+                "interval",
+            )
         if value not in expressions:
             expressions.append(value)
             fields.append(Field(name, value.type, value.nullable))
         column = expressions.index(value)
-        if name == "bounded" or span is None:
-            return Band(column, tuple(bounded.lower), tuple(bounded.upper))
-        return Span(column, tuple(span.least), tuple(span.most))
+        if name == "bounded" or interval is None:
+            return ValueBand(column, tuple(bounded.lower), tuple(bounded.upper))
+        return IntervalBand(column, tuple(interval.least), tuple(interval.most))
 
     def _trace(self, side: _Side) -> int:
         """The eligible rows, by key."""
         return self._integrated(side.eligible, side.key, side.band)
 
-    def _integrated(self, node: int, key: tuple[int, ...], band: Band | Span | None = None) -> int:
+    def _integrated(self, node: int, key: tuple[int, ...], band: Band | None = None) -> int:
         order = None if band is None else band.column
         return self.builder.add(Integrate(key, order), self.builder.placed(node, key))
 

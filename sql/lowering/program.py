@@ -30,7 +30,7 @@ from dbsp.sql.lowering.rows import (
     lower_values,
 )
 from dbsp.sql.lowering.tables import lower_table
-from dbsp.sql.lowering.temporal import lower_phases, lower_temporal
+from dbsp.sql.lowering.temporal import lower_temporal, lower_timed_projection
 from dbsp.sql.lowering.window import lower_top, lower_window
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.program import Table, View
@@ -42,7 +42,7 @@ KINDS: Kinds = {
     p.Project: lower_project,
     p.Filter: lower_filter,
     p.TemporalFilter: lower_temporal,
-    p.Phases: lower_phases,
+    p.TimedProjection: lower_timed_projection,
     p.Join: lower_join,
     p.AsOf: lower_as_of,
     p.Aggregate: lower_aggregate,

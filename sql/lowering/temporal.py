@@ -3,7 +3,7 @@
     rows ─► with every f ─► those that entered (I − ahead) ─► those that haven't left (ahead) ─► without f
 
 Rows enter first, so that one which is to come into view waits in one trace. Where conditions or values
-change in any other way, a `Phases` looks up in timelines which rows do.
+change in any other way, a `TimedProjection` looks up in timelines which rows do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, remap
 from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
-from dbsp.circuits.operators.clock.timed_projection import Crossing, Phases
+from dbsp.circuits.operators.clock.timed_projection import Crossing, TimedProjection
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context import Lowering
@@ -40,7 +40,7 @@ def lower_temporal(lowering: Lowering, plan: p.TemporalFilter) -> int:
     return lowering.map(node, columns, plan.schema)
 
 
-def lower_phases(lowering: Lowering, plan: p.Phases) -> int:
+def lower_timed_projection(lowering: Lowering, plan: p.TimedProjection) -> int:
     """The node of the rows in their phases."""
     add, builder = lowering.builder.add, lowering.builder
     node, wide = _with_values(lowering, plan.input, [crossing.value for crossing in plan.changes.crossings])
@@ -58,7 +58,7 @@ def lower_phases(lowering: Lowering, plan: p.Phases) -> int:
     at = {i: i for i in range(width)} | {CLOCK_COLUMN: len(wide)}
     made = plan.schema[width:]
     output = pa.schema([*builder.nodes[node].schema, *arrow_schema(made)])
-    operator = Phases(
+    operator = TimedProjection(
         tuple(crossings),
         plan.changes.readings,
         tuple(remap(e, at) for e in plan.expressions),

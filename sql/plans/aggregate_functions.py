@@ -16,13 +16,13 @@ from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.called import Called
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount
-from dbsp.circuits.operators.groups.aggregates.members import Finish
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
 from dbsp.sql.plans.calls import AggregateCall
 
 
-def finish_of(call: AggregateCall) -> Finish | None:
+def finalizer_of(call: AggregateCall) -> Finalizer | None:
     """None: the function is made of accumulators, or of ordered values."""
     if call.function in FUNCTIONS:
         return Statistic(call.function)

@@ -123,23 +123,23 @@ _ATOMS = {
 }
 
 
-def _type(kind: pa.DataType) -> str:
-    if kind in _ATOMS:
-        return _ATOMS[kind]
-    if pt.is_decimal128(kind):
-        return f"decimal({kind.precision},{kind.scale})"
-    if pt.is_timestamp(kind):
-        return f"timestamp({kind.unit},{json.dumps(kind.tz)})"
-    if pt.is_duration(kind):
-        return f"duration({kind.unit})"
-    if pt.is_list(kind):
-        return f"list({_element(kind.value_field)})"
-    if pt.is_map(kind):
-        return f"map({_type(kind.key_type)},{_element(kind.item_field)})"
-    if pt.is_struct(kind):
-        inner = (f"{json.dumps(field.name)}:{_element(field)}" for field in kind)
+def _type(data_type: pa.DataType) -> str:
+    if data_type in _ATOMS:
+        return _ATOMS[data_type]
+    if pt.is_decimal128(data_type):
+        return f"decimal({data_type.precision},{data_type.scale})"
+    if pt.is_timestamp(data_type):
+        return f"timestamp({data_type.unit},{json.dumps(data_type.tz)})"
+    if pt.is_duration(data_type):
+        return f"duration({data_type.unit})"
+    if pt.is_list(data_type):
+        return f"list({_element(data_type.value_field)})"
+    if pt.is_map(data_type):
+        return f"map({_type(data_type.key_type)},{_element(data_type.item_field)})"
+    if pt.is_struct(data_type):
+        inner = (f"{json.dumps(field.name)}:{_element(field)}" for field in data_type)
         return f"struct({','.join(inner)})"
-    raise AssertionError(f"type {kind} has no spelling of its own")
+    raise AssertionError(f"type {data_type} has no spelling of its own")
 
 
 def _element(field: pa.Field) -> str:

@@ -67,7 +67,7 @@ class TemporalFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Phases:
+class TimedProjection:
     """The input's columns, then expressions that read the clock; of the rows for which `condition` is true.
 
     expressions, condition: over the input's columns, and over the step clock as the column CLOCK_COLUMN.
@@ -277,7 +277,7 @@ Plan = (
     | Project
     | Filter
     | TemporalFilter
-    | Phases
+    | TimedProjection
     | Join
     | AsOf
     | Aggregate

@@ -20,12 +20,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -49,7 +49,7 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
             Project()
             | Filter()
             | TemporalFilter()
-            | Phases()
+            | TimedProjection()
             | Aggregate()
             | Distinct()
             | Expand()
@@ -84,8 +84,8 @@ def verify(plan: Plan) -> None:  # noqa: PLR0912  a case a plan node
             _check_columns(plan, (b.clock for b in plan.bounds), (Field(CLOCK.name, CLOCK.type, False),))
             same = all(bound.value.type == bound.clock.type for bound in plan.bounds)
             assert same and plan.bounds, _named(plan, "a value is compared with a reading of its type")
-        case Phases():
-            _verify_phases(plan)
+        case TimedProjection():
+            _verify_timed_projection(plan)
         case Join() | AsOf():
             _verify_join(plan)
         case Aggregate():
@@ -125,7 +125,7 @@ def _verify_join(plan: Join | AsOf) -> None:
     assert plan.schema == expected, _named(plan, f"schema {plan.schema} instead of {expected}")
 
 
-def _verify_phases(plan: Phases) -> None:
+def _verify_timed_projection(plan: TimedProjection) -> None:
     width = len(plan.input.schema)
     clock = Field(CLOCK.name, CLOCK.type, False)
     _check_columns(plan, (crossing.value for crossing in plan.changes.crossings), plan.input.schema)

@@ -15,12 +15,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -51,7 +51,7 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
             return replace(plan, condition=change(plan.condition))
         case TemporalFilter():
             return replace(plan, bounds=tuple(replace(b, value=change(b.value)) for b in plan.bounds))
-        case Phases():
+        case TimedProjection():
             return replace(
                 plan,
                 changes=crossing(plan.changes, change),

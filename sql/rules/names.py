@@ -20,12 +20,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -60,7 +60,7 @@ def _name(node: Plan) -> Plan:
         case Window():
             computed = (Field(call.function, call.type, call.nullable) for call in node.calls)
             return replace(node, schema=(*node.input.schema, *computed))
-        case Phases():
+        case TimedProjection():
             made = _named(node.expressions, node.schema[len(node.input.schema) :], node.input.schema)
             return replace(node, schema=(*node.input.schema, *made))
         case SetOperation():

@@ -28,12 +28,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -88,7 +88,7 @@ def _prune(plan: Plan, needed: set[int]) -> tuple[Plan, Position]:  # noqa: PLR0
             below, position = _narrow(plan.input, needed | _reads(b.value for b in plan.bounds))
             bounds = tuple(replace(b, value=remap(b.value, position)) for b in plan.bounds)
             return TemporalFilter(below, bounds), position
-        case Phases():
+        case TimedProjection():
             return _phases(plan, needed)
         case Join() | AsOf():
             return _join(plan, needed)
@@ -137,7 +137,7 @@ def _project(plan: Project, needed: set[int]) -> tuple[Plan, Position]:
     return Project(below, tuple(remap(e, moved) for e in expressions), schema), position
 
 
-def _phases(plan: Phases, needed: set[int]) -> tuple[Plan, Position]:
+def _phases(plan: TimedProjection, needed: set[int]) -> tuple[Plan, Position]:
     """Values that nobody reads are left out; what they change by may stay."""
     width = len(plan.input.schema)
     kept = [i for i in range(len(plan.expressions)) if width + i in needed]

@@ -14,12 +14,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -53,7 +53,7 @@ def with_inputs(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
             Project()
             | Filter()
             | TemporalFilter()
-            | Phases()
+            | TimedProjection()
             | Aggregate()
             | Distinct()
             | Expand()

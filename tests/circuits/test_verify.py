@@ -16,7 +16,7 @@ from dbsp.circuits.operators.joins.as_of import AsOf
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import Filter, Map, Negate, Union
 from dbsp.circuits.operators.streams import Exchange, Integrate
-from dbsp.circuits.traces.band import Band
+from dbsp.circuits.traces.band import ValueBand
 from dbsp.circuits.verify import verify
 from tests.circuits.engine import output, source, trace
 
@@ -51,7 +51,7 @@ ILLEGAL: dict[str, tuple[Callable[[CircuitBuilder, int], int], str]] = {
     ),
     "a band in another order than the trace's": (
         lambda b, t: b.add(
-            Join((0,), (0,), COLUMNS, None, None, Band(1, (Column(1, pa.string()),), ())),
+            Join((0,), (0,), COLUMNS, None, None, ValueBand(1, (Column(1, pa.string()),), ())),
             trace(b, t, (0,)),
             trace(b, t, (0,)),
         ),
@@ -59,7 +59,7 @@ ILLEGAL: dict[str, tuple[Callable[[CircuitBuilder, int], int], str]] = {
     ),
     "a band with bounds of another type": (
         lambda b, t: b.add(
-            Join((0,), (0,), COLUMNS, None, None, Band(1, (Column(0, pa.int64()),), ())),
+            Join((0,), (0,), COLUMNS, None, None, ValueBand(1, (Column(0, pa.int64()),), ())),
             trace(b, t, (0,)),
             by_order(b, t, 1),
         ),

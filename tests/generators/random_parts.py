@@ -127,11 +127,11 @@ class Parts:
                 return Expr(
                     f"CAST(sum({number.name}) AS DECIMAL(20,2))", "DECIMAL(20,2)", number.bound * 1000
                 )
-            kind = number.type
-            if function == "avg" or kind == "DOUBLE":
+            data_type = number.type
+            if function == "avg" or data_type == "DOUBLE":
                 return Expr(f"{function}({number.name})", "DOUBLE", number.bound * 1000, exact=False)
-            kind = "DECIMAL(20,2)" if kind.startswith("DECIMAL") else "BIGINT"
-            return Expr(f"sum({number.name})", kind, number.bound * 1000, number.exact)
+            data_type = "DECIMAL(20,2)" if data_type.startswith("DECIMAL") else "BIGINT"
+            return Expr(f"sum({number.name})", data_type, number.bound * 1000, number.exact)
         if function == "count":
             exact = [c for c in columns if c.exact and c.type in ORDERED]
             if exact and chance(self.choices, 3):

@@ -87,10 +87,10 @@ class _Temporal(Select):
             ("hour(now())", "INT"),
         ]
         at = self.choices.integer(0, len(forms) - 1)
-        form, kind = forms[at]
+        form, data_type = forms[at]
         inner = f"date_diff('day', CAST({time} AS DATE), current_date())::INT" if at == 2 else form
         key = self.choice_of_key(relation)
-        columns = (replace(key, name="c0"), Column("c1", kind), Column("c2", "TIMESTAMP"))
+        columns = (replace(key, name="c0"), Column("c1", data_type), Column("c2", "TIMESTAMP"))
         texts = [
             f"SELECT {key.name} AS c0, {f} AS c1, {time} AS c2 FROM {relation.name}" for f in (form, inner)
         ]

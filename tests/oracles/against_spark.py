@@ -64,7 +64,7 @@ class AgainstSpark:
         self.frame = with_intervals(frame, numbered.schema.types)
         self.catalyst = Catalyst(self.spark)
         fields = zip(self.rows.schema.names, self.rows.schema.types, strict=True)
-        columns = [(name, self.catalyst.column_type(ddl(kind)), True) for name, kind in fields]
+        columns = [(name, self.catalyst.column_type(ddl(data_type)), True) for name, data_type in fields]
         self.catalyst.register("t", columns)
 
     def evaluate(self, expressions: Sequence[str]) -> list[pa.Array | EvaluationError]:

@@ -36,8 +36,8 @@ def unscaled(value: Value) -> Vector:
     return Vector(wide, valid, is_constant)
 
 
-def decimal_array(values: Numbers, kind: pa.DataType, null: Mask | None = None) -> pa.Array:
-    """Unscaled values that fit `kind`, as a decimal128 array."""
+def decimal_array(values: Numbers, data_type: pa.DataType, null: Mask | None = None) -> pa.Array:
+    """Unscaled values that fit `data_type`, as a decimal128 array."""
     halves = np.empty((len(values), 2), dtype=np.int64)
     if values.dtype == object:
         if null is not None:
@@ -48,7 +48,7 @@ def decimal_array(values: Numbers, kind: pa.DataType, null: Mask | None = None) 
         halves[:, 0] = values
         halves[:, 1] = halves[:, 0] >> 63
     bitmap = None if null is None or not null.any() else pa.array(~null).buffers()[1]
-    return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(halves)])
+    return pa.Array.from_buffers(data_type, len(values), [bitmap, pa.py_buffer(halves)])
 
 
 def decimal_result(call: Call, values: Numbers, *inputs: Vector, valid: Mask | None = None) -> Value:

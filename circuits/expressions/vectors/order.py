@@ -13,9 +13,9 @@ from dbsp.circuits.columns.hashing import list_ranges
 Order = np.ndarray  # int8[n]: -1 less, 0 equal, 1 greater
 
 
-def is_nested(kind: pa.DataType) -> bool:
+def is_nested(data_type: pa.DataType) -> bool:
     """True for structs and arrays."""
-    return bool(pt.is_struct(kind) or pt.is_list(kind) or pt.is_large_list(kind))
+    return bool(pt.is_struct(data_type) or pt.is_list(data_type) or pt.is_large_list(data_type))
 
 
 def order_nested(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -> Order:

@@ -16,15 +16,15 @@ from dbsp.circuits.columns.hashing import byte_ranges
 _SAMPLE = 32
 
 
-def read_plain(strings: pa.Array, kind: pa.DataType, alphabet: bytes) -> pa.Array | None:
-    """The column as `kind`; None where Arrow can't read all of it or might read it differently."""
+def read_plain(strings: pa.Array, data_type: pa.DataType, alphabet: bytes) -> pa.Array | None:
+    """The column as `data_type`; None where Arrow can't read all of it or might read it differently."""
     _, _, data = byte_ranges(strings)
     allowed = np.zeros(256, dtype=np.bool_)
     allowed[list(alphabet)] = True
     if not allowed[data].all():
         return None
     try:
-        pc.cast(strings.slice(0, _SAMPLE), kind)
-        return pc.cast(strings, kind)
+        pc.cast(strings.slice(0, _SAMPLE), data_type)
+        return pc.cast(strings, data_type)
     except pa.ArrowInvalid:
         return None

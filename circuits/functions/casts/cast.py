@@ -50,7 +50,7 @@ def _kind(of: pa.DataType) -> str:
         (pt.is_binary, "binary"),
         (pt.is_date32, "date"),
         (pt.is_timestamp, "timestamp"),
-        (lambda kind: kind == MONTHS, "months"),
+        (lambda data_type: data_type == MONTHS, "months"),
         (pt.is_duration, "interval"),
     )
     return next((name for test, name in tests if test(of)), str(of))
@@ -118,9 +118,11 @@ def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
         return _refused(source.value_type, target.value_type)
     if pt.is_nested(source) and pt.is_string(target):
         inside = (source.field(i).type for i in range(source.num_fields))
-        return next((why for kind in inside if (why := _refused(kind, target))), None)
+        return next((why for data_type in inside if (why := _refused(data_type, target))), None)
     numbers_of_local_time = {_kind(source), _kind(target)} & {"integer", "float", "decimal"}
-    if numbers_of_local_time and any(pt.is_timestamp(kind) and kind.tz is None for kind in (source, target)):
+    if numbers_of_local_time and any(
+        pt.is_timestamp(data_type) and data_type.tz is None for data_type in (source, target)
+    ):
         return f"a cast from {source} to {target}"
     if (_kind(source), _kind(target)) not in _CONVERT:
         return f"a cast from {source} to {target}"
@@ -165,9 +167,9 @@ def _in_blocks(convert: Convert, call: Call, source: pa.Array) -> pa.Array:
     return pa.concat_arrays(parts)
 
 
-def _part(call: Call, kind: pa.DataType) -> Call:
+def _part(call: Call, data_type: pa.DataType) -> Call:
     """The same cast, to the type of an element."""
-    return Call(call.function, call.arguments, kind, options=call.options, text=call.text)
+    return Call(call.function, call.arguments, data_type, options=call.options, text=call.text)
 
 
 def _convert_struct(call: Call, source: pa.Array) -> pa.Array:

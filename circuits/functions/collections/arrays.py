@@ -23,10 +23,12 @@ def _numbers(column: pa.Array) -> tuple[Numbers, Mask]:
     return numbers.values.astype(np.int64), validity(column)
 
 
-def _filled(kind: pa.DataType, elements: pa.Array, at: Numbers, lengths: Numbers, valid: Mask) -> pa.Array:
+def _filled(
+    data_type: pa.DataType, elements: pa.Array, at: Numbers, lengths: Numbers, valid: Mask
+) -> pa.Array:
     """Lists of elements[at], NULL where at < 0."""
     taken = elements.take(pa.array(np.maximum(at, 0), mask=at < 0))
-    return list_array(kind, Lists(taken, lengths, valid))
+    return list_array(data_type, Lists(taken, lengths, valid))
 
 
 def _check_size(lengths: Numbers) -> None:
@@ -62,8 +64,8 @@ def array_insert(call: Call, array: pa.Array, position: pa.Array, item: pa.Array
     inside = (old >= 0) & (old < length[owner])
     source = np.where(inside, lists.starts[owner] + old, -1)
     source = np.where(within == place[owner], len(lists.elements) + owner, source)
-    kind = call.type.value_type
-    both = pa.concat_arrays([retyped(lists.elements, kind), retyped(item, kind)])
+    data_type = call.type.value_type
+    both = pa.concat_arrays([retyped(lists.elements, data_type), retyped(item, data_type)])
     return _filled(call.type, both, source, total, valid)
 
 

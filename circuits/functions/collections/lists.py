@@ -60,17 +60,17 @@ def lists_of(array: pa.Array) -> Lists:
     return Lists(elements.slice(first, total), lengths, valid)
 
 
-def list_array(kind: pa.DataType, lists: Lists) -> pa.Array:
+def list_array(data_type: pa.DataType, lists: Lists) -> pa.Array:
     """The column of a list or map type; elements are cast to its element type."""
     offsets = np.zeros(len(lists.lengths) + 1, np.int32)
     np.cumsum(lists.lengths, out=offsets[1:])
     mask = None if lists.valid.all() else pa.array(~lists.valid)
-    if pa.types.is_map(kind):
+    if pa.types.is_map(data_type):
         keys, items = child_arrays(lists.elements)
-        keys, items = retyped(keys, kind.key_type), retyped(items, kind.item_type)
-        return pa.MapArray.from_arrays(pa.array(offsets), keys, items, kind, mask=mask)
-    elements = retyped(lists.elements, kind.value_type)
-    return pa.ListArray.from_arrays(pa.array(offsets), elements, type=kind, mask=mask)
+        keys, items = retyped(keys, data_type.key_type), retyped(items, data_type.item_type)
+        return pa.MapArray.from_arrays(pa.array(offsets), keys, items, data_type, mask=mask)
+    elements = retyped(lists.elements, data_type.value_type)
+    return pa.ListArray.from_arrays(pa.array(offsets), elements, type=data_type, mask=mask)
 
 
 def joined(several: list[Lists]) -> tuple[Lists, Numbers]:

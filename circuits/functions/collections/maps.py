@@ -16,7 +16,7 @@ from dbsp.circuits.functions.collections.lists import Lists, first_equals, joine
 from dbsp.circuits.functions.logic.comparison import normalized
 
 
-def map_of(kind: pa.DataType, keys: pa.Array, items: pa.Array, lists: Lists) -> pa.Array:
+def map_of(data_type: pa.DataType, keys: pa.Array, items: pa.Array, lists: Lists) -> pa.Array:
     """Maps of (key, item) pairs: lists says whose they are. −0.0 as a key is 0.0.
 
     Raises EvaluationError for a NULL key or one that is there twice.
@@ -30,21 +30,21 @@ def map_of(kind: pa.DataType, keys: pa.Array, items: pa.Array, lists: Lists) -> 
         if missing[at]:
             raise EvaluationError("NULL_MAP_KEY", "a map's key can't be NULL", row)
         raise EvaluationError("DUPLICATED_MAP_KEY", f"key {keys[at].as_py()!r} is there twice", row)
-    return list_array(kind, Lists(_pairs(kind, keys, items), lists.lengths, lists.valid))
+    return list_array(data_type, Lists(_pairs(data_type, keys, items), lists.lengths, lists.valid))
 
 
-def _pairs(kind: pa.DataType, keys: pa.Array, items: pa.Array) -> pa.Array:
-    fields = [pa.field("key", kind.key_type, nullable=False), pa.field("value", kind.item_type)]
+def _pairs(data_type: pa.DataType, keys: pa.Array, items: pa.Array) -> pa.Array:
+    fields = [pa.field("key", data_type.key_type, nullable=False), pa.field("value", data_type.item_type)]
     return pa.StructArray.from_arrays(
-        [retyped(keys, kind.key_type), retyped(items, kind.item_type)], fields=fields
+        [retyped(keys, data_type.key_type), retyped(items, data_type.item_type)], fields=fields
     )
 
 
-def transposed(columns: list[pa.Array], kind: pa.DataType) -> pa.Array:
+def transposed(columns: list[pa.Array], data_type: pa.DataType) -> pa.Array:
     """The first row's value of each column, then the second row's ..."""
     width, count = len(columns), len(columns[0])
     order: Numbers = np.arange(count * width).reshape(width, count).T.reshape(-1)
-    flat = pa.concat_arrays([retyped(column, kind) for column in columns])
+    flat = pa.concat_arrays([retyped(column, data_type) for column in columns])
     return flat.take(int64_array(np.ascontiguousarray(order)))
 
 

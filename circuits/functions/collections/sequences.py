@@ -36,25 +36,25 @@ def sequence(call: Call, start: pa.Array, stop: pa.Array, step: pa.Array | None 
     """step: by default 1 (a day), or −1 where stop is below start."""
     given = [start, stop] if step is None else [start, stop, step]
     valid = all_of([validity(each) for each in given])
-    kind = call.type.value_type
+    data_type = call.type.value_type
     first, last = (vector(each).values.astype(np.int64) for each in given[:2])
-    unit = DAY if pt.is_timestamp(kind) else 1
+    unit = DAY if pt.is_timestamp(data_type) else 1
     by = np.where(first <= last, unit, -unit) if step is None else vector(step).values.astype(np.int64)
-    if step is not None and pt.is_temporal(kind):
+    if step is not None and pt.is_temporal(data_type):
         if step.type == MONTHS:
             return _calendar(call, start, first, last, by, np.zeros_like(by), np.zeros_like(by), valid)
         days = np.sign(by) * (np.abs(by) // DAY)
         rest = by - days * DAY
-        whole_days = pt.is_date(kind) & (rest == 0)
+        whole_days = pt.is_date(data_type) & (rest == 0)
         require(
-            ~valid | ~(pt.is_date(kind) & (days == 0)),
+            ~valid | ~(pt.is_date(data_type) & (days == 0)),
             "_LEGACY_ERROR_TEMP_3242",
             lambda row: "the step of a sequence of dates is at least a day",
         )
-        if not (whole_days if pt.is_date(kind) else days == 0)[valid].all():
+        if not (whole_days if pt.is_date(data_type) else days == 0)[valid].all():
             return _calendar(call, start, first, last, np.zeros_like(by), days, rest, valid)
-        by = days if pt.is_date(kind) else by
-    elif step is None and pt.is_timestamp(kind):
+        by = days if pt.is_date(data_type) else by
+    elif step is None and pt.is_timestamp(data_type):
         return _calendar(call, start, first, last, np.zeros_like(by), by // DAY, np.zeros_like(by), valid)
     _check_bounds(first, last, by, valid)
     span = np.where(valid, last - first, 0)
@@ -62,7 +62,7 @@ def sequence(call: Call, start: pa.Array, stop: pa.Array, step: pa.Array | None 
     _check_size(counts)
     lists = Lists(pa.nulls(int(counts.sum())), counts, valid)
     values = first[lists.owner] + lists.within * by[lists.owner]
-    return list_array(call.type, Lists(from_numbers(values, kind), counts, valid))
+    return list_array(call.type, Lists(from_numbers(values, data_type), counts, valid))
 
 
 def _check_bounds(first: Numbers, last: Numbers, by: Numbers, valid: Mask) -> None:

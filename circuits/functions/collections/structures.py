@@ -70,8 +70,8 @@ def fields_renamed(call: Call, value: Value) -> Value:
 @kernel("create_array")
 def create_array(call: Call, *values: Value) -> Value:
     rows = _rows(*values)
-    kind = call.type.value_type
-    arrays = [retyped(_array(value, rows), kind) for value in values]
+    data_type = call.type.value_type
+    arrays = [retyped(_array(value, rows), data_type) for value in values]
     count, width = (rows if rows is not None else 1), len(arrays)
     if not width:
         return pa.scalar([], call.type)

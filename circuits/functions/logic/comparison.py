@@ -24,8 +24,8 @@ from dbsp.circuits.expressions.vectors.order import is_nested, order_nested
 Test = Callable[[Value, Value], Value]
 
 
-def _has_map(kind: pa.DataType) -> bool:
-    return pt.is_map(kind) or any(_has_map(kind.field(i).type) for i in range(kind.num_fields))
+def _has_map(data_type: pa.DataType) -> bool:
+    return pt.is_map(data_type) or any(_has_map(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 def no_maps(call: Call) -> str | None:
@@ -54,16 +54,16 @@ def _compare(
     a: Value, b: Value, arrow: Test, with_nan: Test, nested: Callable[[np.ndarray], np.ndarray]
 ) -> Value:
     """arrow: the test over flat values. with_nan: what NaN adds to it. nested: the test over an order."""
-    kind = a.type
-    if pt.is_null(kind) or pt.is_null(b.type):
+    data_type = a.type
+    if pt.is_null(data_type) or pt.is_null(b.type):
         return _no_answer(a, b)
-    if is_nested(kind):
+    if is_nested(data_type):
         return _compare_nested(a, b, nested)
-    if pt.is_decimal(kind) and kind != b.type:
-        wide = pa.decimal256(76, max(kind.scale, b.type.scale))
+    if pt.is_decimal(data_type) and data_type != b.type:
+        wide = pa.decimal256(76, max(data_type.scale, b.type.scale))
         a, b = a.cast(wide), b.cast(wide)
     answer = arrow(a, b)
-    if pt.is_floating(kind):
+    if pt.is_floating(data_type):
         a_nan, b_nan = pc.is_nan(a), pc.is_nan(b)
         if _any(a_nan) or _any(b_nan):
             answer = pc.or_(answer, with_nan(a_nan, b_nan))
@@ -183,10 +183,10 @@ def _in_constants(value: Value, candidates: tuple[Expression, ...]) -> Value:
 
 
 @lru_cache(maxsize=256)
-def _member_set(candidates: tuple[Expression, ...], kind: pa.DataType) -> tuple[pa.Array, bool]:
+def _member_set(candidates: tuple[Expression, ...], data_type: pa.DataType) -> tuple[pa.Array, bool]:
     values = [candidate.value for candidate in candidates if isinstance(candidate, Literal)]
     present = [value for value in values if value is not None]
-    return normalized(pa.array(present, kind)), len(present) < len(values)
+    return normalized(pa.array(present, data_type)), len(present) < len(values)
 
 
 def normalized(value: Value) -> Value:

@@ -27,11 +27,14 @@ _EXACT_IN_DOUBLE = 2.0**62
 
 
 def _only_fixed(call: Call) -> str | None:
-    for kind in (call.type, *(argument.type for argument in call.arguments)):
+    for data_type in (call.type, *(argument.type for argument in call.arguments)):
         if not (
-            pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal128(kind) or pt.is_duration(kind)
+            pt.is_integer(data_type)
+            or pt.is_floating(data_type)
+            or pt.is_decimal128(data_type)
+            or pt.is_duration(data_type)
         ):
-            return f"over {kind}"
+            return f"over {data_type}"
     return None
 
 
@@ -134,12 +137,12 @@ def _overflow_condition(call: Call) -> str:
     return "ARITHMETIC_OVERFLOW" if call.type.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
 
 
-def _bits(kind: pa.DataType) -> int:
-    return 32 if kind == MONTHS else int(kind.bit_width)
+def _bits(data_type: pa.DataType) -> int:
+    return 32 if data_type == MONTHS else int(data_type.bit_width)
 
 
-def _in_range(values: Numbers, kind: pa.DataType) -> Mask:
-    bound = 1 << (_bits(kind) - 1)
+def _in_range(values: Numbers, data_type: pa.DataType) -> Mask:
+    bound = 1 << (_bits(data_type) - 1)
     return np.asarray((values >= -bound) & (values < bound))
 
 

@@ -81,7 +81,7 @@ def _loaded(function: PythonFunction) -> Callable[..., Any]:
     return loaded
 
 
-def results(function: PythonFunction, arguments: list[pa.Array], kind: pa.DataType) -> pa.Array:
+def results(function: PythonFunction, arguments: list[pa.Array], data_type: pa.DataType) -> pa.Array:
     """The result for each row. arguments: at least one."""
     arguments = [to_calendar(column) for column in arguments]
     try:
@@ -89,7 +89,7 @@ def results(function: PythonFunction, arguments: list[pa.Array], kind: pa.DataTy
     except Exception as error:  # a user's function raises what it likes
         row = _failing_row(function, arguments)
         raise _failed(function, error, row) from None
-    return from_outside(_array(function, made, len(arguments[0]), for_calendar(kind)), kind)
+    return from_outside(_array(function, made, len(arguments[0]), for_calendar(data_type)), data_type)
 
 
 def _called(function: PythonFunction, arguments: list[pa.Array]) -> Any:
@@ -146,7 +146,7 @@ def _file(function: PythonFunction) -> str:
     return code.co_filename if code is not None else ""
 
 
-def _array(function: PythonFunction, made: Any, rows: int, kind: pa.DataType) -> pa.Array:
+def _array(function: PythonFunction, made: Any, rows: int, data_type: pa.DataType) -> pa.Array:
     if isinstance(made, pa.ChunkedArray):
         made = made.combine_chunks()
     if function.style == "arrow" and not isinstance(made, pa.Array):
@@ -157,26 +157,26 @@ def _array(function: PythonFunction, made: Any, rows: int, kind: pa.DataType) ->
         raise _unfit(function, f"returned {len(made)} values for {rows} rows")
     try:
         if not isinstance(made, pa.Array):
-            return pa.array(made, type=kind, from_pandas=function.style == "pandas")
-        if not _alike(made.type, kind):
-            raise _unfit(function, f"returned {made.type}, but is declared to return {kind}")
-        return made if made.type == kind else made.cast(kind)
+            return pa.array(made, type=data_type, from_pandas=function.style == "pandas")
+        if not _alike(made.type, data_type):
+            raise _unfit(function, f"returned {made.type}, but is declared to return {data_type}")
+        return made if made.type == data_type else made.cast(data_type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise _unfit(function, f"returned what is no {kind}: {error}") from None
+        raise _unfit(function, f"returned what is no {data_type}: {error}") from None
 
 
-def _alike(made: pa.DataType, kind: pa.DataType) -> bool:
+def _alike(made: pa.DataType, data_type: pa.DataType) -> bool:
     """Whether a cast changes how the values are stored, and not what they are."""
     kinds = (pt.is_integer, pt.is_floating, pt.is_decimal, pt.is_temporal, _is_text, _is_binary, pt.is_nested)
-    return made == kind or pt.is_null(made) or any(of(made) and of(kind) for of in kinds)
+    return made == data_type or pt.is_null(made) or any(of(made) and of(data_type) for of in kinds)
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+def _is_text(data_type: pa.DataType) -> bool:
+    return bool(pt.is_string(data_type) or pt.is_large_string(data_type) or pt.is_string_view(data_type))
 
 
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pt.is_binary(kind) or pt.is_large_binary(kind) or pt.is_binary_view(kind))
+def _is_binary(data_type: pa.DataType) -> bool:
+    return bool(pt.is_binary(data_type) or pt.is_large_binary(data_type) or pt.is_binary_view(data_type))
 
 
 def _unfit(function: PythonFunction, problem: str) -> EvaluationError:
@@ -187,7 +187,7 @@ def _unfit(function: PythonFunction, problem: str) -> EvaluationError:
 
 
 def results_by_group(
-    function: PythonFunction, groups: Iterator[tuple[int, list[pa.Array]]], kind: pa.DataType
+    function: PythonFunction, groups: Iterator[tuple[int, list[pa.Array]]], data_type: pa.DataType
 ) -> pa.Array:
     """The result for each group of (its number, the arguments' values)."""
     made: list[Any] = []
@@ -198,7 +198,7 @@ def results_by_group(
             raise _failed(function, error, number) from None
         made.append(value.as_py() if isinstance(value, pa.Scalar) else value)
     try:
-        array = pa.array(made, type=for_calendar(kind), from_pandas=function.style == "pandas")
-        return from_outside(array, kind)
+        array = pa.array(made, type=for_calendar(data_type), from_pandas=function.style == "pandas")
+        return from_outside(array, data_type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise _unfit(function, f"returned what is no {kind}: {error}") from None
+        raise _unfit(function, f"returned what is no {data_type}: {error}") from None

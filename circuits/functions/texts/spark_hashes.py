@@ -205,19 +205,19 @@ class _XxHash64(_Hash):
 
 def _chained(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
     """The seeds, each mixed with its row's value; unchanged where that is NULL."""
-    kind = array.type
-    if pt.is_null(kind):
+    data_type = array.type
+    if pt.is_null(data_type):
         return seeds
-    if pt.is_struct(kind):
+    if pt.is_struct(data_type):
         hashed = seeds
         for field in child_arrays(array):
             hashed = _chained(hash_, field, hashed)
-    elif pt.is_list(kind):
+    elif pt.is_list(data_type):
         hashed = _of_lists(hash_, array, seeds)
-    elif pt.is_string(kind) or pt.is_binary(kind):
+    elif pt.is_string(data_type) or pt.is_binary(data_type):
         starts, lengths, data = byte_ranges(array)
         hashed = hash_.text(starts, lengths, data, seeds)
-    elif pt.is_decimal(kind):
+    elif pt.is_decimal(data_type):
         hashed = _of_decimals(hash_, array, seeds)
     else:
         hashed = _of_fixed(hash_, array, seeds)

@@ -33,7 +33,7 @@ from dbsp.circuits.progress.bounds import Lines, union
 from dbsp.circuits.progress.limits import waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.timeline import due, passed
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -45,7 +45,7 @@ class Ahead(Unchanged, Keeper):
 
     column: holds f. value: f over the other columns, of which `column` is one or not. clock: g over the
     clock alone; None: nothing is ever passed. at_once: a row that equals g is passed. silent: what is ahead
-    is only looked up, by `Phases`, so that nothing happens when it is passed.
+    is only looked up, by `TimedProjection`, so that nothing happens when it is passed.
     """
 
     placed_by: tuple[int, ...]
@@ -62,7 +62,7 @@ class Ahead(Unchanged, Keeper):
         return Layout(inputs[0], self.placed_by, order=self.column, timeline=True)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         earlier, now = self.reading(context.waterlines), self.reading(reached(context, ()))
         delta = delta_of(inputs[0])
@@ -83,10 +83,10 @@ class Ahead(Unchanged, Keeper):
         return "linear"
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
-        kind = node.schema.field(self.column).type
-        assert self.value.type == kind, f"{where}: compares or gives other types"
+        data_type = node.schema.field(self.column).type
+        assert self.value.type == data_type, f"{where}: compares or gives other types"
         if self.clock is not None:
-            assert self.clock.type == kind, f"{where}: compares or gives other types"
+            assert self.clock.type == data_type, f"{where}: compares or gives other types"
             assert set(columns_of(self.clock)) <= {0}, f"{where}: reads more than the clock"
         has_columns(self.value, inputs[0], where)
         lies_by(inputs[0], self.placed_by, where)

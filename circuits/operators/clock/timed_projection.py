@@ -1,4 +1,4 @@
-"""Phases: values of rows that read the step clock, where it is known when they may change.
+"""TimedProjection: values of rows that read the step clock, where it is known when they may change.
 
     phases(I)ₜ[x, v] = I[x]  where v = f(x, clockₜ) and p(x, clockₜ)
 
@@ -53,7 +53,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Phases(Reader):
+class TimedProjection(Reader):
     """Inputs: rows, then of each crossing their timeline, then, if there are readings, the trace of all rows.
 
     values, condition: over the rows, and the clock as a further column. Output: the rows' columns, then the

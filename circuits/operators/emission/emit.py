@@ -30,7 +30,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -64,7 +64,7 @@ class Emit(Keeper):
         return Layout(self.schema(*inputs), self.key)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         fired, view = delta_of(inputs[0]).rows, inputs[1]
         assert isinstance(view, Integral)

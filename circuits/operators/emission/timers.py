@@ -1,4 +1,4 @@
-"""Agenda: which keys have something to do when the clock, a waterline or the event time gets there.
+"""Timers: which keys have something to do when the clock, a waterline or the event time gets there.
 
     I(a)ₜ = { (key, instant) : instant not passed at t }        a = +scheduled − due
 
@@ -27,7 +27,7 @@ from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch, batches_of
+from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.timeline import due, passed
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -100,7 +100,7 @@ class Timetable:
 
 
 @dataclass(frozen=True)
-class Agenda(Keeper):
+class Timers(Keeper):
     """Inputs: keys that were touched, any number of times; then what `Proved` says.
 
     instants: when a touched key is due. again: a key that came due is scheduled for its next instant.
@@ -136,7 +136,7 @@ class Agenda(Keeper):
         return Layout(self.schema(*inputs), self.placed_by, order=len(inputs[0]), timeline=True)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         earlier = self.reading(context.waterlines)
         now = self.reading(reached(context, inputs[1:]))

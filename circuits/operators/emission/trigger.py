@@ -10,7 +10,7 @@ one of the conditions holds:
     schedule        one of its instants came, or a late row (see `agenda.Timetable`)
     the end         it is pending, and no input will follow
 
-Firing for one condition resets the others. Only keys that records reach, or that an `Agenda` says are due,
+Firing for one condition resets the others. Only keys that records reach, or that an `Timers` says are due,
 are looked up.  State: pending keys, and remainders of counts of keys that are in the view.
 Cost: O((touched + due) log |I|) a step.
 """
@@ -30,7 +30,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.operators.emission.timers import Agenda, Timetable
+from dbsp.circuits.operators.emission.timers import Timers, Timetable
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
 from dbsp.circuits.operators.legal import lies_by
@@ -41,7 +41,7 @@ from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch, batches_of
+from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -97,7 +97,7 @@ class Trigger(Keeper):
         return Layout(schema, tuple(range(len(self.key))), sums=(len(keys), len(keys) + 1))
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Remembered:
         agendas = inputs[2 : 2 + self.agendas]
         earlier, now = context.waterlines, reached(context, inputs[2 + self.agendas :])
@@ -187,7 +187,7 @@ class Trigger(Keeper):
         assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
         lies_by(view, self.key, where)
         for agenda in inputs[2 : 2 + self.agendas]:
-            assert isinstance(agenda.operator, Agenda), f"{where}: an agenda is expected"
+            assert isinstance(agenda.operator, Timers), f"{where}: an agenda is expected"
         types = [view.schema.field(i).type for i in self.key]
         assert keys.schema.types[: len(types)] == types, f"{where}: the keys aren't the view's"
 
@@ -243,7 +243,7 @@ def _asked(layout: Layout, records: ZSet, agendas: Sequence[Value], pending: Bat
     return _Asked(take(keys, order[starts]), np.add.reduceat(weights[order], starts))
 
 
-def _known(layout: Layout, before: tuple[Stretch, ...], asked: _Asked, seed: int) -> _Known:
+def _known(layout: Layout, before: tuple[SortedRun, ...], asked: _Asked, seed: int) -> _Known:
     found = [np.zeros(len(asked.records), dtype=np.int64) for _ in range(3)]
     trace = Integral(layout, before, Batch.empty(layout))
     keys = layout.sort_keys(asked.keys, seed)

@@ -3,7 +3,7 @@
     aggregate^Δ(d)[g] = −row(z⁻¹(I)[g]) + row(I[g])      for the groups g that the deltas touch
 
 I: the integrals of what the results are made of: accumulators (`Combine`), parts that add up
-(`CombineParts`), values ordered within groups (`extremes`), or all values (`Finish`). A group exists while
+(`CombineParts`), values ordered within groups (`extremes`), or all values (`Finalizer`). A group exists while
 its weight is positive; the global group (no keys) always does.
 
 DBSP, PVLDB 16(7), §7.  State: those integrals.  Cost: O(g log |I|) for g touched groups.
@@ -27,7 +27,7 @@ from dbsp.circuits.columns.order_codes import from_order_bits
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.combine import keep_keys
 from dbsp.circuits.operators.groups.extremes import extremes
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value
@@ -47,7 +47,7 @@ class Result:
     accumulators, or its ordered values ('min', 'max' with `ordered`). count: the accumulator that counts
     the argument's values, None for the group's weight; without values the result is NULL. parts: the
     accumulators of the value. limbs: the integral with the limbs of a double's sum. lenient: NULL where the
-    result is out of range, instead of an error. finish: any other function, of the rows of `input`.
+    result is out of range, instead of an error. finalizer: any other function, of the rows of `input`.
     """
 
     function: str
@@ -60,7 +60,7 @@ class Result:
     limbs: int | None = None
     text: str = ""
     lenient: bool = False
-    finish: Finish | None = None
+    finalizer: Finalizer | None = None
 
 
 @dataclass(frozen=True)
@@ -214,10 +214,10 @@ class _Side:
     def _result(self, result: Result, there: np.ndarray) -> pa.Array:
         if result.ordered:
             return self._extreme(result)
-        if result.finish is not None:
+        if result.finalizer is not None:
             members = self._members(result.input)
             try:
-                return result.finish.result(members, result.type)
+                return result.finalizer.result(members, result.type)
             except EvaluationError as error:
                 raise self._located(error, result, error.row) from None
         weights, sums = self._of(result.input)

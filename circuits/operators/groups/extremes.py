@@ -96,10 +96,10 @@ def _rank(values: pa.Array) -> np.ndarray:
     return dense_ranks([*sort_keys(values), *sort_keys(values, exact=True)], len(values))
 
 
-def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, kind: pa.DataType) -> pa.Array:
+def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, data_type: pa.DataType) -> pa.Array:
     """The found values at their groups' positions, NULL elsewhere."""
     position = np.full(count, -1, dtype=np.int64)
     owner = np.concatenate(owners) if owners else np.zeros(0, np.int64)
     position[owner] = np.arange(len(owner))
-    values = pa.concat_arrays(found) if found else pa.array([], kind)
+    values = pa.concat_arrays(found) if found else pa.array([], data_type)
     return values.take(pa.array(position, mask=position < 0))

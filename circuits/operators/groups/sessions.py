@@ -36,7 +36,7 @@ from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -67,7 +67,7 @@ class Sessions(Keeper):
         return Layout(self.output, self.partition)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         delta = delta_of(inputs[0])
         if not len(delta):

@@ -39,7 +39,7 @@ from dbsp.circuits.operators.shown import listed, ordered
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -177,7 +177,7 @@ class TopOfAppends(Keeper):
         return Layout(inputs[0], self.partition)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         delta = delta_of(inputs[0])
         columns = [delta.rows.column(i) for i in self.partition]

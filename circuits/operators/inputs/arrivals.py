@@ -26,7 +26,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 
@@ -90,7 +90,7 @@ class Remaining(Unchanged, Keeper):
         return Layout(inputs[0], self.key)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         given = delta_of(inputs[0])
         come = given.take(np.flatnonzero(given.weights > 0))

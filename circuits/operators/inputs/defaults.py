@@ -55,8 +55,8 @@ class Defaults(Unchanged, RowWise):
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         for one in self.defaults:
-            kind = node.schema.field(one.column).type
-            assert one.value.type == kind, f"{where}: compares or gives other types"
+            data_type = node.schema.field(one.column).type
+            assert one.value.type == data_type, f"{where}: compares or gives other types"
             assert set(columns_of(one.value)) <= {0}, f"{where}: reads more than the clock"
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:

@@ -28,7 +28,7 @@ from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -123,7 +123,7 @@ class Upsert(Keeper):
         return Layout(self.schema(*inputs), self.key)
 
     def integrate(
-        self, context: Context, layout: Layout, before: tuple[Stretch, ...], *inputs: Value
+        self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         given = delta_of(inputs[0])
         table = Integral(layout, before, Batch.empty(layout))

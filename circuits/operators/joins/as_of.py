@@ -33,7 +33,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits, of_columns
 from dbsp.circuits.traces.batch import HIGH, LOW, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -91,14 +91,14 @@ class AsOf(Reader):
         return ZSet.sum(schema, parts)
 
     def _nearest(
-        self, keys: np.ndarray, rows: pa.RecordBatch, layout: Layout, runs: tuple[Stretch, ...]
+        self, keys: np.ndarray, rows: pa.RecordBatch, layout: Layout, runs: tuple[SortedRun, ...]
     ) -> Found:
         """For each left row, of these runs of the right trace. keys: the left rows' sort keys."""
         asked = Asked([rows.column(i) for i in self.left_key], keys, rows.column(self.left_time))
         return nearest(layout, runs, self.right_key, asked, self.comparison)
 
     def _touched(
-        self, left: Integral, right: Integral, after: tuple[Stretch, ...]
+        self, left: Integral, right: Integral, after: tuple[SortedRun, ...]
     ) -> tuple[np.ndarray, ZSet]:
         """(sort keys, rows) of T, and of a few rows more: codes are approximate."""
         delta = right.delta

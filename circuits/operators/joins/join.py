@@ -22,7 +22,6 @@ from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
 from dbsp.circuits.expressions.nodes import Column, Expression, columns_of, remap
 from dbsp.circuits.expressions.predicates import comparisons
-from dbsp.circuits.functions.logic.spans import SPAN_TYPE
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import has_columns, pairs_of_keys
 from dbsp.circuits.operators.linear import where_true
@@ -33,8 +32,7 @@ from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.band import Band, matches, near
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.sorted_run import Stretch
-from dbsp.circuits.traces.spans import Span
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, expand_in_blocks
 from dbsp.circuits.traces.zset import ZSet
 
@@ -56,8 +54,8 @@ class Join(Reader):
     right_key: tuple[int, ...]
     columns: tuple[tuple[int, int], ...]
     residual: Expression | None = None
-    left_band: Band | Span | None = None
-    right_band: Band | Span | None = None
+    left_band: Band | None = None
+    right_band: Band | None = None
 
     @property
     def cost(self) -> str:
@@ -109,7 +107,7 @@ class Join(Reader):
         if len(right) < len(left):
             short, long, band = right, left, self.left_band
         parts = []
-        owner, start, stop = matches(short, band, Stretch([long]))
+        owner, start, stop = matches(short, band, SortedRun([long]))
         for at, j in expand_in_blocks(start, stop, PAIRS):
             mine, other = (owner[at], j) if short is left else (j, owner[at])
             parts.append(self._equal(left, right, mine, other, schema))
@@ -237,14 +235,10 @@ def lie_together(
     )
 
 
-def _verify_band(band: Band | Span, own: Node, other: Node, where: str) -> None:
+def _verify_band(band: Band, own: Node, other: Node, where: str) -> None:
     assert isinstance(own.operator, Integrate), f"{where}: a band of no trace of its own"
     assert own.operator.order == band.column, f"{where}: a band of {band.column}, not of the trace's order"
-    if isinstance(band, Span):
-        assert own.schema.field(band.column).type == SPAN_TYPE, f"{where}: no spans"
-        for bound in (*band.least, *band.most):
-            has_columns(bound, other, where)
-        return
-    for bound in (*band.lower, *band.upper):
+    for bound in band.bounds:
         has_columns(bound, other, where)
-        assert bound.type == own.schema.field(band.column).type, f"{where}: a bound of another type"
+    ordered = own.schema.field(band.column).type
+    assert band.orders(ordered), f"{where}: a band of another type than {ordered}"

@@ -25,7 +25,7 @@ from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.operators.linear import where_true
 from dbsp.circuits.traces.batch import HIGH, LOW, Layout
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 
 _FIRST_FETCH = 3
 
@@ -66,7 +66,7 @@ class Found:
 
 
 def nearest(
-    layout: Layout, runs: tuple[Stretch, ...], columns: tuple[int, ...], asked: Asked, comparison: str
+    layout: Layout, runs: tuple[SortedRun, ...], columns: tuple[int, ...], asked: Asked, comparison: str
 ) -> Found:
     """For each key and time the nearest row of the runs' sum, of those with `asked time comparison time`.
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.traces.batch import LOW, Batch
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import expand_ranges
 
 
@@ -41,7 +41,7 @@ class Outermost:
 
 
 def outermost(
-    runs: tuple[Stretch, ...],
+    runs: tuple[SortedRun, ...],
     keys: list[pa.Array],
     groups: np.ndarray,
     least: np.ndarray,
@@ -57,17 +57,17 @@ def outermost(
     """
     horizon = np.full(len(groups), -1 if greatest else 1 << 32, dtype=np.int64)
     parts = []
-    for stretch in runs:
-        start, stop = stretch.ranges(least, most)
+    for run in runs:
+        start, stop = run.ranges(least, most)
         if (start == stop).all():
             continue
         cut = np.maximum(start, stop - count) if greatest else np.minimum(stop, start + count)
         partial = np.flatnonzero(cut > start if greatest else cut < stop)
-        edge = stretch.keys(cut[partial] if greatest else cut[partial] - 1) & LOW
+        edge = run.keys(cut[partial] if greatest else cut[partial] - 1) & LOW
         nearer = np.maximum if greatest else np.minimum
         horizon[partial] = nearer(horizon[partial], edge.astype(np.int64))
         owner, there = expand_ranges(cut, stop) if greatest else expand_ranges(start, cut)
-        batch = stretch.take(there)
+        batch = run.take(there)
         own = [batch.rows.column(i) for i in columns]
         same = np.flatnonzero(equal_rows(keys, groups[owner], own, np.arange(len(batch))))
         parts.append((owner, batch) if len(same) == len(owner) else (owner[same], batch.take(same)))

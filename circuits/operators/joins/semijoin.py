@@ -30,7 +30,7 @@ from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.batch import HIGH
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
 
@@ -89,7 +89,7 @@ class SemiJoin(Reader):
         keys: np.ndarray,
         left: Integral,
         right: Integral,
-        runs: tuple[Stretch, ...],
+        runs: tuple[SortedRun, ...],
     ) -> np.ndarray:
         """int64[n]: Σ of the weights of the right rows that equal row i of the columns."""
         total = np.zeros(len(keys), dtype=np.int64)

@@ -28,9 +28,9 @@ def text_table(rows: pa.RecordBatch) -> Iterator[str]:
             yield "  ".join("-" * width for width in widths)
 
 
-def to_the_right(kind: pa.DataType) -> bool:
+def to_the_right(data_type: pa.DataType) -> bool:
     """Whether values of the type stand at the right of their column."""
-    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
+    return bool(pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_decimal(data_type))
 
 
 def view_tables(pipeline: Pipeline, changes: Changes) -> Iterator[str]:

@@ -104,7 +104,7 @@ class Reading:
             segments.open(chunk, self.layout.stored_schema, self.owner), self.layout
         ).zset
 
-    def _column(self, records: Records, source: int | str | None, kind: pa.DataType) -> pa.Array:
+    def _column(self, records: Records, source: int | str | None, data_type: pa.DataType) -> pa.Array:
         rows = records.rows
         if isinstance(source, int):
             return rows.column(source)
@@ -116,7 +116,7 @@ class Reading:
             return pa.array(np.full(rows.num_rows, self.step))
         if source == STATE:  # stored after the view's own columns
             return rows.column(rows.num_columns - 1)
-        return pa.nulls(rows.num_rows, kind)
+        return pa.nulls(rows.num_rows, data_type)
 
 
 def reading_of(pipeline: Fed, insert: Insert, step: int, chunks: Sequence[list[object]]) -> Reading:

@@ -101,8 +101,8 @@ def _compared(condition: Expression) -> Iterator[tuple[str, Expression, Expressi
     if not isinstance(condition, Call) or condition.function not in _BOUNDS:
         return
     for operator, value, clock in _sides(condition):
-        kind = value.type
-        ordered = (has_order_bits(kind) and not pt.is_boolean(kind)) or pt.is_decimal(kind)
+        data_type = value.type
+        ordered = (has_order_bits(data_type) and not pt.is_boolean(data_type)) or pt.is_decimal(data_type)
         if ordered and is_of_clock(clock) and not reads_clock(value) and not has_variable(value):
             yield operator, value, clock
 

@@ -16,7 +16,16 @@ from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import Relation
 from dbsp.sql.plans.calls import TimeBound
 from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN, reads_clock
-from dbsp.sql.plans.plan import Aggregate, Filter, Join, Phases, Plan, Project, TemporalFilter, Values
+from dbsp.sql.plans.plan import (
+    Aggregate,
+    Filter,
+    Join,
+    Plan,
+    Project,
+    TemporalFilter,
+    TimedProjection,
+    Values,
+)
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.verify import inputs
 from dbsp.sql.rules.expressions import with_expressions
@@ -69,7 +78,7 @@ class Clocked:
         assert found is not None
         made = tuple(Field(f"now{i}", v.type, v.nullable) for i, v in enumerate(self.values))
         schema = (*self.input.schema, *made)
-        return Phases(self.input, replace(found, ahead=()), tuple(self.values), None, schema)
+        return TimedProjection(self.input, replace(found, ahead=()), tuple(self.values), None, schema)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -84,7 +93,7 @@ def _has_one_row(plan: Plan) -> bool:
             return not plan.keys
         case Values():
             return len(plan.rows) <= 1
-        case Project() | Filter() | TemporalFilter() | Phases():
+        case Project() | Filter() | TemporalFilter() | TimedProjection():
             return _has_one_row(plan.input)
         case Join():
             return plan.kind in ("inner", "left") and _has_one_row(plan.left) and _has_one_row(plan.right)
@@ -110,7 +119,7 @@ def temporal_filter(query: Query, parts: Sequence[Node], input_: Relation) -> Re
     if others:
         phased = changes(others, _has_one_row(plan))
         assert phased is not None
-        plan = Phases(plan, phased, (), conjunction(others), plan.schema)
+        plan = TimedProjection(plan, phased, (), conjunction(others), plan.schema)
     return Relation(plan, input_.ids)
 
 
@@ -137,6 +146,6 @@ def _leaks(plan: Plan) -> bool:
         found = found or reads_clock(value)
         return value
 
-    if not isinstance(plan, Phases):
+    if not isinstance(plan, TimedProjection):
         with_expressions(plan, look)
     return found or any(map(_leaks, inputs(plan)))

@@ -123,12 +123,12 @@ def _mode(read: Read, argument: Expression) -> tuple[tuple[str, object], ...]:
     mode = node["o"].get("evalContext", node["o"]).get("evalMode", "ANSI")
     if mode not in ("ANSI", "TRY"):
         raise query.error(node, f"aggregate function '{node['pretty']}' is not supported yet")
-    kind = argument.type
+    data_type = argument.type
     if not (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_duration(kind)
+        pa.types.is_integer(data_type)
+        or pa.types.is_floating(data_type)
+        or pa.types.is_decimal(data_type)
+        or pa.types.is_duration(data_type)
     ):
         raise query.refuse(node, f"{node['pretty']} over {_type_name(argument)}")
     return (("evalMode", "TRY"),) if mode == "TRY" else ()

@@ -114,11 +114,15 @@ def _beside(ties: Sequence[Column], value: Expression) -> Call:
 
 def _value(column: Column) -> Expression:
     """The value of a column that has its arrival beside it."""
-    kind = column.type
-    if not (pa.types.is_struct(kind) and kind.num_fields > 1 and kind.field(0).name == f"{ARRIVAL}0"):
+    data_type = column.type
+    if not (
+        pa.types.is_struct(data_type)
+        and data_type.num_fields > 1
+        and data_type.field(0).name == f"{ARRIVAL}0"
+    ):
         return column
-    ordinal = kind.num_fields - 1
-    return Call("get_struct_field", (column,), kind.field(ordinal).type, options=(("ordinal", ordinal),))
+    ordinal = data_type.num_fields - 1
+    return Call("get_struct_field", (column,), data_type.field(ordinal).type, options=(("ordinal", ordinal),))
 
 
 # ---- where rows have an arrival

@@ -63,5 +63,5 @@ def merged_sessions(
 
 def _end(session: Column, ordinal: int) -> Expression:
     """start or end of a row's own session."""
-    kind = session.type.field(ordinal).type
-    return Call("get_struct_field", (session,), kind, session.nullable, (("ordinal", ordinal),))
+    data_type = session.type.field(ordinal).type
+    return Call("get_struct_field", (session,), data_type, session.nullable, (("ordinal", ordinal),))

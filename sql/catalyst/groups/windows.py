@@ -20,7 +20,7 @@ from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS
 from dbsp.sql.catalyst.groups.aggregate_calls import aggregate_call
 from dbsp.sql.catalyst.reading.expressions import check_covered, expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query
-from dbsp.sql.plans.aggregate_functions import finish_of, required
+from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import SortOrder, WindowCall
 from dbsp.sql.plans.plan import Plan, Window
 from dbsp.sql.plans.schemas import Schema
@@ -118,8 +118,8 @@ def _aggregate(query: Query, node: Node, position: Mapping[int, int]) -> WindowC
     call = aggregate_call(query, node, position)
     filtered = () if call.filter is None else (call.filter,)
     name = _PLACED.get(function["c"])
-    finish = None if name or call.function in FUNCTIONS else finish_of(call)
-    if name or finish:
+    finalizer = None if name or call.function in FUNCTIONS else finalizer_of(call)
+    if name or finalizer:
         ignore_nulls = function["o"].get("ignoreNulls", name == "collect_list") if name else False
         return WindowCall(
             name or call.function,
@@ -128,7 +128,7 @@ def _aggregate(query: Query, node: Node, position: Mapping[int, int]) -> WindowC
             nullable,
             ignore_nulls=bool(ignore_nulls),
             filtered=bool(filtered),
-            values=Gathered(finish, required(call)) if finish else None,
+            values=Gathered(finalizer, required(call)) if finalizer else None,
         )
     if call.function not in FUNCTIONS:
         raise query.error(function, f"window function '{function['pretty']}' is not supported yet")

@@ -164,9 +164,9 @@ class _Fit:
         target = self.target.name
         for column in self.target.schema:
             name = column.name.lower()
-            kind = FILLED.get(name)
-            if kind is not None and column.type != kind:
-                written = f"column '{column.name}' of '{target}' is written as {ddl(kind).upper()}"
+            data_type = FILLED.get(name)
+            if data_type is not None and column.type != data_type:
+                written = f"column '{column.name}' of '{target}' is written as {ddl(data_type).upper()}"
                 self._fail(f"{written}; declare it so")
             emission = self.view.emission
             if name == STATE and not (isinstance(emission, Schedule) and emission.flagged):

@@ -4,7 +4,7 @@
                                                          r.ts:  within [l.ts − 1 h, l.ts]
 
 A trace has one order, so one expression of each side is chosen: one that is bounded from both sides, if there
-is, as by BETWEEN. Of `r.starts <= l.ts AND l.ts < r.ends` it is both, by spans (`circuits/traces/spans.py`).
+is, as by BETWEEN. Of `r.starts <= l.ts AND l.ts < r.ends` it is both, by the codes of intervals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dbsp.circuits.expressions.predicates import FLIPPED, taken_apart
 
 
 @dataclass
-class Within:
+class ValueBounds:
     """value: over the columns of one side. lower, upper: over those of the other."""
 
     value: Expression
@@ -30,24 +30,24 @@ class Within:
     upper: list[Expression] = field(default_factory=list)
 
 
-def within(parts: Iterable[Expression], width: int, right: bool) -> Within | None:
+def value_bounds(parts: Iterable[Expression], width: int, right: bool) -> ValueBounds | None:
     """What the parts of a condition, all of which must be true, bound best of the right or the left side.
 
     parts: over the left side's `width` columns and then the right's.
     """
-    found: dict[Expression, Within] = {}
+    found: dict[Expression, ValueBounds] = {}
     for comparison in (one for part in parts for one in _comparisons(part, width, right)):
         function, own, other = comparison
         value, (bound,) = unshifted(own, (other,))
         if not has_order_code(value.type) or not _is_safe(value):
             continue
-        bounds = found.setdefault(value, Within(value))
+        bounds = found.setdefault(value, ValueBounds(value))
         (bounds.lower if function.startswith("greater") else bounds.upper).append(bound)
     return max(found.values(), key=lambda w: (bool(w.lower and w.upper), bool(w.lower)), default=None)
 
 
 @dataclass
-class Spanning:
+class IntervalBounds:
     """start, end: over the columns of one side. least, most: over those of the other, of end and start."""
 
     start: Expression
@@ -56,20 +56,20 @@ class Spanning:
     most: list[Expression]
 
 
-def spanning(parts: Iterable[Expression], width: int, right: bool) -> Spanning | None:
+def interval_bounds(parts: Iterable[Expression], width: int, right: bool) -> IntervalBounds | None:
     """Two expressions of the right or the left side, one bounded from above and another from below."""
     found: dict[bool, dict[Expression, list[Expression]]] = {False: {}, True: {}}
     for function, own, other in (one for part in parts for one in _comparisons(part, width, right)):
         value, (bound,) = unshifted(own, (other,))
-        kind = value.type
-        whole = pt.is_timestamp(kind) or pt.is_date(kind) or pt.is_integer(kind)
+        data_type = value.type
+        whole = pt.is_timestamp(data_type) or pt.is_date(data_type) or pt.is_integer(data_type)
         if whole and _is_safe(value):
             found[function.startswith("greater")].setdefault(value, []).append(bound)
     pairs = ((a, b) for a in found[False] for b in found[True] if a.type == b.type and a != b)
     start, end = next(pairs, (None, None))
     if start is None or end is None:
         return None
-    return Spanning(start, end, found[True][end], found[False][start])
+    return IntervalBounds(start, end, found[True][end], found[False][start])
 
 
 def _comparisons(part: Expression, width: int, right: bool) -> Iterator[tuple[str, Expression, Expression]]:

@@ -27,12 +27,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -50,7 +50,7 @@ def append_only(plan: Plan, relations: Mapping[str, bool]) -> bool:
             return relations[plan.relation]
         case Values():
             return True
-        case Aggregate() | AsOf() | Window() | Top() | Phases():
+        case Aggregate() | AsOf() | Window() | Top() | TimedProjection():
             return False
         case TemporalFilter():
             return not any(b.leaves for b in plan.bounds) and append_only(plan.input, relations)

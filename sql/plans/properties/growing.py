@@ -14,11 +14,11 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     TemporalFilter,
+    TimedProjection,
     Union,
 )
 from dbsp.sql.plans.properties.relations_read import scanned
@@ -54,7 +54,7 @@ def _named(plan: Plan) -> str:
             return "ASOF JOIN"
         case Levels():
             return "WITH RECURSIVE"
-        case TemporalFilter() | Phases():
+        case TemporalFilter() | TimedProjection():
             return "a condition on the clock"
         case _:
             return type(plan).__name__

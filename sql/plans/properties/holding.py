@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
-from dbsp.circuits.operators.clock.timed_projection import Phases
+from dbsp.circuits.operators.clock.timed_projection import TimedProjection
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.groups.aggregate import Aggregate
@@ -41,7 +41,7 @@ _OF_ALL = (
     Sessions, Top, TopOfAppends,
 )  # fmt: skip
 # it is, or stands beside, one row of the first input
-_OF_FIRST = (SemiJoin, AsOf, SetOperation, Phases)
+_OF_FIRST = (SemiJoin, AsOf, SetOperation, TimedProjection)
 
 Reasons = tuple[str, ...]
 
@@ -84,7 +84,7 @@ class _Held:
             return ("constants",)
         if isinstance(operator, Ahead):
             return ("the clock",) if operator.clock is not None else self.of(at.inputs[0])
-        if isinstance(operator, Phases) and operator.ahead:
+        if isinstance(operator, TimedProjection) and operator.ahead:
             return ("the clock",)  # it has come for no row that is visible
         domain = self._domain(node, operator)
         if domain is not None:

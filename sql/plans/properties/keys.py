@@ -28,12 +28,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -74,7 +74,7 @@ def stream_key(plan: Plan, relations: Mapping[str, Key]) -> Key:  # noqa: PLR091
             return relations[plan.relation]
         case Top(ranking="row_number", size=1) if all(isinstance(key, Column) for key in plan.partition):
             return tuple(key.index for key in plan.partition if isinstance(key, Column))
-        case Filter() | TemporalFilter() | Phases() | Window() | Top():
+        case Filter() | TemporalFilter() | TimedProjection() | Window() | Top():
             return stream_key(plan.input, relations)
         case Project():
             return _projected(plan.expressions, stream_key(plan.input, relations))
@@ -160,7 +160,7 @@ def told_by(expression: Expression) -> set[int]:
     if expression.function in _ONE_TO_ONE:
         return told_by(expression.arguments[0])
     if expression.function in ("add", "subtract") and isinstance(expression.arguments[1], Literal):
-        kind = expression.type
-        same = pt.is_integer(kind) and expression.option("evalMode", "ANSI") == "ANSI"
+        data_type = expression.type
+        same = pt.is_integer(data_type) and expression.option("evalMode", "ANSI") == "ANSI"
         return told_by(expression.arguments[0]) if same else set()
     return set()

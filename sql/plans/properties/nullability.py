@@ -19,12 +19,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -52,7 +52,7 @@ def _shown(plan: Plan, views: Mapping[str, View]) -> set[int]:
         case TemporalFilter():
             compared = {b.value.index for b in plan.bounds if isinstance(b.value, Column)}
             return never_null(plan.input, views) | compared
-        case Phases():
+        case TimedProjection():
             return never_null(plan.input, views)
         case Project():
             return _kept(plan.expressions, never_null(plan.input, views))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbsp.circuits.expressions.predicates import conjuncts
-from dbsp.sql.plans.conditions.bands import spanning, within
+from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.plan import (
     Aggregate,
     AsOf,
@@ -13,12 +13,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -88,7 +88,7 @@ def cost(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
     match plan:
         case TemporalFilter():
             return "changed rows, and those that the clock passes"
-        case Phases():
+        case TimedProjection():
             crossed = "changed rows, and those that the clock passes"
             everything = ", ".join(str(e).replace("#0", "now()") for e in plan.changes.readings)
             return crossed + (f", and all rows when {everything} changes" if everything else "")
@@ -119,12 +119,14 @@ def cost(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
 def _cost_of_join(plan: Join) -> str:
     looked_up = "changed keys" if plan.left_keys else ""
     parts, width = conjuncts(plan.residual), len(plan.left.schema)
-    sides = [within(parts, width, right) for right in (False, True)]
+    sides = [value_bounds(parts, width, right) for right in (False, True)]
     bounded = [side for side in sides if side is not None]
     if bounded:
-        spans = [spanning(parts, width, right) for right in (False, True)]
+        intervals = [interval_bounds(parts, width, right) for right in (False, True)]
         closed = all(
-            (side.lower and side.upper) or span for side, span in zip(sides, spans, strict=True) if side
+            (side.lower and side.upper) or interval
+            for side, interval in zip(sides, intervals, strict=True)
+            if side
         )
         looked_up = f"a {'' if closed else 'half-open '}range{' of ' if looked_up else ''}{looked_up}"
     if not looked_up:

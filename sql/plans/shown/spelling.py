@@ -22,12 +22,12 @@ from dbsp.sql.plans.plan import (
     Generate,
     Join,
     Levels,
-    Phases,
     Plan,
     Project,
     Scan,
     SetOperation,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Values,
@@ -173,8 +173,8 @@ def spell_node(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
             return "filter " + spell(plan.condition, plan.input.schema)
         case TemporalFilter():
             return "filter " + " AND ".join(_spell_bound(bound, plan.input.schema) for bound in plan.bounds)
-        case Phases():
-            return _spell_phases(plan)
+        case TimedProjection():
+            return _spell_timed_projection(plan)
         case Join() | AsOf():
             return _spell_join(plan)
         case Aggregate():
@@ -209,7 +209,7 @@ def _spell_bound(bound: TimeBound, schema: Schema) -> str:
     return f"{spell(bound.value, schema)} {operator} {spell(bound.clock, _NOW)}"
 
 
-def _spell_phases(plan: Phases) -> str:
+def _spell_timed_projection(plan: TimedProjection) -> str:
     schema = (*plan.input.schema, *_NOW)  # the clock's column is the last
     made = plan.schema[len(plan.input.schema) :]
     values = [f"{spell(e, schema)} AS {f.name}" for e, f in zip(plan.expressions, made, strict=True)]

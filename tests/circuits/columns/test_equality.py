@@ -48,10 +48,10 @@ def test_equal_rows_have_equal_hashes(case: tuple[pa.Schema, list[Row], list[Row
             assert (one == other) == (identity(x) == identity(y)), (x, y)
 
 
-@pytest.mark.parametrize("kind", TYPES, ids=str)
-def test_every_value_is_itself_and_no_other(kind: pa.DataType) -> None:
-    values: list[Any] = [*VALUES[kind], None]
-    array = pa.array(values, kind)
+@pytest.mark.parametrize("data_type", TYPES, ids=str)
+def test_every_value_is_itself_and_no_other(data_type: pa.DataType) -> None:
+    values: list[Any] = [*VALUES[data_type], None]
+    array = pa.array(values, data_type)
     i, j = (x.ravel() for x in np.indices((len(values), len(values))))
     expected = [identity(values[x]) == identity(values[y]) for x, y in zip(i, j, strict=True)]
     assert equal_rows([array], i, [array], j).tolist() == expected

@@ -37,12 +37,12 @@ def check_monotone(codes: list[int], values: list[Any], exact: bool) -> None:
                 assert a == b, (x, y)
 
 
-@pytest.mark.parametrize("kind", ORDERED, ids=str)
-def test_codes_follow_the_order_of_each_type(kind: pa.DataType) -> None:
-    array = pa.array(VALUES[kind], kind)
-    check_monotone(order_code(array).tolist(), VALUES[kind], exact=False)
-    if has_order_bits(kind):
-        check_monotone(order_bits(array).tolist(), VALUES[kind], exact=True)
+@pytest.mark.parametrize("data_type", ORDERED, ids=str)
+def test_codes_follow_the_order_of_each_type(data_type: pa.DataType) -> None:
+    array = pa.array(VALUES[data_type], data_type)
+    check_monotone(order_code(array).tolist(), VALUES[data_type], exact=False)
+    if has_order_bits(data_type):
+        check_monotone(order_bits(array).tolist(), VALUES[data_type], exact=True)
 
 
 @given(st.lists(st.floats(), max_size=12))
@@ -66,13 +66,13 @@ def test_strings(values: list[str]) -> None:
     check_monotone(order_code(pa.array(values, pa.string())).tolist(), values, exact=False)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ORDERED if has_order_bits(kind)], ids=str)
-def test_order_bits_lose_nothing(kind: pa.DataType) -> None:
-    values = [*VALUES[kind], None]
-    array = pa.array(values, kind)
+@pytest.mark.parametrize("data_type", list(filter(has_order_bits, ORDERED)), ids=str)
+def test_order_bits_lose_nothing(data_type: pa.DataType) -> None:
+    values = [*VALUES[data_type], None]
+    array = pa.array(values, data_type)
     valid = np.array([value is not None for value in values])
-    back = from_order_bits(order_bits(array), valid, kind)
-    assert back.type == kind
+    back = from_order_bits(order_bits(array), valid, data_type)
+    assert back.type == data_type
     assert repr(back.to_pylist()) == repr(
         [0.0 if value == 0.0 and isinstance(value, float) else value for value in array.to_pylist()]
     )

@@ -42,22 +42,22 @@ def by_list(a: Row, b: Row, order: tuple[SortKey, ...]) -> int:
     return 0
 
 
-@pytest.mark.parametrize("kind", TYPES, ids=str)
-def test_every_type_in_every_direction(kind: pa.DataType) -> None:
-    values = [*VALUES[kind], None, *VALUES[kind]]
+@pytest.mark.parametrize("data_type", TYPES, ids=str)
+def test_every_type_in_every_direction(data_type: pa.DataType) -> None:
+    values = [*VALUES[data_type], None, *VALUES[data_type]]
     for descending in (False, True):
         for nulls_last in (False, True):
             order = (SortKey(0, descending, nulls_last),)
-            ranks = dense_ranks(sort_keys(pa.array(values, kind), descending, nulls_last), len(values))
+            ranks = dense_ranks(sort_keys(pa.array(values, data_type), descending, nulls_last), len(values))
             for rank, x in zip(ranks, values, strict=True):
                 for other, y in zip(ranks, values, strict=True):
                     assert int(np.sign(rank - other)) == by_list((x,), (y,), order), (x, y)
 
 
-@pytest.mark.parametrize("kind", TYPES, ids=str)
-def test_exact_keys_tell_all_values_apart(kind: pa.DataType) -> None:
-    values = [None, *VALUES[kind], *([-0.0] if pa.types.is_floating(kind) else [])]
-    ranks = dense_ranks(sort_keys(pa.array(values, kind), exact=True), len(values)).tolist()
+@pytest.mark.parametrize("data_type", TYPES, ids=str)
+def test_exact_keys_tell_all_values_apart(data_type: pa.DataType) -> None:
+    values = [None, *VALUES[data_type], *([-0.0] if pa.types.is_floating(data_type) else [])]
+    ranks = dense_ranks(sort_keys(pa.array(values, data_type), exact=True), len(values)).tolist()
     assert len(set(ranks)) == len({identity(value) for value in values})
 
 
@@ -94,9 +94,9 @@ def test_rows_by_group_list_and_row(case: Any) -> None:
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=12), st.lists(st.floats(), max_size=12))
 def test_whole_ranges_of_numbers(integers: list[int], doubles: list[float]) -> None:
-    for values, kind in ((integers, pa.int64()), (doubles, pa.float64())):
-        schema = schema_of([kind])
-        batch = pa.RecordBatch.from_arrays([pa.array(values, kind)], schema=schema)
+    for values, data_type in ((integers, pa.int64()), (doubles, pa.float64())):
+        schema = schema_of([data_type])
+        batch = pa.RecordBatch.from_arrays([pa.array(values, data_type)], schema=schema)
         positions, _ = sort_rows(batch, np.zeros(len(values), np.int64), (SortKey(0),))
         found = [values[i] for i in positions]
         assert all(compare(a, b) <= 0 for a, b in pairwise(found))

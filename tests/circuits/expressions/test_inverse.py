@@ -18,8 +18,8 @@ TIME = pa.timestamp("us", tz="UTC")
 ANSI, LEGACY = ("evalMode", "ANSI"), ("evalMode", "LEGACY")
 
 
-def x(kind: pa.DataType) -> Column:
-    return Column(0, kind)
+def x(data_type: pa.DataType) -> Column:
+    return Column(0, data_type)
 
 
 def number(value: int) -> Literal:
@@ -55,8 +55,8 @@ def test_every_row_that_passes_is_at_least_the_bound(name: str, values: list[int
     assert found is not None
     column, (solution,) = found
     assert column == 0
-    kind = pa.int32() if pa.types.is_date(expression.type) else pa.int64()
-    rows = pa.RecordBatch.from_arrays([pa.array(values, kind).cast(expression.type)], names=["x"])
+    data_type = pa.int32() if pa.types.is_date(expression.type) else pa.int64()
+    rows = pa.RecordBatch.from_arrays([pa.array(values, data_type).cast(expression.type)], names=["x"])
     results = numbers(evaluate(expression, rows))
     (least,) = numbers(evaluate(solution, rows.slice(0, 1)))
     assert all(value >= least for value, result in zip(values, results, strict=True) if result >= bound)

@@ -42,7 +42,7 @@ def widened(rows: pa.RecordBatch, count: int = 24) -> pa.RecordBatch:
     for name, column in zip(others.schema.names, others.columns, strict=True):
         if not name.endswith("2"):
             rows = rows.append_column(_PREFIX + name, column)
-    for name, values, kind in (
+    for name, values, data_type in (
         ("x", [b"", b"a", b"\xde\xad\xbe\xef", b"\xc3", b"a\xc3\xa9", None], pa.binary()),
         ("iv", [timedelta(0), timedelta(-3, 0, 1), timedelta(hours=25), None], pa.duration("us")),
         ("a", [[], [1, None, 3], [2], None], pa.list_(pa.int32())),
@@ -51,7 +51,7 @@ def widened(rows: pa.RecordBatch, count: int = 24) -> pa.RecordBatch:
         ("st", [{"a": 1, "b": "x"}, {"a": None, "b": None}, None], _STRUCT),
     ):  # fmt: skip
         cycled = [values[at % len(values)] for at in range(rows.num_rows)]
-        rows = rows.append_column(_PREFIX + name, pa.array(cycled, kind))
+        rows = rows.append_column(_PREFIX + name, pa.array(cycled, data_type))
     return rows
 
 

@@ -20,13 +20,19 @@ STRUCTS = pa.list_(pa.struct([("x", pa.int64()), ("y", pa.list_(pa.float64()))])
 MAPS = pa.map_(pa.string(), pa.int32())
 
 
-def generated(kind: pa.DataType, outer: bool, position: bool, fields: bool) -> tuple[Generate, pa.Schema]:
+def generated(
+    data_type: pa.DataType, outer: bool, position: bool, fields: bool
+) -> tuple[Generate, pa.Schema]:
     """The operator over rows (id, list), and their schema."""
-    schema = pa.schema([("id", pa.int32()), ("list", kind)])
-    inner = pa.struct([("k", pa.string()), ("v", pa.int32())]) if pa.types.is_map(kind) else kind.value_type
+    schema = pa.schema([("id", pa.int32()), ("list", data_type)])
+    inner = (
+        pa.struct([("k", pa.string()), ("v", pa.int32())])
+        if pa.types.is_map(data_type)
+        else data_type.value_type
+    )
     made = [(f.name, f.type) for f in inner] if fields else [("element", inner)]
     output = pa.schema([("id", pa.int32()), *([("at", pa.int32())] if position else []), *made])
-    return Generate((0,), Column(1, kind), output, outer, position, fields), schema
+    return Generate((0,), Column(1, data_type), output, outer, position, fields), schema
 
 
 def by_the_book(rows: Naive, outer: bool, position: bool, width: int) -> Naive:
@@ -49,9 +55,9 @@ def _fields(element: Any) -> tuple[Any, ...]:
 
 @given(st.data(), st.booleans(), st.booleans(), options, hash_seeds)
 def test_generate(data: st.DataObject, outer: bool, position: bool, way: Options, seed: int) -> None:
-    kind = data.draw(st.sampled_from([LISTS, STRUCTS, MAPS]))
-    fields = pa.types.is_map(kind) or (kind == STRUCTS and data.draw(st.booleans()))
-    operator, schema = generated(kind, outer, position, fields)
+    data_type = data.draw(st.sampled_from([LISTS, STRUCTS, MAPS]))
+    fields = pa.types.is_map(data_type) or (data_type == STRUCTS and data.draw(st.booleans()))
+    operator, schema = generated(data_type, outer, position, fields)
     stream = data.draw(streams({"t": schema}))
     circuit = circuit_of({"t": schema}, lambda b, t: b.add(operator, t), seed)
     check(circuit, stream, lambda t: by_the_book(t, outer, position, 2 if fields else 0), way)

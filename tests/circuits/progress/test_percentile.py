@@ -27,8 +27,8 @@ def by_the_book(arrived: list[Any], percentile: Percentile) -> list[Any]:
 
 
 def after(recent: Recent, values: list[Any], percentile: Percentile) -> tuple[Recent, Any]:
-    kind = recent.values.type
-    recent, candidate = recent.after(pa.array(values, kind), percentile)
+    data_type = recent.values.type
+    recent, candidate = recent.after(pa.array(values, data_type), percentile)
     return recent, None if candidate is None else candidate.as_py()
 
 
@@ -69,7 +69,7 @@ def test_a_step_has_the_greatest_candidate_of_its_rows(
 
 
 @pytest.mark.parametrize(
-    "kind",
+    "data_type",
     [
         pa.int8(),
         pa.timestamp("us", tz="UTC"),
@@ -80,10 +80,10 @@ def test_a_step_has_the_greatest_candidate_of_its_rows(
     ],
     ids=str,
 )
-def test_any_type_that_can_be_late(kind: pa.DataType) -> None:
+def test_any_type_that_can_be_late(data_type: pa.DataType) -> None:
     numbers = [4, 7, 2, 3, 8]
-    values = pa.array(list(map(Decimal, numbers)) if pa.types.is_decimal(kind) else numbers, kind)
-    recent, candidate = Recent.empty(EXAMPLE, kind).after(values, EXAMPLE)
+    values = pa.array(list(map(Decimal, numbers)) if pa.types.is_decimal(data_type) else numbers, data_type)
+    recent, candidate = Recent.empty(EXAMPLE, data_type).after(values, EXAMPLE)
     assert candidate == values[1]
     saved = json.loads(json.dumps(recent.to_json()))
-    assert Recent.from_json(saved, kind).values.equals(values)
+    assert Recent.from_json(saved, data_type).values.equals(values)

@@ -12,7 +12,7 @@ from dbsp.circuits.progress.waterline import Lateness, later, shift
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "amount", "expected"),
+    ("data_type", "value", "amount", "expected"),
     [
         (pa.int8(), -100, -100, -128),
         (pa.int64(), 2**63 - 5, 10, 2**63 - 1),
@@ -26,8 +26,10 @@ from dbsp.circuits.progress.waterline import Lateness, later, shift
         (pa.float32(), 2.0, -0.25, 1.75),
     ],
 )
-def test_a_shift_stays_within_the_type(kind: pa.DataType, value: Any, amount: Any, expected: Any) -> None:
-    assert shift(pa.scalar(value, kind), amount) == pa.scalar(expected, kind)
+def test_a_shift_stays_within_the_type(
+    data_type: pa.DataType, value: Any, amount: Any, expected: Any
+) -> None:
+    assert shift(pa.scalar(value, data_type), amount) == pa.scalar(expected, data_type)
 
 
 def test_a_row_at_the_end_of_its_type_sets_a_waterline_that_nothing_is_below() -> None:

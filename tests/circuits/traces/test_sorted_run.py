@@ -1,4 +1,4 @@
-"""A stretch of batches answers as the one batch would that they were cut from."""
+"""A run of batches answers as the one batch would that they were cut from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
-from dbsp.circuits.traces.sorted_run import Stretch, stretches
+from dbsp.circuits.traces.sorted_run import SortedRun, sorted_runs
 from dbsp.circuits.traces.trace import Integral, as_runs, disjoint, expand_ranges
 from dbsp.circuits.traces.zset import ZSet
 
@@ -45,27 +45,27 @@ places = st.lists(st.integers(0, 29), max_size=5)
 @given(keys, places, st.lists(st.integers(0, 8), max_size=12))
 def test_it_finds_and_takes_what_the_whole_batch_has(rows, at, asked):
     batch = whole(rows)
-    (stretch,) = list(stretches(cut(batch, at))) or [Stretch([batch])]
+    (run,) = list(sorted_runs(cut(batch, at))) or [SortedRun([batch])]
     high = LAYOUT.sort_keys(whole(asked).rows, 0) & np.uint64(0xFFFFFFFF00000000)
     for wanted in (high, high[::-1]):  # in any order
-        start, stop = stretch.ranges(wanted, wanted | np.uint64(0xFFFFFFFF))
+        start, stop = run.ranges(wanted, wanted | np.uint64(0xFFFFFFFF))
         assert (start == np.searchsorted(batch.keys, wanted, "left")).all()
         assert (stop == np.searchsorted(batch.keys, wanted | np.uint64(0xFFFFFFFF), "right")).all()
         _, there = expand_ranges(start, stop)
-        taken = stretch.take(there)
+        taken = run.take(there)
         assert taken.rows.equals(batch.rows.take(pa.array(there, pa.int64())))
         assert (taken.weights == batch.weights[there]).all() and (taken.keys == batch.keys[there]).all()
-        assert (stretch.keys(there) == taken.keys).all()
+        assert (run.keys(there) == taken.keys).all()
 
 
 @given(keys, places, st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=8))
 def test_ranges_may_overlap_and_be_empty(rows, at, asked):
     batch = whole(rows)
-    (stretch,) = list(stretches(cut(batch, at))) or [Stretch([batch])]
+    (run,) = list(sorted_runs(cut(batch, at))) or [SortedRun([batch])]
     ends = np.unique(np.concatenate([batch.keys, np.array([0, 1 << 63], np.uint64)]))
     least = np.array([ends[i % len(ends)] for i, _ in asked], np.uint64)
     greatest = np.array([ends[j % len(ends)] for _, j in asked], np.uint64)
-    start, stop = stretch.ranges(least, greatest)
+    start, stop = run.ranges(least, greatest)
     held = [set(range(i, j)) for i, j in zip(start, stop, strict=True)]
     expected = [
         {i for i, key in enumerate(batch.keys) if low <= key <= high}
@@ -74,16 +74,16 @@ def test_ranges_may_overlap_and_be_empty(rows, at, asked):
     assert held == expected
     low, high = disjoint(least, greatest)
     assert (low <= high).all() and (low[1:] > high[:-1]).all()
-    _, there = expand_ranges(*stretch.ranges(low, high))
+    _, there = expand_ranges(*run.ranges(low, high))
     assert there.tolist() == sorted(set().union(*expected))
 
 
 @given(keys, places, keys)
 def test_an_integral_finds_the_same_however_its_runs_are_cut(rows, at, asked):
     batch, wanted = whole(rows), whole(asked)
-    pieces = tuple(stretches(cut(batch, at)))
+    pieces = tuple(sorted_runs(cut(batch, at)))
 
-    def found(before: tuple[Stretch, ...], near: bool) -> list[tuple[object, ...]]:
+    def found(before: tuple[SortedRun, ...], near: bool) -> list[tuple[object, ...]]:
         trace = Integral(LAYOUT, before, wanted)
         if near:
             near = trace.near(wanted.keys & HIGH, wanted.keys | LOW)
@@ -98,15 +98,15 @@ def test_an_integral_finds_the_same_however_its_runs_are_cut(rows, at, asked):
     assert found(pieces, False) == found(pieces, True) == found(as_runs(batch), False)
 
 
-def test_overlapping_batches_are_stretches_of_their_own():
+def test_overlapping_batches_are_runs_of_their_own():
     low, high = cut(whole([0, 1, 2, 3]), [2])
-    assert [len(s.batches) for s in stretches([low, high, low, high, Batch.empty(LAYOUT)])] == [2, 2]
+    assert [len(s.batches) for s in sorted_runs([low, high, low, high, Batch.empty(LAYOUT)])] == [2, 2]
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_key_beyond_either_end_is_found_nowhere(side):
     batch = whole([1, 2, 3, 4])
-    stretch = Stretch(cut(batch, [1, 2]))
+    run = SortedRun(cut(batch, [1, 2]))
     key = np.array([0 if side == 0 else np.iinfo(np.uint64).max], dtype=np.uint64)
-    start, stop = stretch.ranges(key, key)
+    start, stop = run.ranges(key, key)
     assert start == stop == (0 if side == 0 else len(batch))

@@ -29,11 +29,11 @@ VALUES = {name: (kind, DOMAINS[name]) for name, kind in ARROW.items()} | NESTED
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("nulls_last", [False, True])
 def test_keys_order_rows_as_sorting_does(name: str, descending: bool, nulls_last: bool) -> None:
-    kind, values = VALUES[name]
+    data_type, values = VALUES[name]
     choose = random.Random(name)
     by = (SortOrder(Column(1, pa.int32()), descending, nulls_last),) if name == "MAP" else ()
-    by = by or (SortOrder(Column(0, kind), descending, nulls_last),)
-    column = pa.array([choose.choice(values) for _ in range(COUNT)], kind)
+    by = by or (SortOrder(Column(0, data_type), descending, nulls_last),)
+    column = pa.array([choose.choice(values) for _ in range(COUNT)], data_type)
     other = pa.array([choose.choice([None, 1, 2]) for _ in range(COUNT)], pa.int32())
     rows = pa.RecordBatch.from_arrays([column, other], names=["x", "y"])
     zset = ZSet(rows, np.ones(COUNT, np.int64)).consolidate()

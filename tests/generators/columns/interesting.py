@@ -72,8 +72,8 @@ def interesting_rows(*names: str, rows: int = 250) -> pa.RecordBatch:
     """Columns x and x2 for each name of `_COLUMNS` (all of them if none are given)."""
     arrays, columns = [], []
     for seed, name in enumerate(names or _COLUMNS):
-        values, kind = _COLUMNS[name]
+        values, data_type = _COLUMNS[name]
         for column, suffix in zip(pairs(values, seed, rows), ("", "2"), strict=True):
-            arrays.append(pa.array(column, kind))
+            arrays.append(pa.array(column, data_type))
             columns.append(name + suffix)
     return pa.RecordBatch.from_arrays(arrays, names=columns)

@@ -57,14 +57,14 @@ seeds = st.sampled_from([0, 7, FOUR_BITS])
 
 
 def schema_of(types: Sequence[pa.DataType]) -> pa.Schema:
-    return pa.schema([pa.field(f"c{i}", kind) for i, kind in enumerate(types)])
+    return pa.schema([pa.field(f"c{i}", data_type) for i, data_type in enumerate(types)])
 
 
 schemas = st.lists(kinds, min_size=1, max_size=3).map(schema_of)
 
 
-def values_of(kind: pa.DataType) -> st.SearchStrategy[Any]:
-    return st.one_of(st.sampled_from(VALUES[kind]), st.none())
+def values_of(data_type: pa.DataType) -> st.SearchStrategy[Any]:
+    return st.one_of(st.sampled_from(VALUES[data_type]), st.none())
 
 
 def rows_of(schema: pa.Schema) -> st.SearchStrategy[Row]:
@@ -78,30 +78,30 @@ def listings(draw: st.DrawFn, schema: pa.Schema, size: int = 12) -> list[tuple[R
     return [(row, draw(st.integers(-2, 2))) for row in rows]
 
 
-def array_of(values: Iterable[Any], kind: pa.DataType, ragged: int = 0) -> pa.Array:
+def array_of(values: Iterable[Any], data_type: pa.DataType, ragged: int = 0) -> pa.Array:
     """An array of these values. ragged: 1: inside a longer array; 2: with values left beneath the NULLs."""
     values = list(values)
     if ragged == 1:
-        padding = VALUES[kind][-1:]
-        return pa.array(padding + values + padding, kind).slice(1, len(values))
+        padding = VALUES[data_type][-1:]
+        return pa.array(padding + values + padding, data_type).slice(1, len(values))
     if ragged == 2:
-        return _veiled(values, kind)
-    return pa.array(values, kind)
+        return _veiled(values, data_type)
+    return pa.array(values, data_type)
 
 
-def _veiled(values: list[Any], kind: pa.DataType) -> pa.Array:
+def _veiled(values: list[Any], data_type: pa.DataType) -> pa.Array:
     """NULLs that hide some other value of the domain."""
-    shown = pa.array([VALUES[kind][-1] if value is None else value for value in values], kind)
-    if shown.null_count or pa.types.is_map(kind):
-        return pa.array(values, kind)
+    shown = pa.array([VALUES[data_type][-1] if value is None else value for value in values], data_type)
+    if shown.null_count or pa.types.is_map(data_type):
+        return pa.array(values, data_type)
     hidden = pa.array([value is None for value in values], pa.bool_())
-    if pa.types.is_struct(kind):
-        fields = [shown.field(i) for i in range(kind.num_fields)]
-        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=hidden)
-    if pa.types.is_list(kind):
-        return pa.ListArray.from_arrays(shown.offsets, shown.values, type=kind, mask=hidden)
+    if pa.types.is_struct(data_type):
+        fields = [shown.field(i) for i in range(data_type.num_fields)]
+        return pa.StructArray.from_arrays(fields, fields=list(data_type), mask=hidden)
+    if pa.types.is_list(data_type):
+        return pa.ListArray.from_arrays(shown.offsets, shown.values, type=data_type, mask=hidden)
     valid = pa.array([value is not None for value in values], pa.bool_()).buffers()[1]
-    return pa.Array.from_buffers(kind, len(values), [valid, *shown.buffers()[1:]])
+    return pa.Array.from_buffers(data_type, len(values), [valid, *shown.buffers()[1:]])
 
 
 def zset_of(schema: pa.Schema, listing: Iterable[tuple[Row, int]], ragged: int = 0) -> ZSet:

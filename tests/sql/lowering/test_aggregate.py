@@ -53,24 +53,24 @@ DOUBLES = [
 ]
 
 
-def domain(kind: pa.DataType) -> st.SearchStrategy[Any]:
-    if pa.types.is_float64(kind):
+def domain(data_type: pa.DataType) -> st.SearchStrategy[Any]:
+    if pa.types.is_float64(data_type):
         return st.sampled_from([*DOUBLES, None])
-    if pa.types.is_int64(kind):
+    if pa.types.is_int64(data_type):
         return st.sampled_from([0, 1, -1, 2**58, -(2**58), None])  # 25 of them fit in a BIGINT
-    return values_of(kind)
+    return values_of(data_type)
 
 
-def result_type(function: str, kind: pa.DataType) -> pa.DataType:
+def result_type(function: str, data_type: pa.DataType) -> pa.DataType:
     """Spark's type of an aggregate."""
     if function == "count":
         return pa.int64()
     if function in ("min", "max"):
-        return kind
-    if pa.types.is_decimal(kind):
+        return data_type
+    if pa.types.is_decimal(data_type):
         extra = (10, 0) if function == "sum" else (4, 4)
-        return pa.decimal128(kind.precision + extra[0], kind.scale + extra[1])
-    return pa.float64() if function == "avg" or pa.types.is_floating(kind) else pa.int64()
+        return pa.decimal128(data_type.precision + extra[0], data_type.scale + extra[1])
+    return pa.float64() if function == "avg" or pa.types.is_floating(data_type) else pa.int64()
 
 
 @st.composite
@@ -81,17 +81,17 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
     arguments: list[pa.DataType] = []
     for _ in range(draw(st.integers(1, 3))):
         function = draw(st.sampled_from(["count(*)", "count", "sum", "avg", "min", "max", "distinct"]))
-        kind = draw(
+        data_type = draw(
             st.sampled_from(
                 NUMBERS if function in ("sum", "avg") else ORDERED if function[0] == "m" else list(VALUES)
             )
         )
         at = len(keys) + len(arguments)
-        arguments.append(kind)
+        arguments.append(data_type)
         condition = None
         if draw(st.integers(0, 3)) == 3:
             condition = Call(
-                "is_not_null", (Column(draw(st.integers(0, at)), kind),), pa.bool_(), nullable=False
+                "is_not_null", (Column(draw(st.integers(0, at)), data_type),), pa.bool_(), nullable=False
             )
         if function == "count(*)":
             calls.append(AggregateCall("count", (), pa.int64(), False, condition))
@@ -99,14 +99,18 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
         name = "count" if function == "distinct" else function
         distinct = function == "distinct" or (function in ("sum", "avg") and draw(st.booleans()))
         calls.append(
-            AggregateCall(name, (Column(at, kind),), result_type(name, kind), True, condition, distinct)
+            AggregateCall(
+                name, (Column(at, data_type),), result_type(name, data_type), True, condition, distinct
+            )
         )
     types = [*keys, *arguments]
     # a FILTER reads any column, of its own type
     calls = [_retyped(call, types) for call in calls]
-    fields = tuple(Field(f"c{i}", kind) for i, kind in enumerate(types))
-    output = tuple(Field(f"r{i}", kind) for i, kind in enumerate([*keys, *(call.type for call in calls)]))
-    by = tuple(Column(i, kind) for i, kind in enumerate(keys))
+    fields = tuple(Field(f"c{i}", data_type) for i, data_type in enumerate(types))
+    output = tuple(
+        Field(f"r{i}", data_type) for i, data_type in enumerate([*keys, *(call.type for call in calls)])
+    )
+    by = tuple(Column(i, data_type) for i, data_type in enumerate(keys))
     plan = p.Aggregate(p.Scan("t", fields), by, tuple(calls), output)
     return plan, draw(legal_deltas(types, append_only))
 

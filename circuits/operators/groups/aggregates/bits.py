@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members, Split
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
 
 _EVERY = -1  # the index under which values are counted, whatever their bits
 
@@ -37,7 +37,7 @@ class Bits(Split):
 
 
 @dataclass(frozen=True)
-class Bitwise(Finish):
+class Bitwise(Finalizer):
     """function: 'bit_and', 'bit_or', 'bit_xor'. NULL for a group without values."""
 
     function: str
@@ -46,13 +46,13 @@ class Bitwise(Finish):
     def split(self) -> Split:
         return Bits()
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         bits, amounts = (fixed_values(column) for column in members.columns)
         counts = np.zeros((members.count, 65), dtype=np.int64)
         np.add.at(counts, (members.owner, bits), amounts)  # _EVERY is the last one
         each, every = counts[:, :64], counts[:, 64:]
         there = {"bit_and": each == every, "bit_or": each > 0, "bit_xor": each % 2 == 1}[self.function]
         words = (there.astype(np.uint64) << np.arange(64, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-        width = kind.bit_width
+        width = data_type.bit_width
         values = words.astype(f"uint{width}").view(f"int{width}")
-        return pa.array(values, kind, mask=every[:, 0] <= 0)
+        return pa.array(values, data_type, mask=every[:, 0] <= 0)

@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.functions.python.function import PythonFunction, results_by_group
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 
 
 @dataclass(frozen=True)
-class Called(Finish):
+class Called(Finalizer):
     function: PythonFunction
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
         copies = int64_array(np.repeat(np.arange(len(listed.owner)), listed.weights))
         columns = [column.take(copies) for column in listed.columns]
@@ -36,7 +36,7 @@ class Called(Finish):
             for group, start, stop in zip(there.tolist(), starts.tolist(), stops.tolist(), strict=True):
                 yield group, [column.slice(start, stop - start) for column in columns]
 
-        made = results_by_group(self.function, groups(), kind)
+        made = results_by_group(self.function, groups(), data_type)
         position = np.full(listed.count, -1, dtype=np.int64)
         position[there] = np.arange(len(there))
         return made.take(pa.array(position, mask=position < 0))

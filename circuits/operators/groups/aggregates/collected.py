@@ -19,22 +19,22 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.sorting import SortKey
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 
 
 @dataclass(frozen=True)
-class Collect(Finish):
+class Collect(Finalizer):
     """A list of the first column's values; empty for a group without any. once: each value once."""
 
     once: bool = False
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
-        return lists(listed, np.ones_like(listed.weights) if self.once else listed.weights).cast(kind)
+        return lists(listed, np.ones_like(listed.weights) if self.once else listed.weights).cast(data_type)
 
 
 @dataclass(frozen=True)
-class Join(Finish):
+class Join(Finalizer):
     """The first column's strings or binaries, the delimiter between them; NULL for a group without any.
 
     order: over the columns. once: each row once.
@@ -44,20 +44,20 @@ class Join(Finish):
     order: tuple[SortKey, ...] = ()
     once: bool = False
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed(self.order)
         values = lists(listed, np.ones_like(listed.weights) if self.once else listed.weights)
-        joined = pc.binary_join(values, pa.scalar(self.delimiter, kind))
-        return pc.if_else(pc.greater(pc.list_value_length(values), 0), joined, pa.scalar(None, kind))
+        joined = pc.binary_join(values, pa.scalar(self.delimiter, data_type))
+        return pc.if_else(pc.greater(pc.list_value_length(values), 0), joined, pa.scalar(None, data_type))
 
 
 @dataclass(frozen=True)
-class Mode(Finish):
+class Mode(Finalizer):
     """The most frequent value of the first column; of several the least, or the greatest."""
 
     greatest: bool = False
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
         # ascending by value: the last of the heaviest is the greatest
         place = np.arange(len(listed.owner))
@@ -66,10 +66,10 @@ class Mode(Finish):
 
 
 @dataclass(frozen=True)
-class Some(Finish):
+class Some(Finalizer):
     """Some value of the first column: the least, NULL if there is no other."""
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed((SortKey(0, descending=True, nulls_last=False),))
         return pick(listed, np.flatnonzero(last_of_groups(listed.owner)))
 

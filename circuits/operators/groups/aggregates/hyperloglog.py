@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members, Split
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
 
 BITS = 9
 _REGISTERS = 1 << BITS
@@ -41,14 +41,14 @@ class Registers(Split):
 
 
 @dataclass(frozen=True)
-class ApproximateCount(Finish):
+class ApproximateCount(Finalizer):
     """0 for a group without values."""
 
     @property
     def split(self) -> Split:
         return Registers()
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         register, rank, amount = (fixed_values(column) for column in members.columns)
         pairs, place = np.unique((members.owner * _REGISTERS + register) * 64 + rank, return_inverse=True)
         counts = np.zeros(len(pairs), dtype=np.int64)
@@ -60,7 +60,7 @@ class ApproximateCount(Finish):
         owner = slots[greatest] // _REGISTERS
         empty = _REGISTERS - np.bincount(owner, minlength=members.count)
         inverse = empty + np.bincount(owner, np.ldexp(1.0, -(pairs[greatest] % 64)), members.count)
-        return pa.array(np.floor(_estimate(empty, inverse) + 0.5).astype(np.int64), kind)
+        return pa.array(np.floor(_estimate(empty, inverse) + 0.5).astype(np.int64), data_type)
 
 
 def _estimate(empty: np.ndarray, inverse: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """What an aggregate that isn't a few sums per group is made of: rows of the group, and a function of them.
 
-    result[g] = finish({ (x, w) : (g, x) has weight w })
+    result[g] = finalizer({ (x, w) : (g, x) has weight w })
 
 The rows are either the values themselves, or what a `Split` makes of each value: parts whose amounts add up,
 so that a group has as many rows as there are different parts, however many values.
@@ -69,7 +69,7 @@ class Split:
         raise NotImplementedError(type(self).__name__)
 
 
-class Finish:
+class Finalizer:
     """A group's result from its rows: a frozen value, called for all touched groups at once."""
 
     @property
@@ -77,6 +77,6 @@ class Finish:
         """How values become the rows it reads; None: they are the values."""
         return None
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
-        """One value a group, of type `kind`."""
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+        """One value a group, of type `data_type`."""
         raise NotImplementedError(type(self).__name__)

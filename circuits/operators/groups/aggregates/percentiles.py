@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import fixed_values, int64_array
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 
 
 class Places:
@@ -31,7 +31,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Percentile(Finish):
+class Percentile(Finalizer):
     """kind: 'continuous', 'discrete', or 'approximate': exact here, as Spark is while groups are small.
 
     Columns: the value, and how often it counts if `frequencies`. many: the result is an array, as long as
@@ -45,16 +45,16 @@ class Percentile(Finish):
     frequencies: bool = False
     accuracy: int = 10000
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed((SortKey(0, self.descending),))
         weights = listed.weights
         if self.frequencies:
             weights = weights * copies(listed.columns[1])
-        return self.of(_InGroups(listed.columns[0], weights, listed.owner, listed.count), kind)
+        return self.of(_InGroups(listed.columns[0], weights, listed.owner, listed.count), data_type)
 
-    def of(self, places: Places, kind: pa.DataType) -> pa.Array:
+    def of(self, places: Places, data_type: pa.DataType) -> pa.Array:
         """One result a group of `places`."""
-        out = kind.value_type if self.many else kind
+        out = data_type.value_type if self.many else data_type
         results = [self._one(places, p, out) for p in self.percentages]
         if not self.many:
             return results[0]
@@ -63,28 +63,30 @@ class Percentile(Finish):
             int64_array(np.arange(width * count).reshape(width, -1).T.ravel().copy())
         )
         offsets = pa.array(np.arange(count + 1) * width, pa.int32())
-        return pa.ListArray.from_arrays(offsets, values, mask=pa.array(places.sizes == 0)).cast(kind)
+        return pa.ListArray.from_arrays(offsets, values, mask=pa.array(places.sizes == 0)).cast(data_type)
 
-    def _one(self, places: Places, percentage: float, kind: pa.DataType) -> pa.Array:
+    def _one(self, places: Places, percentage: float, data_type: pa.DataType) -> pa.Array:
         sizes = places.sizes
         if self.kind == "continuous":
-            return self._between(places, (sizes - 1) * percentage, kind)
+            return self._between(places, (sizes - 1) * percentage, data_type)
         rank = np.ceil(sizes * percentage).astype(np.int64) - 1
         if self.kind == "approximate":
             edge = 1.0 / self.accuracy
             rank = np.zeros_like(rank) if percentage <= edge else rank
             rank = sizes - 1 if percentage >= 1 - edge else rank
         found = places.at(np.clip(rank, 0, np.maximum(sizes - 1, 0)))
-        return found if found.type == kind else _doubles_as(_as_doubles(found), found.is_null(), kind)
+        return (
+            found if found.type == data_type else _doubles_as(_as_doubles(found), found.is_null(), data_type)
+        )
 
-    def _between(self, places: Places, position: np.ndarray, kind: pa.DataType) -> pa.Array:
+    def _between(self, places: Places, position: np.ndarray, data_type: pa.DataType) -> pa.Array:
         position = np.maximum(position, 0.0)
         lower, higher = np.floor(position), np.ceil(position)
         below, above = places.at(lower.astype(np.int64)), places.at(higher.astype(np.int64))
         a, b = _as_doubles(below), _as_doubles(above)
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is a result
             between = a + (b - a) * (position - lower)
-        return _doubles_as(np.where((lower == higher) | (a == b), a, between), below.is_null(), kind)
+        return _doubles_as(np.where((lower == higher) | (a == b), a, between), below.is_null(), data_type)
 
 
 class _InGroups(Places):
@@ -119,8 +121,8 @@ def _as_doubles(values: pa.Array) -> np.ndarray:
     return fixed_values(values).astype(np.float64)
 
 
-def _doubles_as(values: np.ndarray, nothing: pa.Array, kind: pa.DataType) -> pa.Array:
+def _doubles_as(values: np.ndarray, nothing: pa.Array, data_type: pa.DataType) -> pa.Array:
     mask = np.asarray(nothing.to_numpy(zero_copy_only=False), dtype=np.bool_)
-    if pa.types.is_floating(kind):
-        return pa.array(values, kind, mask=mask)
-    return pa.array(np.where(mask, 0.0, values).astype(np.int64), mask=mask).cast(kind)
+    if pa.types.is_floating(data_type):
+        return pa.array(values, data_type, mask=mask)
+    return pa.array(np.where(mask, 0.0, values).astype(np.int64), mask=mask).cast(data_type)

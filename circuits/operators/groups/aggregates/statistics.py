@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members, Split
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
 from dbsp.circuits.operators.groups.aggregates.moments import Central, Moments, Power
 
 _LEFT, _RIGHT = 0, 1
 
 
 @dataclass(frozen=True)
-class Statistic(Finish):
+class Statistic(Finalizer):
     """function: a key of FUNCTIONS. Rows with a NULL argument don't count; none: NULL."""
 
     function: str
@@ -27,12 +27,12 @@ class Statistic(Finish):
     def split(self) -> Split:
         return Moments(FUNCTIONS[self.function][0])
 
-    def result(self, members: Members, kind: pa.DataType) -> pa.Array:
+    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
         powers, formula = FUNCTIONS[self.function]
         with np.errstate(all="ignore"):  # NaN and infinities are results
             central = Central(members, powers)
             values, there = formula(central)
-        return pa.array(values, kind, mask=~(there & (central.size > 0)))
+        return pa.array(values, data_type, mask=~(there & (central.size > 0)))
 
 
 Formula = Callable[[Central], tuple[np.ndarray, np.ndarray]]

@@ -146,12 +146,14 @@ def _folded(codes: np.ndarray, frame: Runs, pick: np.ufunc) -> np.ndarray:
     return found
 
 
-def lists(array: pa.Array, frame: Runs, kind: pa.DataType) -> pa.Array:
+def lists(array: pa.Array, frame: Runs, data_type: pa.DataType) -> pa.Array:
     """Each frame's values, in order."""
     lengths = frame[1] - frame[0]
     _, places = expand_ranges(*frame)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), array.take(int64_array(places)), type=kind)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), array.take(int64_array(places)), type=data_type
+    )
 
 
 def _between(values: np.ndarray, frame: Runs) -> np.ndarray:

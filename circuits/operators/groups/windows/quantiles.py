@@ -3,7 +3,7 @@
     level b, from the highest bit: the sequence, stably parted by bit b of its values, 0 before 1
     of the k-th of s…e, bit b is 0  ⇔  k < (weight of the values with bit b = 0 within s…e)
 
-and the stretch goes on within its part of the next level. All stretches are asked at once, a bit at a time.
+and the stretch goes on within its part of the next level. All sorted_runs are asked at once, a bit at a time.
 Source: Claude, Navarro, Ordóñez: The wavelet matrix, Information Systems 47, 2015.
 Cost: O(n log r) to build for values below r, O(log r) a stretch.
 """

@@ -21,7 +21,7 @@ from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
 from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.aggregates.collected import Mode, picked
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile, Places, copies
 from dbsp.circuits.operators.groups.aggregates.statistics import Statistic
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
@@ -60,7 +60,7 @@ def of_values(call: WindowFunction, rows: Partitions) -> pa.Array:
     first = np.flatnonzero(opens)
     framed = _taking_part(call, rows, (start[first], stop[first]))
     try:
-        made = _method(call)(call.values.finish, framed, call.type)
+        made = _method(call)(call.values.finalizer, framed, call.type)
     except EvaluationError as error:
         error.row = None if error.row is None else int(first[error.row])
         raise
@@ -82,22 +82,22 @@ def _taking_part(call: WindowFunction, rows: Partitions, frames: Runs) -> Framed
     return Framed(columns, rows.partition[at], before[frames[0]], before[frames[1]])
 
 
-Method = Callable[[Finish, Framed, pa.DataType], pa.Array]
+Method = Callable[[Finalizer, Framed, pa.DataType], pa.Array]
 
 
 def _method(call: WindowFunction) -> Method:
     assert call.values is not None
-    if isinstance(call.values.finish, Mode) and call.frame.lower is not None:
+    if isinstance(call.values.finalizer, Mode) and call.frame.lower is not None:
         return _mode_from if call.frame.upper is None else _gathered
-    return _METHODS.get(type(call.values.finish), _gathered)
+    return _METHODS.get(type(call.values.finalizer), _gathered)
 
 
 # ---- prefix sums
 
 
-def _statistics(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
-    assert finish.split is not None
-    at, (moment, index), limb = finish.split.split(framed.columns)
+def _statistics(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
+    assert finalizer.split is not None
+    at, (moment, index), limb = finalizer.split.split(framed.columns)
     by = np.lexsort((index, moment))
     opens = np.flatnonzero(
         np.diff(moment[by], prepend=-1) | np.diff(index[by], prepend=np.iinfo(np.int64).min)
@@ -108,7 +108,7 @@ def _statistics(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
         dense = np.zeros(len(framed.partition) + 1, dtype=np.int64)
         dense[at[same] + 1] = limb[same]
         parts.append((moment[same[0]], index[same[0]], np.cumsum(dense)))
-    results = [pa.array([], kind)]
+    results = [pa.array([], data_type)]
     for first in range(0, len(framed.start), _FRAMES):
         start, stop = framed.start[first : first + _FRAMES], framed.stop[first : first + _FRAMES]
         owners, moments, indices, limbs = ([np.zeros(0, dtype=np.int64)] for _ in range(4))
@@ -121,19 +121,19 @@ def _statistics(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
             limbs.append(sums[there])
         owner, *columns = (np.concatenate(each) for each in (owners, moments, indices, limbs))
         members = Members(owner, [*map(int64_array, columns)], np.ones_like(owner), len(start))
-        results.append(finish.result(members, kind))
+        results.append(finalizer.result(members, data_type))
     return pa.concat_arrays(results)
 
 
 # ---- order
 
 
-def _percentile(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
-    assert isinstance(finish, Percentile)
+def _percentile(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
+    assert isinstance(finalizer, Percentile)
     value = framed.columns[0]
-    ranks = _ranks(value, finish.descending)
-    often = copies(framed.columns[1]) if finish.frequencies else np.ones_like(ranks)
-    return finish.of(_InFrames(value, ranks, often, framed), kind)
+    ranks = _ranks(value, finalizer.descending)
+    often = copies(framed.columns[1]) if finalizer.frequencies else np.ones_like(ranks)
+    return finalizer.of(_InFrames(value, ranks, often, framed), data_type)
 
 
 def _ranks(values: pa.Array, descending: bool = False) -> np.ndarray:
@@ -158,9 +158,9 @@ class _InFrames(Places):
         return self._values.take(pa.array(self._of_rank[np.where(there, rank, -1)], mask=~there))
 
 
-def _mode(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
+def _mode(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
     """Of frames from their partition's start: the greatest count so far was reached by the most frequent."""
-    assert isinstance(finish, Mode)
+    assert isinstance(finalizer, Mode)
     value, partition = framed.columns[0], framed.partition
     rank = _ranks(value)
     count = len(rank)
@@ -170,7 +170,7 @@ def _mode(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
     starts = np.flatnonzero(opens)
     so_far = np.empty(count, dtype=np.int64)
     so_far[by] = np.arange(count) - starts[np.cumsum(opens) - 1]
-    best = np.lexsort((rank if finish.greatest else -rank, so_far, partition))
+    best = np.lexsort((rank if finalizer.greatest else -rank, so_far, partition))
     place = np.empty(count, dtype=np.int64)
     place[best] = np.arange(count)
     greatest = np.maximum.accumulate(place) if count else place
@@ -178,29 +178,29 @@ def _mode(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
     return picked(value, there, best[greatest[framed.stop[there] - 1]], len(framed.start))
 
 
-def _mode_from(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
+def _mode_from(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
     """Of frames to their partition's end: the same, backwards."""
     count = len(framed.partition)
     columns = [column.take(int64_array(np.arange(count)[::-1].copy())) for column in framed.columns]
     partition = (framed.partition.max(initial=0) - framed.partition)[::-1]
     backwards = Framed(columns, partition, count - framed.stop, count - framed.start)
-    return _mode(finish, backwards, kind)
+    return _mode(finalizer, backwards, data_type)
 
 
 # ---- all values
 
 
-def _gathered(finish: Finish, framed: Framed, kind: pa.DataType) -> pa.Array:
-    results = [pa.array([], kind)]
+def _gathered(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
+    results = [pa.array([], data_type)]
     for first, last in _blocks(framed.stop - framed.start):
         owner, places = expand_ranges(framed.start[first:last], framed.stop[first:last])
         columns = [column.take(int64_array(places)) for column in framed.columns]
         try:
-            results.append(finish.result(_members(finish, columns, owner, last - first), kind))
+            results.append(finalizer.result(_members(finalizer, columns, owner, last - first), data_type))
         except EvaluationError as error:
             error.row = None if error.row is None else first + error.row
             raise
-    return pa.concat_arrays([retyped(result, kind) for result in results])
+    return pa.concat_arrays([retyped(result, data_type) for result in results])
 
 
 def _blocks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -214,12 +214,12 @@ def _blocks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _members(finish: Finish, columns: list[pa.Array], owner: np.ndarray, count: int) -> Members:
-    if finish.split is None:
+def _members(finalizer: Finalizer, columns: list[pa.Array], owner: np.ndarray, count: int) -> Members:
+    if finalizer.split is None:
         return Members(owner, columns, np.ones(len(owner), dtype=np.int64), count)
-    at, index, amount = finish.split.split(columns)
+    at, index, amount = finalizer.split.split(columns)
     parts = [*map(pa.array, index), pa.array(amount)]
     return Members(owner[at], parts, np.ones(len(at), dtype=np.int64), count)
 
 
-_METHODS: dict[type[Finish], Method] = {Statistic: _statistics, Percentile: _percentile, Mode: _mode}
+_METHODS: dict[type[Finalizer], Method] = {Statistic: _statistics, Percentile: _percentile, Mode: _mode}

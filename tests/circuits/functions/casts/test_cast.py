@@ -96,8 +96,10 @@ def test_printed_and_rounded_doubles(spark: Any) -> None:
     )
 
 
-def _cast(column: pa.Array, kind: pa.DataType, mode: str) -> list[Any]:
-    call = Call("cast", (Column(0, column.type),), kind, options=(("evalMode", mode), ("timeZoneId", "UTC")))
+def _cast(column: pa.Array, data_type: pa.DataType, mode: str) -> list[Any]:
+    call = Call(
+        "cast", (Column(0, column.type),), data_type, options=(("evalMode", mode), ("timeZoneId", "UTC"))
+    )
     values: list[Any] = evaluate(call, pa.record_batch({"x": column})).to_pylist()
     return values
 

@@ -76,8 +76,10 @@ def test_plain_columns(spark: Any) -> None:
     )
 
 
-def _tried(texts: list[str], kind: pa.DataType) -> list[Any]:
-    call = Call("cast", (Column(0, pa.string()),), kind, options=(("evalMode", "TRY"), ("timeZoneId", "UTC")))
+def _tried(texts: list[str], data_type: pa.DataType) -> list[Any]:
+    call = Call(
+        "cast", (Column(0, pa.string()),), data_type, options=(("evalMode", "TRY"), ("timeZoneId", "UTC"))
+    )
     return [identity(value) for value in evaluate(call, pa.record_batch({"s": pa.array(texts)})).to_pylist()]
 
 
@@ -89,9 +91,9 @@ def _tried(texts: list[str], kind: pa.DataType) -> list[Any]:
         [pa.int64(), pa.float64(), pa.decimal128(12, 3), pa.date32(), pa.timestamp("us", tz="UTC")]
     ),
 )
-def test_what_arrow_reads_means_the_same(text: str, kind: pa.DataType) -> None:
+def test_what_arrow_reads_means_the_same(text: str, data_type: pa.DataType) -> None:
     """A column that isn't plain is parsed exactly; alone, the same text may go to Arrow."""
-    assert _tried([text], kind) == _tried([text, "~"], kind)[:1]
+    assert _tried([text], data_type) == _tried([text, "~"], data_type)[:1]
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 1)), st.sampled_from([" ", "T"]), st.sampled_from(["", "Z"]))

@@ -50,7 +50,7 @@ def _rows(count: int = 160) -> pa.RecordBatch:
         "d": (pa.float64(), lambda: choose.choice(doubles)),
         "dt": (pa.date32(), lambda: maybe(choose.randint(-1000, 30000))),
     }  # fmt: skip
-    arrays = [pa.array([make() for _ in range(count)], kind) for kind, make in rows.values()]
+    arrays = [pa.array([make() for _ in range(count)], data_type) for data_type, make in rows.values()]
     # a slice, so that offsets count
     return pa.RecordBatch.from_arrays(arrays, names=list(rows)).slice(7)
 

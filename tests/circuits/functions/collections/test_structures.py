@@ -24,7 +24,9 @@ def _rows() -> pa.RecordBatch:
         pa.map_(pa.string(), pa.int32()),
         pa.int32(),
     ]
-    arrays = [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
+    arrays = [
+        pa.array(column, data_type) for column, data_type in zip(zip(*rows, strict=True), kinds, strict=True)
+    ]
     # a slice, so that offsets count
     return pa.RecordBatch.from_arrays(arrays, names=["o", "a", "m", "i"]).slice(3)
 
@@ -65,9 +67,9 @@ def test_arrays_of_doubles(spark: Any) -> None:
 
 
 def test_keys_are_normalised_inside() -> None:
-    kind = pa.list_(pa.struct([("x", pa.float64())]))
-    column = pa.array([[{"x": 1.0}], [{"x": -0.0}, None], None, []], kind).slice(1)
+    data_type = pa.list_(pa.struct([("x", pa.float64())]))
+    column = pa.array([[{"x": 1.0}], [{"x": -0.0}, None], None, []], data_type).slice(1)
     value = evaluate(
-        Call("normalize_na_n_and_zero", (Column(0, kind),), kind), pa.record_batch({"k": column})
+        Call("normalize_na_n_and_zero", (Column(0, data_type),), data_type), pa.record_batch({"k": column})
     )
     assert str(value.to_pylist()) == "[[{'x': 0.0}, None], None, []]"

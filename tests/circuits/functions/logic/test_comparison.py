@@ -68,7 +68,9 @@ def test_nested(spark: Any) -> None:
     lists = [[], [1.0], [nan], [0.0], [-0.0, None], [1.0, 2.0], [None], None]
     pairs = [(a, b, c, d) for a in structs for b in structs for c in lists for d in lists]
     kinds = [pa.struct([("a", pa.int32()), ("b", pa.float64())])] * 2 + [pa.list_(pa.float64())] * 2
-    columns = [pa.array(column, kind) for column, kind in zip(zip(*pairs, strict=True), kinds, strict=True)]
+    columns = [
+        pa.array(column, data_type) for column, data_type in zip(zip(*pairs, strict=True), kinds, strict=True)
+    ]
     rows = pa.RecordBatch.from_arrays(columns, names=["x", "y", "l", "k"])
     against = AgainstSpark(spark, rows)
     against.check([f"{a} {operator} {b}" for a, b in ("xy", "lk") for operator in OPERATORS])

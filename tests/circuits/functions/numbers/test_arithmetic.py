@@ -81,10 +81,10 @@ def test_intervals(spark: Any) -> None:
     against.check_fails([f"{either} + INTERVAL '106751991' DAY"])
 
 
-def _call(function: str, kind: pa.DataType, *columns: pa.Array, **options: object) -> pa.Array:
+def _call(function: str, data_type: pa.DataType, *columns: pa.Array, **options: object) -> pa.Array:
     rows = pa.RecordBatch.from_arrays(list(columns), names=[f"c{n}" for n in range(len(columns))])
     arguments = tuple(Column(n, column.type) for n, column in enumerate(columns))
-    return evaluate(Call(function, arguments, kind, options=tuple(sorted(options.items()))), rows)
+    return evaluate(Call(function, arguments, data_type, options=tuple(sorted(options.items()))), rows)
 
 
 def test_wrapping_is_legacys() -> None:
@@ -111,10 +111,10 @@ def test_products_near_the_border() -> None:
 
 def test_wide_decimals() -> None:
     """Beyond 64 bits, rounded once, half away from zero."""
-    kind = pa.decimal128(38, 10)
-    x = pa.array([Decimal("1234567890123456789012345678.5"), Decimal("-0.0000000005"), None], kind)
-    y = pa.array([Decimal("0.1"), Decimal("0.1"), Decimal("1")], kind)
-    assert _call("multiply", kind, x, y).to_pylist() == [
+    data_type = pa.decimal128(38, 10)
+    x = pa.array([Decimal("1234567890123456789012345678.5"), Decimal("-0.0000000005"), None], data_type)
+    y = pa.array([Decimal("0.1"), Decimal("0.1"), Decimal("1")], data_type)
+    assert _call("multiply", data_type, x, y).to_pylist() == [
         Decimal("123456789012345678901234567.85").quantize(Decimal("1e-10"), context=_wide()),
         Decimal("-0.0000000001"),
         None,

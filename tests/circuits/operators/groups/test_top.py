@@ -97,10 +97,10 @@ def test_top(
 
 @given(st.data(), kinds, options, hash_seeds, st.booleans())
 def test_appends_keep_the_top_alone(
-    data: Any, kind: pa.DataType, way: Options, seed: int, descending: bool
+    data: Any, data_type: pa.DataType, way: Options, seed: int, descending: bool
 ) -> None:
     """Fed the same rows, what keeps everything and what keeps the top put out the same."""
-    schema = pa.schema([("k", pa.int32()), ("x", kind)])
+    schema = pa.schema([("k", pa.int32()), ("x", data_type)])
     size, ranking, by = data.draw(st.integers(1, 3)), data.draw(RANKINGS), (SortKey(1, descending),)
 
     def keeping(builder: CircuitBuilder, table: int) -> int:

@@ -14,7 +14,7 @@ from dbsp.circuits.operators.inputs.late import row_text
 
 
 @pytest.mark.parametrize(
-    ("kind", "values", "expected"),
+    ("data_type", "values", "expected"),
     [
         (pa.int64(), [1, None], [1, None]),
         (pa.bool_(), [True, False], [True, False]),
@@ -31,8 +31,8 @@ from dbsp.circuits.operators.inputs.late import row_text
         (pa.list_(pa.int32()), [[1, None]], [[1, None]]),
     ],
 )
-def test_rows_are_json(kind: pa.DataType, values: list[Any], expected: list[Any]) -> None:
-    rows = pa.RecordBatch.from_arrays([pa.array(values, kind)], names=["c"])
+def test_rows_are_json(data_type: pa.DataType, values: list[Any], expected: list[Any]) -> None:
+    rows = pa.RecordBatch.from_arrays([pa.array(values, data_type)], names=["c"])
     assert [json.loads(text) for text in row_text(rows).to_pylist()] == [{"c": value} for value in expected]
 
 

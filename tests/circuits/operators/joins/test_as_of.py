@@ -29,8 +29,8 @@ COMPARISONS = {
 @st.composite
 def timed(draw: st.DrawFn) -> Any:
     """Tables of a key, or of none, and a time; the right one may have several rows of one time."""
-    keys, kind = draw(st.integers(0, 1)), draw(ordered)
-    a = pa.schema([pa.field("k", draw(kinds)), pa.field("t", kind), pa.field("x", draw(kinds))])
+    keys, data_type = draw(st.integers(0, 1)), draw(ordered)
+    a = pa.schema([pa.field("k", draw(kinds)), pa.field("t", data_type), pa.field("x", draw(kinds))])
     first = a.field(0) if keys else pa.field("z", pa.int64())
     b = pa.schema([first, a.field(1), pa.field("y", pa.int64())])
     return keys, a, b, draw(streams({"a": a, "b": b}, steps=4, size=8))

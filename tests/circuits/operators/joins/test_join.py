@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.functions.logic.spans import SPAN_TYPE
+from dbsp.circuits.functions.logic.interval_codes import INTERVAL_CODE
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.circuits.traces.band import Band
-from dbsp.circuits.traces.spans import Span
+from dbsp.circuits.traces.band import ValueBand
+from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import Engine, Options, trace
 from tests.generators.columns.zsets import Naive, kinds, naive_of, plus, zset_of
@@ -122,24 +122,24 @@ ordered = st.sampled_from(
 @st.composite
 def banded(draw: st.DrawFn) -> Any:
     """Tables of a key, or of none, a time on the right, and between which times it may be on the left."""
-    keys, kind = draw(st.integers(0, 1)), draw(ordered)
-    a = pa.schema([pa.field("k", draw(kinds)), pa.field("low", kind), pa.field("high", kind)])
-    b = pa.schema([a.field(0), pa.field("t", kind), pa.field("y", draw(kinds))])
-    return keys, kind, a, b, draw(streams({"a": a, "b": b}, steps=4, size=8))
+    keys, data_type = draw(st.integers(0, 1)), draw(ordered)
+    a = pa.schema([pa.field("k", draw(kinds)), pa.field("low", data_type), pa.field("high", data_type)])
+    b = pa.schema([a.field(0), pa.field("t", data_type), pa.field("y", draw(kinds))])
+    return keys, data_type, a, b, draw(streams({"a": a, "b": b}, steps=4, size=8))
 
 
 @given(banded(), st.booleans(), st.booleans(), options, hash_seeds)
 def test_join_within_a_band(case: Any, closed: bool, by_low: bool, way: Options, seed: int) -> None:
     """low <= t [< high]: the right trace in the order of t, the left in the order of either end."""
-    keys, kind, a, b, stream = case
-    key, low, high, t = tuple(range(keys)), Column(1, kind), Column(2, kind), Column(4, kind)
+    keys, data_type, a, b, stream = case
+    key, low, high, t = tuple(range(keys)), Column(1, data_type), Column(2, data_type), Column(4, data_type)
     columns = (*((LEFT, i) for i in range(3)), *((RIGHT, i) for i in range(3)))
     residual = Call("less_than_or_equal", (low, t), pa.bool_())
     if closed:
         residual = Call("and", (residual, Call("less_than", (t, high), pa.bool_())), pa.bool_())
-    time = (Column(1, kind),)
-    right_band = Band(1, (low,), (high,) if closed else ())
-    left_band = Band(1, (), time) if by_low or not closed else Band(2, time, ())
+    time = (Column(1, data_type),)
+    right_band = ValueBand(1, (low,), (high,) if closed else ())
+    left_band = ValueBand(1, (), time) if by_low or not closed else ValueBand(2, time, ())
 
     def build(builder: CircuitBuilder, left: int, right: int) -> int:
         sides = [
@@ -172,25 +172,25 @@ instants = st.one_of(st.integers(-3, 40), st.sampled_from(FAR))
 
 @st.composite
 def spanned(draw: st.DrawFn) -> Any:
-    keys, kind = draw(st.integers(0, 1)), draw(st.sampled_from([pa.int64(), pa.timestamp("us")]))
-    fields = [pa.field("k", pa.int64()), pa.field("start", kind), pa.field("end", kind)]
+    keys, data_type = draw(st.integers(0, 1)), draw(st.sampled_from([pa.int64(), pa.timestamp("us")]))
+    fields = [pa.field("k", pa.int64()), pa.field("start", data_type), pa.field("end", data_type)]
     moment = st.one_of(st.none(), instants)
     row = st.tuples(st.integers(0, 1), moment, moment)
     deltas = st.lists(st.tuples(row, st.sampled_from([1, 1, 1, -1])), max_size=10)
-    schema = pa.schema([*fields, pa.field("span", SPAN_TYPE)])
-    return keys, kind, schema, draw(st.lists(st.tuples(deltas, deltas), min_size=1, max_size=4))
+    schema = pa.schema([*fields, pa.field("code", INTERVAL_CODE)])
+    return keys, data_type, schema, draw(st.lists(st.tuples(deltas, deltas), min_size=1, max_size=4))
 
 
 @given(spanned(), hash_seeds)
 def test_join_of_intervals_that_meet(case: Any, seed: int) -> None:
-    """a.start <= b.end AND a.end >= b.start: both traces in the order of spans."""
-    keys, kind, schema, stream = case
-    key, (start, end) = tuple(range(keys)), (Column(1, kind), Column(2, kind))
+    """a.start <= b.end AND a.end >= b.start: both traces in the order of interval codes."""
+    keys, data_type, schema, stream = case
+    key, (start, end) = tuple(range(keys)), (Column(1, data_type), Column(2, data_type))
     columns = (*((LEFT, i) for i in range(3)), *((RIGHT, i) for i in range(3)))
-    starts = Call("less_than_or_equal", (Column(1, kind), Column(5, kind)), pa.bool_())
-    ends = Call("greater_than_or_equal", (Column(2, kind), Column(4, kind)), pa.bool_())
+    starts = Call("less_than_or_equal", (Column(1, data_type), Column(5, data_type)), pa.bool_())
+    ends = Call("greater_than_or_equal", (Column(2, data_type), Column(4, data_type)), pa.bool_())
     residual = Call("and", (starts, ends), pa.bool_())
-    band = Span(3, (start,), (end,))
+    band = IntervalBand(3, (start,), (end,))
 
     def build(builder: CircuitBuilder, left: int, right: int) -> int:
         sides = [builder.add(Integrate(key, order=3), builder.placed(side, key)) for side in (left, right)]
@@ -198,10 +198,10 @@ def test_join_of_intervals_that_meet(case: Any, seed: int) -> None:
 
     def rows(listed: Any) -> ZSet:
         numbers = [pa.array([row[i] for row, _ in listed], pa.int64()) for i in range(3)]
-        plain = [numbers[0], *(column.view(kind) for column in numbers[1:])]
+        plain = [numbers[0], *(column.view(data_type) for column in numbers[1:])]
         made = pa.RecordBatch.from_arrays(plain, names=["k", "start", "end"])
-        span = evaluate(Call("span_code", (start, end), SPAN_TYPE), made)
-        both = pa.RecordBatch.from_arrays([*plain, span], schema=schema)
+        code = evaluate(Call("interval_code", (start, end), INTERVAL_CODE), made)
+        both = pa.RecordBatch.from_arrays([*plain, code], schema=schema)
         return ZSet(both, np.array([n for _, n in listed], np.int64))
 
     def meet(listed: Any, other: Any) -> Counter[Any]:
@@ -237,7 +237,7 @@ def test_a_bound_that_cannot_be_computed_bounds_nothing(tmp_path: Any) -> None:
         pa.bool_(),
     )
     columns = ((LEFT, 0), (LEFT, 1), (RIGHT, 0), (RIGHT, 1))
-    operator = Join((0,), (0,), columns, residual, None, Band(1, lowest, ()))
+    operator = Join((0,), (0,), columns, residual, None, ValueBand(1, lowest, ()))
 
     def build(builder: CircuitBuilder, left: int, right: int) -> int:
         by_time = builder.add(Integrate((0,), order=1), builder.placed(right, (0,)))

@@ -26,8 +26,8 @@ ZONES = [
 ]
 
 
-def call(function: str, kind: pa.DataType, *arguments: Expression, zone: str = "UTC") -> Call:
-    return Call(function, arguments, kind, True, (("timeZoneId", zone),))
+def call(function: str, data_type: pa.DataType, *arguments: Expression, zone: str = "UTC") -> Call:
+    return Call(function, arguments, data_type, True, (("timeZoneId", zone),))
 
 
 def months(number: int) -> Literal:

@@ -18,7 +18,7 @@ from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount, Registers
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 
 TEXT = st.sampled_from(["", "a", "b", "ab", "ä"])
@@ -40,9 +40,9 @@ def by_group(rows: Rows, column: int) -> list[list[Any]]:
     return [sorted(row[column] for row in rows if row[0] == group) for group in range(3)]
 
 
-def found(finish: Finish, given: Members, kind: pa.DataType) -> list[Any]:
-    result = finish.result(given, kind)
-    assert result.type == kind and len(result) == 3
+def found(finalizer: Finalizer, given: Members, data_type: pa.DataType) -> list[Any]:
+    result = finalizer.result(given, data_type)
+    assert result.type == data_type and len(result) == 3
     result.validate(full=True)
     values: list[Any] = result.to_pylist()
     return values
@@ -62,8 +62,8 @@ def test_joined_text_is_in_the_order_asked_for(rows: Rows, gone: Rows) -> None:
     for group in range(3):
         mine = sorted(((-number, text) for owner, number, text in rows if owner == group))
         expected.append("-".join(text for _, text in mine) if mine else None)
-    finish = Join("-", (SortKey(1, descending=True),))
-    assert found(finish, members(rows, gone, 2, 1), pa.string()) == expected
+    finalizer = Join("-", (SortKey(1, descending=True),))
+    assert found(finalizer, members(rows, gone, 2, 1), pa.string()) == expected
 
 
 @given(groups, groups)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.arrow import fixed_values
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
-from dbsp.circuits.operators.groups.aggregates.members import Finish, Members
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
 
 VALUES = st.sampled_from([0.0, 1.0, -1.0, 0.1, 1e16, 1e16 + 2, -1e16, 3e-5, 7e100, 1e-300, -2.5])
@@ -23,16 +23,18 @@ PAIRS = [name for name in FUNCTIONS if name not in SINGLE]
 Row = tuple[float | None, ...]
 
 
-def result(finish: Finish, rows: Sequence[tuple[Row, int]], arity: int, kind: pa.DataType) -> object:
+def result(
+    finalizer: Finalizer, rows: Sequence[tuple[Row, int]], arity: int, data_type: pa.DataType
+) -> object:
     """The result over one group, between two that are empty."""
-    assert finish.split is not None
-    columns = [pa.array([row[i] for row, _ in rows], kind) for i in range(arity)]
-    at, index, amount = finish.split.split(columns)
+    assert finalizer.split is not None
+    columns = [pa.array([row[i] for row, _ in rows], data_type) for i in range(arity)]
+    at, index, amount = finalizer.split.split(columns)
     weights = np.array([weight for _, weight in rows], dtype=np.int64)
     parts = [*map(pa.array, index), pa.array(amount * weights[at])]
     members = Members(np.ones(len(at), np.int64), parts, weights[at], 3)
-    out = pa.float64() if isinstance(finish, Statistic) else kind
-    before, found, after = finish.result(members, out).to_pylist()
+    out = pa.float64() if isinstance(finalizer, Statistic) else data_type
+    before, found, after = finalizer.result(members, out).to_pylist()
     assert before is None and after is None
     return found
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.operators.groups.aggregates.collected import Mode
-from dbsp.circuits.operators.groups.aggregates.members import Finish
+from dbsp.circuits.operators.groups.aggregates.members import Finalizer
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
 from dbsp.circuits.operators.groups.windows import values
@@ -24,7 +24,7 @@ ROWS = st.lists(
 )
 EDGES = st.none() | st.integers(-3, 3)
 PERCENTAGES = (0.0, 0.3, 0.5, 1.0)
-FINISHES: dict[str, tuple[Finish, pa.DataType, int]] = {
+FINISHES: dict[str, tuple[Finalizer, pa.DataType, int]] = {
     **{
         name: (Statistic(name), pa.float64(), len(powers[0]))
         for name, (powers, _) in FUNCTIONS.items()
@@ -62,9 +62,9 @@ def test_as_of_the_frame_s_rows(
     filtered: bool,
     few: bool,
 ) -> None:
-    finish, kind, arity = FINISHES[name]
+    finalizer, kind, arity = FINISHES[name]
     arguments = (*range(1, 1 + arity), *((3,) if filtered else ()))
-    values_ = Gathered(finish, tuple(range(arity)))
+    values_ = Gathered(finalizer, tuple(range(arity)))
     frame = Frame(True, lower, upper)
     call = WindowFunction(name, kind, (), arguments, frame, filtered=filtered, values=values_)
     with pytest.MonkeyPatch.context() as patch:

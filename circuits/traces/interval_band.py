@@ -1,4 +1,4 @@
-"""Spans: which intervals of a trace meet a given one, as BETWEEN two columns asks.
+"""Interval bands: which intervals of a trace meet a given one, as BETWEEN two columns asks.
 
     start <= f AND end >= g        for a trace of rows with a start and an end, and f, g of a row that asks
 
@@ -13,6 +13,7 @@ Cost: O(l log n) a lookup, l the levels there are of the key, and the rows met.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,51 +23,66 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.functions.logic.spans import BUCKETS, LAST_LEVEL, LEVEL_BITS
+from dbsp.circuits.functions.logic.interval_codes import BUCKETS, INTERVAL_CODE, LAST_LEVEL, LEVEL_BITS
+from dbsp.circuits.traces.band import Band, Ranges
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch
-from dbsp.circuits.traces.sorted_run import Stretch
+from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.trace import Integral, expand_ranges
 
 _LEVEL = np.uint64(LEVEL_BITS)
 _LEAST = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
-class Span:
-    """column: of the trace's span codes, by which it is ordered. least, most: what an end must not be below,
-    and a start above, for a row of the other side, over that side's columns; with a NULL it meets nothing.
+class IntervalBand(Band):
+    """column: of the trace's interval codes, by which it is ordered. least, most: what an end must not be
+    below, and a start above, for a row of the other side, over that side's columns.
     """
 
     column: int
     least: tuple[Expression, ...]
     most: tuple[Expression, ...]
 
+    is_closed = True
+
     @property
-    def is_closed(self) -> bool:
-        return True
+    def bounds(self) -> tuple[Expression, ...]:
+        return *self.least, *self.most
 
+    def orders(self, data_type: pa.DataType) -> bool:
+        return bool(data_type == INTERVAL_CODE)
 
-def span_ranges(batch: Batch, span: Span, stretch: Stretch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(rows of the batch, start, stop): the ranges of positions of the stretch that each row may meet."""
-    least, known = _bound(span.least, batch.rows, np.maximum)
-    most, too = _bound(span.most, batch.rows, np.minimum)
-    asking = np.flatnonzero(known & too)
-    lows, highs = batch.keys[asking] & HIGH, batch.keys[asking] | LOW
-    owners: list[np.ndarray] = [np.zeros(0, np.int64)]
-    found: list[tuple[np.ndarray, np.ndarray]] = []
-    while len(asking):
-        start, stop = stretch.ranges(lows, highs)
-        some = start < stop
-        asking, lows, highs, start = asking[some], lows[some], highs[some], start[some]
-        level = (stretch.keys(start) & LOW) >> _LEVEL
-        owner, low, high = _of_level(least[asking], most[asking], level.astype(np.int64))
-        base = (highs & HIGH)[owner] | (level[owner] << _LEVEL)
-        owners.append(asking[owner])
-        found.append(stretch.ranges(base | low, base | high))
-        further = level < LAST_LEVEL
-        asking, highs = asking[further], highs[further]
-        lows = (highs & HIGH) | ((level[further] + np.uint64(1)) << _LEVEL)
-    starts, stops = (np.concatenate([np.zeros(0, np.int64), *(f[i] for f in found)]) for i in range(2))
-    return np.concatenate(owners), starts, stops
+    def near(self, trace: Integral, batch: Batch) -> Iterator[Batch]:
+        for run in trace.before:
+            if len(run.batches) == 1 or len(batch) >= len(run):
+                yield from run.batches
+                continue
+            _, start, stop = self.matches(batch, run)
+            there = np.unique(expand_ranges(start, stop)[1])
+            if len(there):
+                yield run.take(there)
+
+    def matches(self, batch: Batch, run: SortedRun) -> Ranges:
+        least, known = _bound(self.least, batch.rows, np.maximum)
+        most, too = _bound(self.most, batch.rows, np.minimum)
+        asking = np.flatnonzero(known & too)
+        lows, highs = batch.keys[asking] & HIGH, batch.keys[asking] | LOW
+        owners: list[np.ndarray] = [np.zeros(0, np.int64)]
+        found: list[tuple[np.ndarray, np.ndarray]] = []
+        while len(asking):
+            start, stop = run.ranges(lows, highs)
+            some = start < stop
+            asking, lows, highs, start = asking[some], lows[some], highs[some], start[some]
+            level = (run.keys(start) & LOW) >> _LEVEL
+            owner, low, high = _of_level(least[asking], most[asking], level.astype(np.int64))
+            base = (highs & HIGH)[owner] | (level[owner] << _LEVEL)
+            owners.append(asking[owner])
+            found.append(run.ranges(base | low, base | high))
+            further = level < LAST_LEVEL
+            asking, highs = asking[further], highs[further]
+            lows = (highs & HIGH) | ((level[further] + np.uint64(1)) << _LEVEL)
+        starts, stops = (np.concatenate([np.zeros(0, np.int64), *(f[i] for f in found)]) for i in range(2))
+        return np.concatenate(owners), starts, stops
 
 
 def _of_level(least: Numbers, most: Numbers, level: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,5 +1,4 @@
-"""The order of intervals by length and start (`circuits/traces/spans.py`), as a column of rows that have
-them."""
+"""The order of intervals by length and start (`circuits/traces/interval_band.py`), as a column of rows."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ BUCKETS = np.int64((1 << LEVEL_BITS) - 1)
 # 4^31 is longer than any interval is looked at closely
 LAST_LEVEL = 31
 # order_code makes of a duration its units of 2²⁰ µs, from −2³¹ on
-SPAN_TYPE = pa.duration("us")
+INTERVAL_CODE = pa.duration("us")
 _UNIT = np.int64(20)
 _LEAST = np.int64(-(1 << 31))
 
 
-@kernel("span_code")
-def span_code(call: Call, start: Value, end: Value) -> Value:
+@kernel("interval_code")
+def interval_code(call: Call, start: Value, end: Value) -> Value:
     """The order code of rows from start to end, as the duration that has it."""
     a, b = vector(start), vector(end)
     starts, ends = a.values.astype(np.int64), b.values.astype(np.int64)
@@ -30,7 +29,7 @@ def span_code(call: Call, start: Value, end: Value) -> Value:
     micros = (code + _LEAST) << _UNIT
     valid = both(a.valid, b.valid)
     null = None if valid is None else np.broadcast_to(~valid, micros.shape)
-    made = pa.array(micros, pa.int64(), mask=null).view(SPAN_TYPE)
+    made = pa.array(micros, pa.int64(), mask=null).view(INTERVAL_CODE)
     return made[0] if a.is_constant and b.is_constant else made
 
 
