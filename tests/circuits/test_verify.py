@@ -63,7 +63,7 @@ ILLEGAL: dict[str, tuple[Callable[[CircuitBuilder, int], int], str]] = {
             trace(b, t, (0,)),
             by_order(b, t, 1),
         ),
-        "a bound of another type",
+        "a band of another type",
     ),
     "a join as of a time over a trace in another order": (
         lambda b, t: b.add(AsOf((0,), (0,), 1, 1, "less_than", False), trace(b, t, (0,)), by_order(b, t, 1)),
