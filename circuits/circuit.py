@@ -7,8 +7,8 @@ the columns an operator needs, and returns the node it already has for an operat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dbsp.circuits.operators.operator import Node, Operator
@@ -87,7 +87,33 @@ class Circuit:
             i: node.operator.layout(*(self.nodes[j].schema for j in node.inputs))
             for i, node in enumerate(self.nodes)
         }
-        return {i: layout for i, layout in layouts.items() if layout is not None}
+        bags = self._bags()
+        return {i: replace(layout, bag=i in bags) for i, layout in layouts.items() if layout is not None}
+
+    def _bags(self) -> set[int]:
+        """The traces of rows that are never retracted, and that nobody reads who would have them added up."""
+        summed = self.gathered | self.retracting() | {output.kept for output in self.outputs}
+        for node in self.nodes:
+            summed |= {i for position, i in enumerate(node.inputs) if not node.operator.takes_bag(position)}
+        traces = [(i, node.operator) for i, node in enumerate(self.nodes) if i not in summed]
+        return {i for i, trace in traces if isinstance(trace, Integrate) and not trace.accumulates}
+
+    def retracting(self, growing: Collection[int] = ()) -> set[int]:
+        """The nodes that may put out negative weights. growing: sources that have none.
+
+        A recursion does only if it does though what it reads of itself does not: by induction over
+        iterations.
+        """
+        feedback = {recurrence: source for loop in self.loops for source, recurrence in loop.feedback}
+        found: set[int] = set()
+        while True:
+            before = len(found)
+            for i, node in enumerate(self.nodes):
+                inputs = (feedback[i],) if i in feedback else node.inputs
+                if i not in growing and node.operator.retracts([j in found for j in inputs]):
+                    found.add(i)
+            if len(found) == before:
+                return found
 
     @cached_property
     def logs(self) -> dict[int, Layout]:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.linear import Source
@@ -33,7 +31,7 @@ def verify(circuit: Circuit) -> None:
 
 
 def _verify_outputs(circuit: Circuit) -> None:
-    may_retract = retracting(circuit)
+    may_retract = circuit.retracting()
     for output in circuit.outputs:
         if output.trace is not None:
             trace = circuit.nodes[output.trace]
@@ -45,23 +43,6 @@ def _verify_outputs(circuit: Circuit) -> None:
             emission = circuit.nodes[output.emission]
             assert isinstance(emission.operator, Emit), f"view {output.view}: not emitted by an Emit"
             assert emission.inputs[1] == output.trace, f"view {output.view}: emits another trace"
-
-
-def retracting(circuit: Circuit, growing: Collection[int] = ()) -> set[int]:
-    """The nodes that may put out negative weights. growing: sources that have none.
-
-    A recursion does only if it does though what it reads of itself does not: by induction over iterations.
-    """
-    feedback = {recurrence: source for loop in circuit.loops for source, recurrence in loop.feedback}
-    found: set[int] = set()
-    while True:
-        before = len(found)
-        for i, node in enumerate(circuit.nodes):
-            inputs = (feedback[i],) if i in feedback else node.inputs
-            if i not in growing and node.operator.retracts([j in found for j in inputs]):
-                found.add(i)
-        if len(found) == before:
-            return found
 
 
 def _verify_loop(circuit: Circuit, loop: Loop) -> None:

@@ -40,6 +40,9 @@ class RowWise(Changes):
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)
 
+    def takes_bag(self, position: int) -> bool:
+        return True
+
 
 class Unchanged(Operator):
     """Rows of the output are rows of the input: some of them, moved, or with other weights."""

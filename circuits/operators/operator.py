@@ -138,6 +138,13 @@ class Operator(ABC):
         """The same of its own trace, if it has one: of all of it, unless it says less."""
         return ()
 
+    def takes_bag(self, position: int) -> bool:
+        """Whether an input's trace may list a row several times, its weights unadded, and nothing changes.
+
+        Of a stream that is always so.
+        """
+        return False
+
     @abstractmethod
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         """(input, its column) of which the output's column has the values; None: it is made of several."""

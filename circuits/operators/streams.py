@@ -44,6 +44,11 @@ class Integrate(Unchanged, Keeper):
 
     is_trace: ClassVar[bool] = True
 
+    @property
+    def accumulates(self) -> bool:
+        """Whether rows are told apart by some of their columns only."""
+        return bool(self.sums or self.minima or self.maxima)
+
     def placement(self, *inputs: Placement) -> Placement:
         return () if self.gathered else self.placed_by
 

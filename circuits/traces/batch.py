@@ -13,6 +13,10 @@ are found without a look at any other. Its sort key is
 Rows with the same identity are one row: their weights add up, and so do their accumulators (an
 accumulated trace is a Z-set with weights in ℤ × ℤᵐ instead of ℤ: still an abelian group, which is all
 that integration needs). Minima and maxima are accumulators too where nothing is ever retracted.
+
+A *bag* lists a row as often as it came, its weights unadded: the same Z-set, for readers that add up pairs
+or rows anyway. Where nothing is ever retracted nothing cancels, so it costs neither the hash of whole rows
+nor a comparison.
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ class Layout:
     placement: columns hashed into the high half. order: the column coded into the low half, or None for
     the identity's hash; a NULL's code is the least, or the greatest if `nulls_greatest`. sums, minima,
     maxima: int64 accumulator columns; all others are the identity. timeline: ordered by the column `order`
-    (no NULLs) before all else.
+    (no NULLs) before all else. bag: no rows are one; the low half is 0, unless `order` says otherwise.
     """
 
     schema: pa.Schema
@@ -56,6 +60,7 @@ class Layout:
     maxima: tuple[int, ...] = ()
     nulls_greatest: bool = False
     timeline: bool = False
+    bag: bool = False
 
     @cached_property
     def identity(self) -> tuple[int, ...]:
@@ -80,6 +85,8 @@ class Layout:
             if ordered.null_count:
                 code = np.where(validity(ordered), code, np.uint32(LOW if self.nulls_greatest else 0))
             return (high & HIGH) | code.astype(np.uint64)
+        if self.bag:
+            return high & HIGH
         if self.placement == self.identity:
             return high
         low = hash_rows([rows.column(i) for i in self.identity], rows.num_rows, seed)
@@ -228,6 +235,9 @@ class StoredBatch(Batch):
 def _consolidate(
     layout: Layout, keys: np.ndarray, rows: pa.RecordBatch, weights: np.ndarray, presorted: bool
 ) -> Batch:
+    if layout.bag:
+        order = np.argsort(keys, kind="stable" if presorted else "quicksort")
+        return Batch(keys[order], take(rows, order), weights[order])
     identity = [rows.column(i) for i in layout.identity]
     order, starts = group_rows(identity, keys, presorted)
     ordered = weights[order]

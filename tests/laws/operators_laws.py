@@ -20,7 +20,6 @@ from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.progress.proofs.lineage import origin
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.circuits.verify import retracting
 from tests.circuits.engine import Engine, Options, output, source
 from tests.generators.columns.zsets import Naive, naive_of, plus, zsets
 
@@ -66,7 +65,7 @@ def check(circuit: Circuit, stream: Sequence[Deltas], query: Query, options: Opt
         held: dict[str, Naive] = {name: Naive() for name in circuit.sources}
         view = Naive()
         node = circuit.output("v").node
-        grows = node not in retracting(circuit, circuit.sources.values())
+        grows = node not in circuit.retracting(circuit.sources.values())
         for deltas in stream:
             change = engine.step(deltas)["v"]
             grows = grows and all((delta.weights >= 0).all() for delta in deltas.values())

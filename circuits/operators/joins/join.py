@@ -9,7 +9,7 @@ the other side. A band that is bounded from one side only has all rows of the ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,16 +122,31 @@ class Join(Reader):
             i, j = i[same], j[same]
         if not len(i):
             return ZSet.empty(schema)
-        weights = left.weights[i] * right.weights[j]
-        return self._restricted(ZSet(self._gather(left, i, right, j, schema), weights))
+        i, j = self._meeting(left, i, right, j, schema)
+        rows = self._gather(left, i, right, j, schema, range(len(self.columns)))
+        return ZSet(rows, left.weights[i] * right.weights[j])
+
+    def _meeting(
+        self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The pairs of which the residual is true. Only what it reads is gathered of the others."""
+        if self.residual is None:
+            return i, j
+        read = sorted(set(columns_of(self.residual))) or [0]
+        residual = remap(self.residual, {column: index for index, column in enumerate(read)})
+        kept = where_true(residual, self._gather(left, i, right, j, schema, read))
+        return (i, j) if len(kept) == len(i) else (i[kept], j[kept])
 
     def _gather(
-        self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema
+        self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema, read: Iterable[int]
     ) -> pa.RecordBatch:
-        at = (int64_array(np.ascontiguousarray(i)), int64_array(np.ascontiguousarray(j)))
-        sides = (left.rows, right.rows)
-        columns = [sides[side].column(column).take(at[side]) for side, column in self.columns]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+        """The output's columns `read` of pairs of left row i[n] and right row j[n]."""
+        places = (int64_array(np.ascontiguousarray(i)), int64_array(np.ascontiguousarray(j)))
+        columns = [
+            (left, right)[side].rows.column(column).take(places[side])
+            for side, column in (self.columns[index] for index in read)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema([schema.field(index) for index in read]))
 
     def _restricted(self, pairs: ZSet) -> ZSet:
         if self.residual is None:
@@ -209,6 +224,10 @@ class Join(Reader):
             ):
                 limits.append(Limit(remap(greater, at), bound))
         return tuple(limits)
+
+    def takes_bag(self, position: int) -> bool:
+        """Pairs of a row that is listed twice are listed twice."""
+        return True
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return self.columns[column]
