@@ -19,10 +19,6 @@ from dbsp.sql.text.tokens import Slice, tokens
 Node = dict[str, Any]
 
 
-# columns have the place of where they were defined; Scala's objects that of the JVM's first query with one
-_PLACELESS = {"AttributeReference", "UnboundedPreceding", "UnboundedFollowing", "CurrentRow"}
-
-
 @dataclass(frozen=True)
 class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
@@ -68,7 +64,8 @@ class Query:
         if "s" in node and not self._is_everything(node):
             return int(node["s"][0])
         inside = [n for n in nodes_in(node.get("o")) if "s" in n and not self._is_everything(n)]
-        made = [n["s"][0] for n in inside if n["c"] not in _PLACELESS]
+        # columns have the place of where they were defined
+        made = [n["s"][0] for n in inside if n["c"] != "AttributeReference"]
         return min(made or [n["s"][0] for n in inside], default=0)
 
     def _is_everything(self, node: Node) -> bool:
