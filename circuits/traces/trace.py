@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.traces.batch import Batch, Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 
@@ -94,8 +94,7 @@ def find_in(
     keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
     Yields (positions into columns, batch, positions into the batch).
     """
-    greatest = keys if whole_key else keys | LOW
-    least = keys if whole_key else keys & HIGH
+    least, greatest = (keys, keys) if whole_key else of_placement(keys)
     for run in runs:
         start, stop = run.ranges(least, greatest)
         if (start == stop).all():

@@ -1,6 +1,6 @@
 """Aggregate functions that read their group's rows, or parts of them: which function each is.
 
-var_pop, corr, …        exact moments as limbs             (linear: parts add up)
+var_pop, corr, …        exact moments                      (linear: parts add up)
 bit_and, bit_or, …      counts of bits                     (linear)
 approx_count_distinct   counts of registers and ranks      (linear)
 percentile, mode,

@@ -38,7 +38,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.operators.shown import listed, ordered
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.traces.batch import Batch, Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -75,21 +75,21 @@ class Top(Reader):
         if not len(integral.delta):
             return ZSet.empty(schema)
         groups = groups_of(integral.delta, self.partition, context.seed)
-        highs = integral.delta.keys[groups.first] & HIGH
-        left, fetch = np.arange(len(highs)), max(_FIRST_FETCH, 2 * self.size)
+        least, greatest = of_placement(integral.delta.keys[groups.first])
+        left, fetch = np.arange(len(least)), max(_FIRST_FETCH, 2 * self.size)
         parts: list[ZSet] = []
         while len(left):
             fetched = outermost(
                 integral.before,
                 groups.keys,
                 left,
-                highs[left],
-                highs[left] | LOW,
+                least[left],
+                greatest[left],
                 self.partition,
                 self.order[0].descending,
                 fetch,
             )
-            place = np.full(len(highs), -1, dtype=np.int64)
+            place = np.full(len(least), -1, dtype=np.int64)
             place[left] = np.arange(len(left))
             owned = [(place[groups.owner], integral.delta), *fetched.parts]
             complete = []

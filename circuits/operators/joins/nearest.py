@@ -24,7 +24,7 @@ from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.operators.linear import where_true
-from dbsp.circuits.traces.batch import HIGH, LOW, Layout
+from dbsp.circuits.traces.batch import Layout, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 _FIRST_FETCH = 3
@@ -74,8 +74,8 @@ def nearest(
     """
     greatest = wants_greatest(comparison)
     code = order_code(asked.times).astype(np.uint64)
-    low = asked.hashes & HIGH if greatest else (asked.hashes & HIGH) | code
-    high = (asked.hashes & HIGH) | code if greatest else asked.hashes | LOW
+    (low, high), own = of_placement(asked.hashes), with_low(asked.hashes, code)
+    low, high = (low, own) if greatest else (own, high)
     parts: list[pa.RecordBatch] = []
     place = np.full(len(code), -1, dtype=np.int64)
     left, fetch, held = np.flatnonzero(validity(asked.times)), _FIRST_FETCH, 0

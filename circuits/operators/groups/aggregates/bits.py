@@ -46,7 +46,7 @@ class Bitwise(Finalizer):
     def split(self) -> Split:
         return Bits()
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         bits, amounts = (fixed_values(column) for column in members.columns)
         counts = np.zeros((members.count, 65), dtype=np.int64)
         np.add.at(counts, (members.owner, bits), amounts)  # _EVERY is the last one

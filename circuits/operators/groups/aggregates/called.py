@@ -24,7 +24,7 @@ from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 class Called(Finalizer):
     function: PythonFunction
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
         copies = int64_array(np.repeat(np.arange(len(listed.owner)), listed.weights))
         columns = [column.take(copies) for column in listed.columns]

@@ -45,7 +45,7 @@ class Percentile(Finalizer):
     frequencies: bool = False
     accuracy: int = 10000
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed((SortKey(0, self.descending),))
         weights = listed.weights
         if self.frequencies:

@@ -27,7 +27,7 @@ class Statistic(Finalizer):
     def split(self) -> Split:
         return Moments(FUNCTIONS[self.function][0])
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         powers, formula = FUNCTIONS[self.function]
         with np.errstate(all="ignore"):  # NaN and infinities are results
             central = Central(members, powers)

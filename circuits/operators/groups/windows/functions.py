@@ -19,7 +19,15 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.frames import bounds
-from dbsp.circuits.operators.groups.windows.moving import beside_extreme, bits, counts, extreme, lists, total
+from dbsp.circuits.operators.groups.windows.moving import (
+    average,
+    beside_extreme,
+    bits,
+    counts,
+    extreme,
+    lists,
+    total,
+)
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
 from dbsp.circuits.operators.groups.windows.values import of_values
 
@@ -190,7 +198,7 @@ FUNCTIONS: dict[str, Function] = {
     "nth_value": _nth_value,
     "count": _count,
     "sum": _over(total),
-    "avg": _over(total),
+    "avg": _over(average),
     "min": _over(extreme),
     "max": _over(extreme),
     "max_by": _by,

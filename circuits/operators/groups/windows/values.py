@@ -121,7 +121,7 @@ def _statistics(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) ->
             limbs.append(sums[there])
         owner, *columns = (np.concatenate(each) for each in (owners, moments, indices, limbs))
         members = Members(owner, [*map(int64_array, columns)], np.ones_like(owner), len(start))
-        results.append(finalizer.result(members, data_type))
+        results.append(finalizer.finalize(members, data_type))
     return pa.concat_arrays(results)
 
 
@@ -196,7 +196,7 @@ def _gathered(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> p
         owner, places = expand_ranges(framed.start[first:last], framed.stop[first:last])
         columns = [column.take(int64_array(places)) for column in framed.columns]
         try:
-            results.append(finalizer.result(_members(finalizer, columns, owner, last - first), data_type))
+            results.append(finalizer.finalize(_members(finalizer, columns, owner, last - first), data_type))
         except EvaluationError as error:
             error.row = None if error.row is None else first + error.row
             raise

@@ -34,7 +34,7 @@ def result(
     parts = [*map(pa.array, index), pa.array(amount * weights[at])]
     members = Members(np.ones(len(at), np.int64), parts, weights[at], 3)
     out = pa.float64() if isinstance(finalizer, Statistic) else data_type
-    before, found, after = finalizer.result(members, out).to_pylist()
+    before, found, after = finalizer.finalize(members, out).to_pylist()
     assert before is None and after is None
     return found
 
