@@ -79,23 +79,20 @@ class Digit(Accumulator):
         return np.asarray(split[self.position] * weights)
 
 
-class Least(Accumulator):
-    """The order bits of the least value; no row has a negative weight."""
+class _Extreme(Accumulator):
+    """The order bits of one of the values; no row has a negative weight."""
 
+    def of(self, array: pa.Array, weights: np.ndarray) -> np.ndarray:
+        return order_bits(array)
+
+
+class Least(_Extreme):
     word = "min"
     zero = np.iinfo(np.int64).max
     add = np.minimum
 
-    def of(self, array: pa.Array, weights: np.ndarray) -> np.ndarray:
-        return order_bits(array)
 
-
-class Greatest(Accumulator):
-    """The order bits of the greatest value; no row has a negative weight."""
-
+class Greatest(_Extreme):
     word = "max"
     zero = np.iinfo(np.int64).min
     add = np.maximum
-
-    def of(self, array: pa.Array, weights: np.ndarray) -> np.ndarray:
-        return order_bits(array)

@@ -150,6 +150,6 @@ def test_parts_of_whole_numbers_are_few() -> None:
     assert split is not None
     at, index, amount = split.split([pa.array([3.0, None, 5.0])])
     assert len(at) == len(index[0]) == len(amount)
-    # a moment of a small whole number fits in one limb, or straddles two
+    # a moment of a small whole number fits in one digit, or straddles two
     assert len(at) <= 2 * 5 * 2
     assert fixed_values(pa.array(amount)).min() > 0
