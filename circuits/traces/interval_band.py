@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
@@ -27,7 +28,7 @@ from dbsp.circuits.functions.logic.interval_codes import BUCKETS, INTERVAL_CODE,
 from dbsp.circuits.traces.band import Band, Ranges
 from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral, expand_ranges
+from dbsp.circuits.traces.trace import Integral
 
 _LEVEL = np.uint64(LEVEL_BITS)
 _LEAST = np.iinfo(np.int64).min

@@ -27,12 +27,12 @@ class Bits(Split):
 
     def split(self, columns: list[pa.Array]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         (column,) = columns
-        at = np.flatnonzero(validity(column))
-        words = fixed_values(column)[at].astype(np.int64)
+        known = np.flatnonzero(validity(column))
+        words = fixed_values(column)[known].astype(np.int64)
         width = column.type.bit_width
         value, bit = np.nonzero((words[:, None] >> np.arange(width)) & 1)
-        positions = np.concatenate([at[value], at])
-        bits = np.concatenate([bit, np.full(len(at), _EVERY)])
+        positions = np.concatenate([known[value], known])
+        bits = np.concatenate([bit, np.full(len(known), _EVERY)])
         return positions, [bits], np.ones(len(bits), dtype=np.int64)
 
 

@@ -21,7 +21,7 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
-from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
+from dbsp.circuits.columns.sorting import exact_ranks
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
 from dbsp.circuits.operators.groups.sides import Side
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
@@ -118,8 +118,7 @@ def _rank(values: pa.Array) -> np.ndarray:
     """int64[n] that compare as the values do."""
     if has_order_bits(values.type):
         return order_bits(values)
-    # what ties is told apart, or which of them was found first would show
-    return dense_ranks([*sort_keys(values), *sort_keys(values, exact=True)], len(values))
+    return exact_ranks(values)
 
 
 def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, data_type: pa.DataType) -> pa.Array:

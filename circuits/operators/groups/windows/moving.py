@@ -16,11 +16,11 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import fixed_values, int64_array, validity
 from dbsp.circuits.columns.exact_sums import split_decimal, split_int64, sum_ranges
 from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
 from dbsp.circuits.operators.groups.aggregates.sums import Fitting, averages, require_fitting, sums
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.partitions import Runs
-from dbsp.circuits.traces.trace import expand_ranges
 
 
 def counts(array: pa.Array, frame: Runs) -> np.ndarray:
