@@ -19,7 +19,6 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
-from dbsp.circuits.operators.groups.accumulators import Greatest, Least
 from dbsp.circuits.operators.groups.aggregate import Result
 from dbsp.circuits.operators.groups.aggregates.counts import Count
 from dbsp.circuits.operators.groups.aggregates.extremes import Extreme, OrderedExtreme
@@ -32,6 +31,7 @@ from dbsp.circuits.operators.groups.aggregates.sums import (
     Sum,
     exact_sum,
 )
+from dbsp.circuits.operators.groups.state.accumulators import Greatest, Least
 from dbsp.sql.lowering.context import Lowering
 from dbsp.sql.lowering.grouping import Columns, Expressions, Grouping
 from dbsp.sql.plans import plan as p

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.operators.distinct import Distinct
-from dbsp.circuits.operators.groups.accumulators import Accumulator, Greatest, Least, Values
 from dbsp.circuits.operators.groups.aggregate import Aggregate, Result
-from dbsp.circuits.operators.groups.aggregates.members import Split
 from dbsp.circuits.operators.groups.aggregates.sums import Doubles
 from dbsp.circuits.operators.groups.combine import Combine, CombineParts
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Greatest, Least, Values
+from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context import Lowering

@@ -16,9 +16,9 @@ from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.called import Called
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer
 from dbsp.sql.plans.calls import AggregateCall
 
 

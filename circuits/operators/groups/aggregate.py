@@ -24,10 +24,10 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader
-from dbsp.circuits.operators.groups.accumulators import Accumulator
 from dbsp.circuits.operators.groups.aggregates.function import Function
 from dbsp.circuits.operators.groups.combine import keep_keys
-from dbsp.circuits.operators.groups.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator
+from dbsp.circuits.operators.groups.state.sides import Groups, Side
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, union

@@ -19,8 +19,8 @@ from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import RowWise
-from dbsp.circuits.operators.groups.accumulators import Accumulator
-from dbsp.circuits.operators.groups.aggregates.members import Split
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator
+from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines

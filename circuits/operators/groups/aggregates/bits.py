@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members, Split
 
 _EVERY = -1  # the index under which values are counted, whatever their bits
 

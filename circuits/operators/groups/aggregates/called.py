@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.functions.python.function import PythonFunction, results_by_group
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.sorting import SortKey
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
 @dataclass(frozen=True)

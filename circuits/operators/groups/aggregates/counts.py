@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
-from dbsp.circuits.operators.groups.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Side
 
 
 @dataclass(frozen=True)

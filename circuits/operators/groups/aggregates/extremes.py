@@ -23,7 +23,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
 from dbsp.circuits.columns.sorting import exact_ranks
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
-from dbsp.circuits.operators.groups.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Side
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.traces.batch import Batch, of_placement
 from dbsp.circuits.traces.trace import Integral

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.operators.groups.aggregates.function import Function
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer
-from dbsp.circuits.operators.groups.sides import Side
+from dbsp.circuits.operators.groups.state.members import Finalizer
+from dbsp.circuits.operators.groups.state.sides import Side
 
 
 @dataclass(frozen=True)

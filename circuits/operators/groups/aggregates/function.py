@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.operators.groups.accumulators import Accumulator, Values
-from dbsp.circuits.operators.groups.sides import Side
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Values
+from dbsp.circuits.operators.groups.state.sides import Side
 
 
 class Function(ABC):

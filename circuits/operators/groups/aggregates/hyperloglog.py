@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members, Split
 
 BITS = 9
 _REGISTERS = 1 << BITS

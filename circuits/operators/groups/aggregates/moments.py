@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
 from dbsp.circuits.columns.exact_sums import dense_sums
-from dbsp.circuits.operators.groups.aggregates.members import Members, Split
+from dbsp.circuits.operators.groups.state.members import Members, Split
 
 _MASK, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _BIAS = 4608  # a multiple of 32 beyond four times the least subnormal's 2^-1126

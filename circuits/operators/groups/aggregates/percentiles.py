@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import fixed_values, int64_array
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
 class Places:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
 from dbsp.circuits.operators.groups.aggregates.moments import Central, Moments, Power
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members, Split
 
 _LEFT, _RIGHT = 0, 1
 

@@ -29,10 +29,10 @@ from dbsp.circuits.columns.exact_sums import (
 )
 from dbsp.circuits.columns.months import fitting
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.groups.accumulators import Accumulator, Digit, NarrowSum
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
-from dbsp.circuits.operators.groups.aggregates.members import Split
-from dbsp.circuits.operators.groups.sides import Side
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Digit, NarrowSum
+from dbsp.circuits.operators.groups.state.members import Split
+from dbsp.circuits.operators.groups.state.sides import Side
 
 Fitting = tuple[pa.Array, np.ndarray]  # results, and bool[n]: which of them fit their type
 

@@ -22,9 +22,9 @@ from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import exact_ranks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.aggregates.collected import Mode, picked
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile, Places, copies
 from dbsp.circuits.operators.groups.aggregates.statistics import Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.frames import bounds
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs

@@ -14,7 +14,6 @@ from hypothesis import given
 from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column
-from dbsp.circuits.operators.groups.accumulators import Accumulator, Digit, NarrowSum, Values
 from dbsp.circuits.operators.groups.aggregate import Aggregate, Result
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.collected import Mode
@@ -24,6 +23,7 @@ from dbsp.circuits.operators.groups.aggregates.finalized import Finalized
 from dbsp.circuits.operators.groups.aggregates.function import Function
 from dbsp.circuits.operators.groups.aggregates.sums import Average, Sum, exact_sum
 from dbsp.circuits.operators.groups.combine import Combine, CombineParts
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Digit, NarrowSum, Values
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from tests.circuits.engine import Engine, Options

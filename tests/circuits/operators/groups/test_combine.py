@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns.exact_sums import join_doubles
-from dbsp.circuits.operators.groups.accumulators import Greatest, Least, NarrowSum, Values
 from dbsp.circuits.operators.groups.aggregates.sums import Doubles
 from dbsp.circuits.operators.groups.combine import Combine, CombineParts
+from dbsp.circuits.operators.groups.state.accumulators import Greatest, Least, NarrowSum, Values
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.zset import ZSet
 from tests.generators.columns.zsets import zset_of

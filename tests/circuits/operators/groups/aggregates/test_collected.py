@@ -18,8 +18,8 @@ from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount, Registers
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 TEXT = st.sampled_from(["", "a", "b", "ab", "ä"])
 NUMBERS = st.integers(-3, 3)

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.operators.groups.accumulators import Accumulator, Greatest, Least, NarrowSum, Values
 from dbsp.circuits.operators.groups.aggregates.counts import Count
 from dbsp.circuits.operators.groups.aggregates.extremes import Extreme
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
 from dbsp.circuits.operators.groups.aggregates.sums import Average, Sum, exact_sum
 from dbsp.circuits.operators.groups.combine import Combine
-from dbsp.circuits.operators.groups.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Greatest, Least, NarrowSum, Values
+from dbsp.circuits.operators.groups.state.sides import Groups, Side
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs

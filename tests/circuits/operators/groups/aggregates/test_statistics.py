@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.arrow import fixed_values
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 VALUES = st.sampled_from([0.0, 1.0, -1.0, 0.1, 1e16, 1e16 + 2, -1e16, 3e-5, 7e100, 1e-300, -2.5])
 SINGLE = ["var_pop", "var_samp", "stddev_pop", "stddev_samp", "regr_sxx", "skewness", "kurtosis"]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.exact_sums import join_doubles, split_int64
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.groups.accumulators import Digit, NarrowSum
 from dbsp.circuits.operators.groups.aggregates.sums import (
     Doubles,
     averages,
@@ -21,6 +20,7 @@ from dbsp.circuits.operators.groups.aggregates.sums import (
     require_fitting,
     sums,
 )
+from dbsp.circuits.operators.groups.state.accumulators import Digit, NarrowSum
 
 integers = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6)
 

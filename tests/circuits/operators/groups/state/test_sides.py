@@ -10,9 +10,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.operators.groups.accumulators import Accumulator, NarrowSum, Values
 from dbsp.circuits.operators.groups.combine import Combine
-from dbsp.circuits.operators.groups.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator, NarrowSum, Values
+from dbsp.circuits.operators.groups.state.sides import Groups, Side
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs

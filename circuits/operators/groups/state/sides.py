@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, take
-from dbsp.circuits.operators.groups.accumulators import Accumulator
-from dbsp.circuits.operators.groups.aggregates.members import Members
+from dbsp.circuits.operators.groups.state.accumulators import Accumulator
+from dbsp.circuits.operators.groups.state.members import Members
 from dbsp.circuits.traces.trace import Integral
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.exact_sums import normalize
 from dbsp.circuits.columns.order_codes import from_order_bits
-from dbsp.circuits.operators.groups.accumulators import (
+from dbsp.circuits.operators.groups.state.accumulators import (
     Accumulator,
     Digit,
     Greatest,
