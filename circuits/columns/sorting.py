@@ -22,6 +22,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
+from dbsp.circuits.columns.ranges import expand_ranges
 
 Words = list[np.ndarray]
 
@@ -100,6 +101,31 @@ def dense_ranks(keys: Sequence[np.ndarray], count: int) -> np.ndarray:
     return ranks
 
 
+def ranks(array: pa.Array, descending: bool = False, nulls_last: bool = False) -> np.ndarray:
+    """int64[n]: 0 for the least value, the same for those that tie."""
+    return dense_ranks(sort_keys(array, descending, nulls_last), len(array))
+
+
+def exact_ranks(array: pa.Array, descending: bool = False) -> np.ndarray:
+    """int64[n]: the same, but what ties and isn't the same value is told apart, or which of such values a
+    function takes would depend on where it was found.
+    """
+    return dense_ranks([*sort_keys(array, descending), *sort_keys(array, exact=True)], len(array))
+
+
+def compare(left: pa.Array, right: pa.Array) -> np.ndarray:
+    """int8[n]: -1 where the left value is less than the right one, 0 where they tie, 1 where it is greater.
+
+    Both are of one type, which is converted nowhere. NULL is the least value.
+    """
+    count = len(left)
+    order = np.zeros(count, dtype=np.int8)
+    for key in sort_keys(pa.concat_arrays([left, right])):
+        a, b = key[:count], key[count:]
+        order = np.where(order == 0, (a > b).astype(np.int8) - (a < b).astype(np.int8), order)
+    return order
+
+
 def sort_rows(
     rows: pa.RecordBatch, groups: np.ndarray, order: Sequence[SortKey]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -175,14 +201,14 @@ def _list_ranks(array: pa.Array, exact: bool) -> np.ndarray:
     if not len(elements) or not len(array):
         return np.zeros(len(array), dtype=np.int64)
     inner = dense_ranks(sort_keys(elements, exact=exact), len(elements))
-    return _ranks_of_distinct(spelled(inner, starts, lengths))
+    return _ranks_of_distinct(_spelled(inner, starts, lengths))
 
 
-def spelled(ranks: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> pa.Array:
+def _spelled(ranks: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> pa.Array:
     """LARGE BINARY[n]: ranks[start : start + length], each none below 0, as bytes that compare as they do."""
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     width = next(w for w in (1, 2, 4, 8) if int(ranks.max(initial=0)) < 1 << 8 * w)
-    at = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-    spelled = ranks[at].astype(f">u{width}")
+    _, positions = expand_ranges(starts, starts + lengths)
+    spelled = ranks[positions].astype(f">u{width}")
     buffers = [None, pa.py_buffer(offsets.astype(np.int64) * width), pa.py_buffer(spelled)]
     return pa.Array.from_buffers(pa.large_binary(), len(lengths), buffers)

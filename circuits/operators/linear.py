@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, validity
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bounds, bound_of
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
@@ -255,14 +255,12 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
 
 def where_true(condition: Expression, rows: pa.RecordBatch) -> np.ndarray:
     """int64[k]: the positions of the rows for which the condition is true."""
-    held = evaluate(condition, rows)
-    true = fixed_values(held)
-    return np.flatnonzero(true & validity(held) if held.null_count else true)
+    return np.flatnonzero(is_true(evaluate(condition, rows)))
 
 
 def moved(placement: Placement, expressions: tuple[Expression, ...]) -> Placement:
     """The placement after a projection, if all its columns are still there."""
     if placement is None:
         return None
-    at = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, Column)}
-    return tuple(at[i] for i in placement) if all(i in at for i in placement) else None
+    place = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, Column)}
+    return tuple(place[i] for i in placement) if all(i in place for i in placement) else None

@@ -15,21 +15,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.columns.order_codes import order_steps
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import SLOTS, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import expand_ranges
 from dbsp.circuits.traces.zset import ZSet
 
 _SLOTS = np.arange(SLOTS, dtype=np.uint64) << np.uint64(56)
 
 
-def passed(at: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
+def passed(times: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
     """bool[n]; nothing is while the threshold is unset, and a NULL never is."""
     if threshold is None:
-        return np.zeros(len(at), dtype=np.bool_)
+        return np.zeros(len(times), dtype=np.bool_)
     compare = pc.less_equal if at_once else pc.less
-    return np.asarray(pc.fill_null(compare(at, threshold), False).to_numpy(zero_copy_only=False))
+    return is_true(compare(times, threshold))
 
 
 def due(

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.arrow import int64_array, is_true
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
@@ -39,7 +39,7 @@ def halved(happened: Callable[[int], bool], before: int, last: int) -> int | Non
 def first_drop(expression: Expression, now: int) -> int:
     """The first clock after `now` whose reading is below one before it; two days from now, if none is."""
     clocks, values = _ahead(expression, now)
-    falls = np.flatnonzero(_true(pc.less(values[1:], values[:-1])))
+    falls = np.flatnonzero(is_true(pc.less(values[1:], values[:-1])))
     if not len(falls):
         return int(clocks[-1])
     before = int(falls[0])
@@ -86,7 +86,3 @@ def _read(expression: Expression, clock: int) -> pa.Scalar:
 
 def _rows(clocks: np.ndarray) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([int64_array(clocks).view(CLOCK.type)], names=[CLOCK.name])
-
-
-def _true(values: pa.Array) -> np.ndarray:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

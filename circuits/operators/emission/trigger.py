@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import concat, fixed_values, take
+from dbsp.circuits.columns.arrow import concat, fixed_values, is_true, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
@@ -154,8 +154,7 @@ class Trigger(Keeper):
         for one in self.passed:
             threshold = one.threshold.value(now)
             if threshold is not None:
-                below = pc.fill_null(pc.less(evaluate(one.value, asked.keys), threshold), False)
-                fires |= pending & np.asarray(below.to_numpy(zero_copy_only=False))
+                fires |= pending & is_true(pc.less(evaluate(one.value, asked.keys), threshold))
         state, every, counts = None, self.counting, np.ones(len(count), dtype=np.bool_)
         if self.schedule is not None:
             came, counts, state = _came(self.schedule, asked, earlier, now, ending)

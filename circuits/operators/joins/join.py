@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.columns.ranges import expand_in_blocks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
@@ -33,7 +34,7 @@ from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.band import Band, matches, near
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral, expand_in_blocks
+from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
 LEFT, RIGHT = 0, 1

@@ -1,14 +1,17 @@
-"""The least or greatest value of a group, from a trace ordered by value.
+"""MIN, MAX, MIN_BY, MAX_BY: the least or greatest value of a group, or the one beside it.
 
     max(i)[g] = max { v : i[g, v] > 0 }
 
-The trace keeps (key, value) sorted by (hash of key, order code of value), so the candidates of a group
-are its outermost rows (`circuits/operators/joins/outermost.py`), fetched a few at a time: if a complete one
-has a positive weight the group is decided, else more is fetched.
+Where nothing is retracted that is an accumulator. Else a trace keeps (key, value) sorted by (hash of key,
+order code of value), so the candidates of a group are its outermost rows
+(`circuits/operators/joins/outermost.py`), fetched a few at a time: if a complete one has a positive weight
+the group is decided, else more is fetched.
 Cost: O(log n) a group and batch, as long as few of a group's outermost values have been retracted.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,38 +20,61 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
-from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
+from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
+from dbsp.circuits.columns.sorting import exact_ranks
+from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
+from dbsp.circuits.operators.groups.state.sides import Side
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch
+from dbsp.circuits.traces.batch import Batch, of_placement
 from dbsp.circuits.traces.trace import Integral
 
 _FIRST_FETCH = 4
 _PAIR = ("ordering", "value")
 
 
-def extremes(integral: Integral, keys: list[pa.Array], highs: np.ndarray, greatest: bool) -> pa.Array:
+@dataclass(frozen=True)
+class Extreme(Accumulated):
+    """Of append-only input; NULL without values. parts: `Least` or `Greatest`."""
+
+    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        (codes,) = self.sums(side)
+        return from_order_bits(codes, there & (self.counts(side) > 0), data_type)
+
+
+@dataclass(frozen=True)
+class OrderedExtreme(Function):
+    """trace: the number of the integral of values, or of (ordering, value), in order."""
+
+    trace: int
+    greatest: bool
+
+    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        groups, integral = side.groups, side.integral(self.trace)
+        keys = integral.layout.placed(groups.columns, groups.count, groups.seed)
+        return extremes(integral, groups.columns, keys, self.greatest)
+
+
+def extremes(integral: Integral, groups: list[pa.Array], keys: np.ndarray, greatest: bool) -> pa.Array:
     """For each group its extreme value in `integral.before`, or NULL.
 
     integral: rows (keys…, value), value not NULL, placed by the keys, ordered by the value; or rows (keys…,
     ordering, value): the value beside the extreme ordering, of several the extreme one.
-    highs: uint64 per group, the hash of its keys.
+    groups: their key columns. keys: uint64[groups], sort keys of which the high half counts.
     """
-    fields = [field.type for field in integral.layout.schema][len(keys) :]
+    width = len(groups)
+    fields = [field.type for field in integral.layout.schema][width:]
     value_type = fields[0] if len(fields) == 1 else pa.struct(list(zip(_PAIR, fields, strict=True)))
     found: list[pa.Array] = []
     owners: list[np.ndarray] = []
-    groups, fetch = np.arange(len(highs)), _FIRST_FETCH
-    while len(groups):
-        columns = tuple(range(len(keys)))
-        fetched = outermost(
-            integral.before, keys, groups, highs[groups] & HIGH, highs[groups] | LOW, columns, greatest, fetch
-        )
-        winner_of, winners, undecided = _decide(fetched, len(keys), value_type)
-        owners.append(groups[winner_of])
+    least, most = of_placement(keys)
+    left, fetch, columns = np.arange(len(keys)), _FIRST_FETCH, tuple(range(width))
+    while len(left):
+        fetched = outermost(integral.before, groups, left, least[left], most[left], columns, greatest, fetch)
+        winner_of, winners, undecided = _decide(fetched, width, value_type)
+        owners.append(left[winner_of])
         found.append(winners)
-        groups, fetch = groups[undecided], fetch * 8
-    values = _scatter(found, owners, len(highs), value_type)
+        left, fetch = left[undecided], fetch * 8
+    values = _scatter(found, owners, len(keys), value_type)
     if len(fields) > 1:
         return values.flatten()[1]
     # 0.0 and -0.0 tie: as one value, or which of them was found first would show
@@ -92,8 +118,7 @@ def _rank(values: pa.Array) -> np.ndarray:
     """int64[n] that compare as the values do."""
     if has_order_bits(values.type):
         return order_bits(values)
-    # what ties is told apart, or which of them was found first would show
-    return dense_ranks([*sort_keys(values), *sort_keys(values, exact=True)], len(values))
+    return exact_ranks(values)
 
 
 def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, data_type: pa.DataType) -> pa.Array:

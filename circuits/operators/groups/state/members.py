@@ -77,6 +77,6 @@ class Finalizer:
         """How values become the rows it reads; None: they are the values."""
         return None
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         """One value a group, of type `data_type`."""
         raise NotImplementedError(type(self).__name__)
