@@ -12,6 +12,7 @@ DISTINCT                the same over the distinct arguments of each group
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
@@ -33,7 +34,8 @@ from dbsp.circuits.operators.groups.aggregates.sums import (
 )
 from dbsp.circuits.operators.groups.state.accumulators import Greatest, Least
 from dbsp.sql.lowering.context import Lowering
-from dbsp.sql.lowering.grouping import Columns, Expressions, Grouping
+from dbsp.sql.lowering.grouping import Columns, Grouping
+from dbsp.sql.lowering.presence import Expressions, if_
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.aggregate_functions import finalizer_of
 from dbsp.sql.plans.calls import AggregateCall
@@ -43,10 +45,12 @@ from dbsp.sql.plans.shown.spelling import spell_call
 def lower_aggregate(lowering: Lowering, plan: p.Aggregate) -> int:
     """The node whose stream is the change of one row a group: the keys, then the aggregates."""
     grouping = Grouping(lowering, plan)
-    asked = [
-        (call, grouping.columns(arguments(call)), lower)
-        for call, (arguments, lower) in ((call, _kind_of(call)) for call in plan.aggregates)
-    ]
+    asked = []
+    for call in plan.aggregates:
+        arguments, lower = _kind_of(call)
+        if grouping.is_conditional(call):
+            arguments = _filtered
+        asked.append((call, grouping.columns(arguments(call)), lower))
     results = []
     for call, columns, lower in asked:
         function = lower(grouping, call, columns)
@@ -64,7 +68,7 @@ def _values(call: AggregateCall) -> Expressions:
     arguments = call.arguments
     if call.filter is not None:
         arguments = arguments or (Literal(True, pa.bool_()),)
-        arguments = tuple(_if(call.filter, argument) for argument in arguments)
+        arguments = tuple(if_(call.filter, argument) for argument in arguments)
     if len(arguments) > 1 and not call.distinct:  # count(a, b): rows without any NULL
         arguments = (_all_valid(arguments),)
     return arguments
@@ -73,7 +77,7 @@ def _values(call: AggregateCall) -> Expressions:
 def _beside(call: AggregateCall) -> Expressions:
     """Without an ordering a row takes no part."""
     ordering, value = call.arguments
-    return (ordering if call.filter is None else _if(call.filter, ordering), value)
+    return (ordering if call.filter is None else if_(call.filter, ordering), value)
 
 
 def _filtered(call: AggregateCall) -> Expressions:
@@ -86,12 +90,12 @@ def _filtered(call: AggregateCall) -> Expressions:
 def _count(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
     if not columns:
         return Count()
-    counted = grouping.counted(columns, call.distinct)
+    counted = grouping.counted(call, columns)
     return Count(counted.state, counted.values)
 
 
 def _sum(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
-    counted = grouping.counted(columns, call.distinct)
+    counted = grouping.counted(call, columns)
     if pt.is_floating(counted.data_type):
         return DoubleSum(counted.state, counted.values, trace=grouping.doubles(counted))
     parts = exact_sum(counted.column, counted.data_type)
@@ -99,7 +103,7 @@ def _sum(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
 
 
 def _average(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
-    counted = grouping.counted(columns, call.distinct)
+    counted = grouping.counted(call, columns)
     if pt.is_floating(counted.data_type):
         return DoubleAverage(counted.state, counted.values, trace=grouping.doubles(counted))
     parts = exact_sum(counted.column, counted.data_type)
@@ -115,7 +119,7 @@ def _extreme(grouping: Grouping, call: AggregateCall, columns: Columns, greatest
     """The same of distinct values."""
     if not (grouping.append_only and has_order_bits(grouping.argument(columns[0]).type)):
         return _ordered(grouping, call, columns[:1], greatest)
-    counted = grouping.counted(columns, distinct=False)
+    counted = grouping.counted(replace(call, distinct=False), columns)
     part = Greatest(counted.column) if greatest else Least(counted.column)
     return Extreme(counted.state, counted.values, (part,))
 
@@ -151,14 +155,10 @@ def _kind_of(call: AggregateCall) -> _Kind:
     return _KINDS.get(call.function, (_filtered, _finalized))
 
 
-def _if(condition: Expression, value: Expression) -> Call:
-    return Call("if", (condition, value, Literal(None, value.type)), value.type, nullable=True)
-
-
 def _all_valid(arguments: tuple[Expression, ...]) -> Call:
     """True where no argument is NULL, else NULL."""
     condition: Expression = Literal(True, pa.bool_())
     for argument in arguments:
         valid = Call("is_not_null", (argument,), pa.bool_(), nullable=False)
         condition = Call("and", (condition, valid), pa.bool_(), nullable=False)
-    return _if(condition, Literal(True, pa.bool_()))
+    return if_(condition, Literal(True, pa.bool_()))

@@ -6,7 +6,7 @@ Functions with the same argument share what they read of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -21,12 +21,12 @@ from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.presence import ADDED_UP, Expressions, conditions_of, if_, present, schema_of
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.aggregate_functions import required
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.schemas import Field, Schema, arrow_schema
+from dbsp.sql.plans.schemas import arrow_schema
 
-Expressions = tuple[Expression, ...]
 Columns = tuple[int, ...]  # of the grouping's input: the keys come first, then the arguments
 
 
@@ -60,6 +60,7 @@ class Grouping:
         self.append_only = lowering.append_only(plan.input)
         self.arguments: list[Expression] = []
         self.distinct: dict[Columns, _Accumulated] = {}
+        self.conditions = conditions_of(plan.aggregates)
         self.traces: list[int] = []
 
     def columns(self, arguments: Expressions) -> Columns:
@@ -114,18 +115,45 @@ class Grouping:
     def argument(self, column: int) -> Expression:
         return self.arguments[column - len(self.keys)]
 
-    def counted(self, columns: Columns, distinct: bool) -> Counted:
+    def is_conditional(self, call: AggregateCall) -> bool:
+        """Whether it adds up distinct arguments that others add up under other conditions."""
+        return call.distinct and call.function in ADDED_UP and call.arguments in self.conditions
+
+    def counted(self, call: AggregateCall, columns: Columns) -> Counted:
         """The argument of an aggregate of accumulators; of distinct arguments none is NULL."""
         argument, first = self.argument(columns[0]), columns[0]
-        if not distinct:
+        if not call.distinct:
             values = Values(first) if argument.nullable else None
             return Counted(0, self.base.node, first, values, argument.type)
+        if self.is_conditional(call):
+            return self._counted_where(call, columns[: len(call.arguments)])
         if columns not in self.distinct:
             nullable = tuple(i for i, column in enumerate(columns) if self.argument(column).nullable)
             node = self._without_nulls(self._selected(columns), nullable)
             self.distinct[columns] = _Accumulated(self._distinct_rows(node))
         state = 1 + list(self.distinct).index(columns)
         return Counted(state, self.distinct[columns].node, len(self.keys), None, argument.type)
+
+    def _counted_where(self, call: AggregateCall, columns: Columns) -> Counted:
+        """The distinct arguments under one of several conditions: they have one trace."""
+        conditions = self.conditions[call.arguments]
+        if columns not in self.distinct:
+            selection = self._selection(columns)
+            tested = [None if c is None else Column(self._column(c), pa.bool_()) for c in conditions]
+            node = present(self.lowering, self.base.node, selection, len(self.keys), tested)
+            # beside each mark the value of a sum; a count of several arguments reads none
+            value = replace(selection[len(self.keys)], index=len(self.keys))
+            marks = [Column(len(selection) + i, pa.bool_()) for i in range(len(conditions))]
+            made = (*self._key_columns(), *(e for mark in marks for e in (mark, if_(mark, value))))
+            self.distinct[columns] = _Accumulated(self.lowering.map(node, made, schema_of(made)))
+        state = 1 + list(self.distinct).index(columns)
+        mark = len(self.keys) + 2 * conditions.index(call.filter)
+        return Counted(
+            state, self.distinct[columns].node, mark + 1, Values(mark), self.argument(columns[0]).type
+        )
+
+    def _column(self, argument: Expression) -> int:
+        return len(self.keys) + self.arguments.index(argument)
 
     def ordered(self, columns: Columns) -> int:
         """The trace of (keys, values…) by the first value, which isn't NULL; its number."""
@@ -195,7 +223,3 @@ class Grouping:
         if trace not in self.traces:
             self.traces.append(trace)
         return self.traces.index(trace)
-
-
-def schema_of(columns: tuple[Expression, ...]) -> Schema:
-    return tuple(Field(f"c{i}", column.type, column.nullable) for i, column in enumerate(columns))

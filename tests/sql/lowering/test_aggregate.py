@@ -6,6 +6,7 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -104,6 +105,11 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
             )
         )
     types = [*keys, *arguments]
+    for call in [call for call in calls if call.distinct]:  # the same arguments under another condition
+        for _ in range(draw(st.integers(0, 2))):
+            column = Column(draw(st.integers(0, len(types) - 1)), pa.bool_())
+            condition = Call("is_not_null", (column,), pa.bool_(), nullable=False)
+            calls.append(replace(call, filter=draw(st.sampled_from([None, condition]))))
     # a FILTER reads any column, of its own type
     calls = [_retyped(call, types) for call in calls]
     fields = tuple(Field(f"c{i}", data_type) for i, data_type in enumerate(types))

@@ -9,6 +9,7 @@ import pytest
 from dbsp.circuits.operators.groups.aggregates.counts import Count
 from dbsp.circuits.operators.groups.aggregates.extremes import Extreme
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
+from dbsp.circuits.operators.groups.aggregates.presence import Presence
 from dbsp.circuits.operators.groups.aggregates.sums import Average, Sum, exact_sum
 from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Greatest, Least, NarrowSum, Values
@@ -24,6 +25,7 @@ FUNCTIONS: list[tuple[Accumulated, pa.DataType, object, object]] = [
     # the function, its type, its result over VALUES, and over nothing
     (Count(), pa.int64(), 4, 0),
     (Count(values=Values(0)), pa.int64(), 3, 0),
+    (Presence(0, Values(0)), pa.bool_(), True, None),
     (Sum(0, Values(0), (NarrowSum(0),)), pa.int64(), 5, None),
     (Sum(0, Values(0), LONG), pa.int64(), 5, None),
     (Average(0, Values(0), (NarrowSum(0),)), pa.float64(), 5 / 3, None),
