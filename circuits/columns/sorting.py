@@ -22,7 +22,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
-from dbsp.circuits.columns.ranges import expand_ranges
+from dbsp.circuits.columns.ranges import expand_lengths, expand_ranges
 
 Words = list[np.ndarray]
 
@@ -116,14 +116,39 @@ def exact_ranks(array: pa.Array, descending: bool = False) -> np.ndarray:
 def compare(left: pa.Array, right: pa.Array) -> np.ndarray:
     """int8[n]: -1 where the left value is less than the right one, 0 where they tie, 1 where it is greater.
 
-    Both are of one type, which is converted nowhere. NULL is the least value.
+    Both are of one type. NULL is the least value. Only what meets is compared: nothing is sorted but strings.
     """
-    count = len(left)
-    order = np.zeros(count, dtype=np.int8)
-    for key in sort_keys(pa.concat_arrays([left, right])):
-        a, b = key[:count], key[count:]
-        order = np.where(order == 0, (a > b).astype(np.int8) - (a < b).astype(np.int8), order)
-    return order
+    if pt.is_struct(left.type):
+        fields = zip(child_arrays(left), child_arrays(right), strict=True)
+        order = _first_difference([compare(a, b) for a, b in fields], len(left))
+    elif pt.is_list(left.type) or pt.is_large_list(left.type):
+        order = _compare_lists(left, right)
+    else:
+        keys = sort_keys(pa.concat_arrays([left, right]))
+        halves = ((key[: len(left)], key[len(left) :]) for key in keys)
+        return _first_difference([(a > b).astype(np.int8) - (a < b) for a, b in halves], len(left))
+    known, other = validity(left), validity(right)
+    return np.where(known & other, order, known.astype(np.int8) - other)
+
+
+def _first_difference(orders: Sequence[np.ndarray], count: int) -> np.ndarray:
+    found = np.zeros(count, dtype=np.int8)
+    for order in orders:
+        found = np.where(found == 0, order, found)
+    return found
+
+
+def _compare_lists(left: pa.Array, right: pa.Array) -> np.ndarray:
+    """By the first elements that differ; without any, by length."""
+    (start, length, elements), (other_start, other_length, others) = list_ranges(left), list_ranges(right)
+    owner, within = expand_lengths(np.minimum(length, other_length))
+    mine, theirs = int64_array(start[owner] + within), int64_array(other_start[owner] + within)
+    each = compare(elements.take(mine), others.take(theirs))
+    order = np.sign(length - other_length).astype(np.int8)
+    # written from the last to the first, so that the first difference of each list stays
+    differing = np.flatnonzero(each)[::-1]
+    order[owner[differing]] = each[differing]
+    return np.asarray(order)
 
 
 def sort_rows(

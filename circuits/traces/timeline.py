@@ -50,8 +50,10 @@ def due(
         _, there = expand_ranges(*run.ranges(since, to))
         if len(there):
             found = run.take(there)
-            at = found.rows.column(layout.order)
-            yield found.zset.take(np.flatnonzero(passed(at, now, at_once) & ~passed(at, earlier, at_once)))
+            times = found.rows.column(layout.order)
+            yield found.zset.take(
+                np.flatnonzero(passed(times, now, at_once) & ~passed(times, earlier, at_once))
+            )
 
 
 def earliest(
@@ -65,7 +67,7 @@ def earliest(
         # all rows of that code, and in each slot the first beyond it
         start, stop = run.ranges(_SLOTS | code, _SLOTS | code)
         there = np.unique(np.concatenate([expand_ranges(start, stop)[1], stop[stop < len(run)]]))
-        at = run.take(there).rows.column(layout.order)
-        found.append(at.filter(pa.array(~passed(at, now, at_once))))
+        times = run.take(there).rows.column(layout.order)
+        found.append(times.filter(pa.array(~passed(times, now, at_once))))
     least = pc.min(pa.chunked_array(found)) if found else None
     return least if least is not None and least.is_valid else None
