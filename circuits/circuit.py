@@ -13,7 +13,7 @@ from functools import cached_property
 
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import FixedPoint, Loop
-from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.operators.streams import Exchange
 from dbsp.circuits.progress.limits import Retention
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
 from dbsp.circuits.traces.batch import Layout
@@ -68,8 +68,18 @@ class Circuit:
     @cached_property
     def gathered(self) -> frozenset[int]:
         """The nodes whose whole trace belongs to the first partition."""
-        kinds = enumerate(node.operator for node in self.nodes)
-        return frozenset(i for i, kind in kinds if isinstance(kind, Integrate) and kind.gathered)
+        return frozenset(i for i, node in enumerate(self.nodes) if node.operator.gathered)
+
+    @cached_property
+    def tables(self) -> dict[int, str]:
+        """The table of every Source node."""
+        return {source: table for table, source in self.sources.items()}
+
+    @cached_property
+    def fed_back(self) -> dict[int, tuple[int, ...]]:
+        """Per node where an iteration begins, the nodes whose output enters there in the next one."""
+        pairs = [pair for loop in self.loops for pair in loop.feedback]
+        return {begins: tuple(source for source, node in pairs if node == begins) for _, begins in pairs}
 
     @cached_property
     def levels(self) -> int:

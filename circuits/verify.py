@@ -52,12 +52,11 @@ def retracting(circuit: Circuit, growing: Collection[int] = ()) -> set[int]:
 
     A recursion does only if it does though what it reads of itself does not: by induction over iterations.
     """
-    feedback = {recurrence: source for loop in circuit.loops for source, recurrence in loop.feedback}
     found: set[int] = set()
     while True:
         before = len(found)
         for i, node in enumerate(circuit.nodes):
-            inputs = (feedback[i],) if i in feedback else node.inputs
+            inputs = circuit.fed_back.get(i, node.inputs)
             if i not in growing and node.operator.retracts([j in found for j in inputs]):
                 found.add(i)
         if len(found) == before:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -100,6 +100,10 @@ class Delay(Unchanged, Keeper):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         return {}
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It puts out a change anew in each step."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)
 
@@ -130,6 +134,10 @@ class Differentiate(Unchanged, Keeper):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         return {}
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It is fed contents, whose sum has each row once a step."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return True
 
@@ -155,6 +163,10 @@ class Current(Unchanged, Reader):
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         return ()
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It puts out the contents anew in each step."""
+        return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)

@@ -19,10 +19,11 @@ from dbsp.circuits.columns.arrow import concat, fixed_values, take, validity
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.clock.forecast import at_clock, first_passed
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
@@ -171,6 +172,20 @@ class Timers(Keeper):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, column) if column < len(inputs[0]) else None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A key that is touched again gets a further entry."""
+        return None
+
+    def own_bound(self) -> str | None:
+        return "what is still to come due"
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """When its first entry comes due by the clock; waterlines rise with input alone."""
+        return first_passed(own(), self._read, self.at_once, now) if self.watches_clock else None
+
+    def _read(self, clock: int) -> pa.Scalar | None:
+        return self.reading(at_clock(clock))
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return True

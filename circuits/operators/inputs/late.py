@@ -21,7 +21,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import encode
 from dbsp.circuits.expressions.monotone import Bound, Bounds
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
-from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns, waterline_row
 from dbsp.circuits.progress.waterline import Lateness
@@ -111,6 +111,10 @@ class Late(Changes):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Any number of rows may be late."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False
 
@@ -159,6 +163,10 @@ class Frozen(Changes):
         return of_columns(inputs[1], inputs[1]) if position == 1 else None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Any number of changes may be refused."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

@@ -18,7 +18,7 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.families import Changes
 from dbsp.circuits.operators.inputs.late import candidates, rejected
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import least_bound, waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Lateness, Waterlines, later
@@ -59,6 +59,10 @@ class Proved(Changes):
         return {}
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It has candidates that come, and takes none back."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

@@ -25,7 +25,7 @@ from dbsp.circuits.expressions.monotone import Bounds, least
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import pairs_of_keys
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
@@ -149,6 +149,10 @@ class SemiJoin(Reader):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return 0, column
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row is one of the left side."""
+        return inputs[0]
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A left row goes when its first equal comes, if it was there for having none."""
