@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns import grouping
+from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from tests.generators.columns.zsets import Row, array_of, rows_of, schemas, seeds
@@ -52,7 +53,7 @@ def test_all_keys_may_be_the_same(case: tuple[pa.Schema, list[Row]]) -> None:
     check(order, starts, rows, keys)
 
 
-@given(listings(), st.integers(0, 4), st.integers(0, 2), st.booleans())
+@given(listings(), st.integers(0, 4), st.sampled_from([0, 1, 2, 32]), st.booleans())
 def test_both_hashes_may_collide(
     case: tuple[pa.Schema, list[Row]], key_bits: int, second_bits: int, presorted: bool
 ) -> None:
@@ -62,8 +63,8 @@ def test_both_hashes_may_collide(
     keys = hash_rows(columns, len(rows), 1) >> np.uint64(64 - key_bits) if key_bits else zeros(rows)
 
     def few(columns: list[pa.Array], count: int, seed: int) -> np.ndarray:
-        high = (1 << second_bits) - 1 << 32
-        return hash_rows(columns, count, seed) & np.uint64(high)
+        others = 0xFFFFFFFF if second_bits == 32 else 0
+        return hash_rows(columns, count, seed) & np.uint64((1 << second_bits) - 1 << 32 | others)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "hash_rows", few)
@@ -84,3 +85,19 @@ def test_rows_of_one_code_take_turns() -> None:
         patch.setattr(grouping, "hash_rows", lambda columns, count, seed: np.zeros(count, np.uint64))
         order, starts = group_rows([pa.array(values)], keys)
     check(order, starts, rows, keys)
+
+
+def test_the_second_hash_spares_comparisons() -> None:
+    """All distinct, over three keys: each pair of neighbours is compared, and then each row with itself."""
+    values = pa.array(range(300))
+    asked = []
+
+    def counted(*sides: object) -> np.ndarray:
+        asked.append(sides)
+        return equal_rows(*sides)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "equal_rows", counted)
+        _, starts = group_rows([values], np.arange(300, dtype=np.uint64) % np.uint64(3))
+    assert len(starts) == 300
+    assert len(asked) == 2
