@@ -67,8 +67,8 @@ class Ahead(Unchanged, Keeper):
     ) -> Integral:
         earlier, now = self.reading(context.waterlines), self.reading(reached(context, ()))
         delta = delta_of(inputs[0])
-        at = delta.rows.column(self.column)
-        ahead = delta.take(np.flatnonzero(validity(at) & ~passed(at, now, self.at_once)))
+        instants = delta.rows.column(self.column)
+        ahead = delta.take(np.flatnonzero(validity(instants) & ~passed(instants, now, self.at_once)))
         gone = due(layout, before, earlier, now, self.at_once)
         change = ZSet.sum(layout.schema, [ahead, *(-rows for rows in gone)])
         return Integral(layout, before, Batch.build(layout, change, context.seed))

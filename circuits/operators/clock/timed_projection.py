@@ -125,8 +125,10 @@ class TimedProjection(Reader):
             for rows in due(timeline.layout, timeline.before, ends[0], ends[1], crossing.at_once):
                 first = np.ones(len(rows), np.bool_)
                 for j, other in enumerate(self.crossings[:i]):
-                    at = rows.rows.column(other.column)
-                    first &= passed(at, then[j], other.at_once) == passed(at, here[j], other.at_once)
+                    instants = rows.rows.column(other.column)
+                    first &= passed(instants, then[j], other.at_once) == passed(
+                        instants, here[j], other.at_once
+                    )
                 yield rows.take(np.flatnonzero(first))
 
     def placement(self, *inputs: Placement) -> Placement:

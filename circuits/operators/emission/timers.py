@@ -47,8 +47,8 @@ class After:
         return CLOCK.type
 
     def next(self, keys: pa.RecordBatch, now: pa.Scalar | None) -> pa.Array:
-        at = None if now is None else now.value + self.delay
-        return pa.array([at], self.type).take(pa.array(np.zeros(keys.num_rows, np.int64)))
+        instant = None if now is None else now.value + self.delay
+        return pa.array([instant], self.type).take(pa.array(np.zeros(keys.num_rows, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,11 @@ class Timetable:
         first, complete, last = end + self.first, end + self.complete, end + self.last
         if now is None:
             return first, np.zeros(len(end), dtype=np.bool_)
-        at = np.where(now.value < complete, complete, last)
+        instant = np.where(now.value < complete, complete, last)
         if self.every is not None:
             grid = first + ((now.value - first) // self.every + 1) * self.every
-            at = np.where(grid < complete, grid, at)
-        return np.where(now.value < first, first, at), now.value >= last
+            instant = np.where(grid < complete, grid, instant)
+        return np.where(now.value < first, first, instant), now.value >= last
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,9 @@ class Timers(Keeper):
         return Integral(layout, before, Batch.build(layout, delta, context.seed))
 
     def _scheduled(self, keys: pa.RecordBatch, now: pa.Scalar | None, schema: pa.Schema) -> ZSet:
-        at = self.instants.next(keys, now)
-        rows = pa.RecordBatch.from_arrays([*keys.columns, at], schema=schema)
-        later = np.flatnonzero(validity(at) & ~passed(at, now, self.at_once))
+        instants = self.instants.next(keys, now)
+        rows = pa.RecordBatch.from_arrays([*keys.columns, instants], schema=schema)
+        later = np.flatnonzero(validity(instants) & ~passed(instants, now, self.at_once))
         return ZSet(take(rows, later), np.ones(len(later), dtype=np.int64))
 
     @property

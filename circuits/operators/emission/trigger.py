@@ -175,13 +175,13 @@ class Trigger(Keeper):
         counted = counts & (asked.records > 0) & (count >= every)
         return fires | counted, np.where(counted, count % every, np.where(fires, 0, count)), state
 
-    def _is_there(self, view: Value, keys: pa.RecordBatch, at: np.ndarray, seed: int) -> np.ndarray:
+    def _is_there(self, view: Value, keys: pa.RecordBatch, rows: np.ndarray, seed: int) -> np.ndarray:
         """bool[n]: whether the view has rows of the key after the step."""
         assert isinstance(view, Integral)
-        wanted = take(keys.select(list(range(len(self.key)))), at).columns if self.key else []
-        total = np.zeros(len(at), dtype=np.int64)
+        wanted = take(keys.select(list(range(len(self.key)))), rows).columns if self.key else []
+        total = np.zeros(len(rows), dtype=np.int64)
         after = view.stepped
-        hashes = hash_rows(wanted, len(at), seed)
+        hashes = hash_rows(wanted, len(rows), seed)
         for owner, batch, there in after.find(wanted, hashes, self.key, whole_key=False):
             np.add.at(total, owner, batch.weights[there])
         return total > 0

@@ -242,7 +242,7 @@ def late_rows(
 def row_text(rows: pa.RecordBatch) -> pa.Array:
     """Each row as a JSON object. Late rows are few: their values are spelled one by one."""
     parts: list[pa.Array | str] = []
-    for at, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
-        parts.append(f"{', ' if at else '{'}{encode_basestring(name)}: ")
+    for position, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
+        parts.append(f"{', ' if position else '{'}{encode_basestring(name)}: ")
         parts.append(pa.array(encode(column), pa.string()))
     return pc.binary_join_element_wise(*parts, "}", "")

@@ -93,9 +93,9 @@ def reached(context: Context, proved: Sequence[Value]) -> Waterlines:
     for value in proved:
         rows = delta_of(value).rows
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            for at in range(len(column)):  # one row a partition
-                if column[at].is_valid:
-                    risen = later(now.get(name), column[at])
+            for i in range(len(column)):  # one row a partition
+                if column[i].is_valid:
+                    risen = later(now.get(name), column[i])
                     assert risen is not None
                     now[name] = risen
     return now

@@ -61,7 +61,7 @@ class AsOf(Reader):
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         fields = [field for schema in inputs for field in schema]
-        return pa.schema([field.with_name(f"c{at}") for at, field in enumerate(fields)])
+        return pa.schema([field.with_name(f"c{i}") for i, field in enumerate(fields)])
 
     def placement(self, *inputs: Placement) -> Placement:
         return self.left_key
