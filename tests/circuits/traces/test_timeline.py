@@ -93,3 +93,17 @@ def test_a_null_is_never_passed(at_once: bool, expected: list[bool]) -> None:
     assert passed(listed, pa.scalar(2), at_once).tolist() == expected
     assert passed(listed.slice(1), pa.scalar(9), at_once).tolist() == [True, False]
     assert not passed(listed, None, at_once).any()
+
+
+@pytest.mark.parametrize("listed", [[1, 2], [1, 2, 3], [1, 1, 2]])
+def test_what_comes_next_lies_behind_what_was_just_passed(listed: list[int]) -> None:
+    found = earliest(LAYOUT, trace([(0, t) for t in listed], 1, 0), scalar(1), at_once=True)
+    assert found is not None
+    assert found.as_py() == 2
+
+
+def test_instants_that_share_a_code_are_told_apart() -> None:
+    runs = trace([(0, 2**55 + 1), (0, 2**62), (0, 2**55)], 1, 0)
+    found = earliest(LAYOUT, runs, scalar(2**55 + 1), at_once=True)
+    assert found is not None
+    assert found.as_py() == 2**62
