@@ -109,3 +109,21 @@ def test_a_band_says_what_it_is(name: str, closed: bool) -> None:
     assert len(band.bounds) == 1 + closed
     assert band.orders(INT)
     assert not band.orders(pa.int32())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "met"), [(1, 1, [1]), (1, 2, [1, 2]), (2, 1, []), (-9, 9, [0, 1, 2]), (3, 9, [])]
+)
+def test_both_ends_belong_to_a_band_and_other_keys_do_not(low: int, high: int, met: list[int]) -> None:
+    long = batch_of(STORED, [(k, x) for k in range(6) for x in range(3)], 0)
+    batch = batch_of(ASKING, [(k, low, high) for k in range(6)], 0)
+    owner, start, stop = BANDS["both"].matches(batch, SortedRun([long]))
+    i, j = expand_ranges(start, stop)
+    there, mine = long.rows.to_pylist(), batch.rows.to_pylist()
+    pairs = [(mine[owner[a]]["k"], there[b]["k"], there[b]["x"]) for a, b in zip(i, j, strict=True)]
+    assert sorted(pairs) == [(k, k, x) for k in range(6) for x in met]
+    whole = Integral(STORED, (in_pieces(long),), Batch.empty(STORED))
+    near_rows = [
+        (r["k"], r["x"]) for part in near(whole, batch, BANDS["both"]) for r in part.rows.to_pylist()
+    ]
+    assert sorted(near_rows) == [(k, x) for k in range(6) for x in met]

@@ -60,6 +60,15 @@ def expected(
     return {key: weight for key, weight in total.items() if weight}
 
 
+def in_pieces(trace: Integral) -> Integral:
+    """Each row of a sort key of its own in its own batch, as a long run is stored."""
+    runs = [
+        SortedRun([run.batches[0].between(int(key), int(key) + 1) for key in np.unique(run.batches[0].keys)])
+        for run in trace.before
+    ]
+    return Integral(trace.layout, tuple(runs), trace.delta)
+
+
 @given(listings, keys, st.sampled_from([0, FOUR_BITS]))
 def test_what_is_found_by_key(
     listed: list[list[tuple[Row, int]]], wanted: list[int | None], seed: int
@@ -67,6 +76,7 @@ def test_what_is_found_by_key(
     layout = Layout(SCHEMA, (0,))
     trace = integral(layout, listed, seed)
     assert looked_up(trace, wanted, seed) == expected(listed[:-1], wanted)
+    assert looked_up(in_pieces(trace), wanted, seed) == expected(listed[:-1], wanted)
     assert looked_up(trace.stepped, wanted, seed) == expected(listed, wanted)
     assert looked_up(trace.changed, wanted, seed) == expected(listed[-1:], wanted)
     assert sum(len(run) for run in trace.after) == sum(len(run) for run in trace.before) + len(trace.delta)
@@ -93,14 +103,7 @@ def test_what_lies_within_ranges_of_the_key(
 ) -> None:
     layout = Layout(SCHEMA, (0,))
     trace = integral(layout, listed, FOUR_BITS)
-    if cut:  # each row with a key of its own a batch, as a large run is stored
-        runs = [
-            SortedRun(
-                [run.batches[0].between(int(key), int(key) + 1) for key in np.unique(run.batches[0].keys)]
-            )
-            for run in trace.before
-        ]
-        trace = Integral(layout, tuple(runs), trace.delta)
+    trace = in_pieces(trace) if cut else trace
     every = np.unique(
         np.concatenate([np.zeros(1, np.uint64), *(b.keys for r in trace.before for b in r.batches)])
     )
@@ -117,7 +120,16 @@ def test_what_lies_within_ranges_of_the_key(
     assert sorted(found.tolist()) == inside
     assert sorted(layout.sort_keys(there.rows, FOUR_BITS).tolist()) == inside
     near = [int(key) for batch in trace.near(least, greatest) for key in batch.keys]
-    assert all(near.count(key) >= inside.count(key) for key in inside)
+    # all of a run of one batch, or of one that more ranges ask for than it has rows
+    asked = len(disjoint(least, greatest)[0])
+    read = [
+        int(key)
+        for run in trace.before
+        for batch in run.batches
+        for key in batch.keys
+        if key in inside or (asked and (len(run.batches) == 1 or asked >= len(run)))
+    ]
+    assert sorted(near) == sorted(read)
     if not any(low <= high for low, high in ends):
         assert near == []
 
@@ -141,6 +153,7 @@ def test_ranges_expand_to_pairs_a_block_at_a_time(ranges: list[tuple[int, int]],
     assert list(zip(owner.tolist(), there.tolist(), strict=True)) == pairs
     blocks = [list(zip(i.tolist(), j.tolist(), strict=True)) for i, j in expand_in_blocks(start, stop, most)]
     assert [pair for block in blocks for pair in block] == pairs
+    assert pairs or not blocks
     assert all(
         len(block) <= most or len({i for i, _ in block if ranges[i][0] < ranges[i][1]}) == 1
         for block in blocks
@@ -153,3 +166,30 @@ def test_an_empty_trace_finds_nothing(parts: list[list[tuple[Row, int]]]) -> Non
     assert (trace.before, trace.after) == ((), ())
     assert looked_up(trace, [1, None], 0) == {}
     assert not len(trace.within(np.zeros(1, np.uint64), np.full(1, 2**64 - 1, np.uint64))[1])
+
+
+@pytest.mark.parametrize(("start", "stop"), [([0, 3], [0, 5]), ([4, 1, 2], [6, 1, 3]), ([2, 7], [3, 8])])
+def test_as_many_pairs_as_ranges(start: list[int], stop: list[int]) -> None:
+    owner, there = expand_ranges(np.array(start), np.array(stop))
+    pairs = [(i, j) for i, (a, b) in enumerate(zip(start, stop, strict=True)) for j in range(a, b)]
+    assert list(zip(owner.tolist(), there.tolist(), strict=True)) == pairs
+
+
+def test_a_long_run_is_read_where_it_is_asked_for() -> None:
+    listed: list[tuple[Row, int]] = [((k, "a"), 1) for k in range(4)]
+    layout = Layout(SCHEMA, (0,))
+    trace = in_pieces(Integral(layout, as_runs(Batch.build(layout, zset(listed), 0)), Batch.empty(layout)))
+    keys = [int(batch.keys[0]) for batch in trace.before[0].batches]
+    assert len(keys) == 4
+    for asked in (keys[1:2], keys[:3]):
+        ends = np.array(asked, np.uint64)
+        near = list(trace.near(ends, ends))
+        assert [int(key) for batch in near for key in batch.keys] == asked
+        assert len(near) == 1
+    every = np.array(keys, np.uint64)
+    assert len(list(trace.near(every, every))) == 4, "as they are stored"
+    for wanted in ([2], [3, 1]):
+        assert looked_up(trace, list(wanted), 0) == {(i, "a"): 1 for i in range(len(wanted))}
+    two = Integral(layout, (SortedRun(list(trace.before[0].batches)[:2]),), trace.delta)
+    held = [batch.rows.column(0)[0].as_py() for batch in two.before[0].batches]
+    assert looked_up(two, held, 0) == {(0, "a"): 1, (1, "a"): 1}
