@@ -81,3 +81,29 @@ def test_it_is_over_interval_codes_alone() -> None:
     assert (BAND.is_closed, len(BAND.bounds)) == (True, 2)
     assert BAND.orders(INTERVAL_CODE)
     assert not BAND.orders(INT)
+
+
+EVER = (-(2**63), 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "met"),
+    [
+        ((5, 5), (-(2**40), 2**40), True),  # more buckets than there are numbers of them
+        ((5, 5), EVER, True),
+        (EVER, (0, 0), True),
+        ((3, 3), (4, 3), False),  # what asks ends before it begins
+        ((3, 5), (4, 3), True),
+    ],
+)
+def test_the_ends_of_what_there_is(kept: tuple[int, int], asked: tuple[int, int], met: bool) -> None:
+    keys = range(8)
+    long = stored_of([(k, *kept) for k in keys], 0)
+    batch = batch_of(ASKING, [(k, *asked) for k in keys], 0)
+    owner, start, stop = BAND.matches(batch, SortedRun([long]))
+    i, j = expand_ranges(start, stop)
+    pairs = [(int(owner[a]), int(b)) for a, b in zip(i, j, strict=True)]
+    assert len(pairs) == len(set(pairs)), "no pair twice"
+    there, mine = long.rows.to_pylist(), batch.rows.to_pylist()
+    found = {(mine[a]["k"], there[b]["k"]) for a, b in pairs}
+    assert found == {(k, k) for k in keys} if met else found <= {(k, k) for k in keys}
