@@ -29,6 +29,11 @@ def test_a_record_reads_back(value: Any, indent: int | None) -> None:
     assert json.loads(data)["commit"] == value, "it is JSON for anybody else"
 
 
+def test_it_takes_no_more_room_than_it_must_unless_a_person_reads_it() -> None:
+    assert seal("commit", {"a": 1, "b": [2, 3]}).endswith(b'"commit": {"a":1,"b":[2,3]}}\n')
+    assert seal("commit", {"a": 1, "b": 2}, 1).endswith(b'"commit": {\n "a": 1,\n "b": 2\n}}\n')
+
+
 @given(st.data())
 def test_any_bit_that_differs_is_noticed(data: st.DataObject) -> None:
     whole = seal("commit", {"step": 7, "text": "ä"})
