@@ -81,3 +81,15 @@ def test_a_step_is_given_each_row_of_a_bag_once(tmp_path: Path) -> None:
     assert found["keyed"] is keyed, "where the order of rows counts they stay"
     assert cancelled(circuit, {"bag": parts(zset((1, 1)), zset((2, -1)))}, segments) is None
     assert cancelled(circuit, {"keyed": keyed}, segments) is None
+
+
+def test_what_fails_over_rows_that_do_not_cancel_is_not_asked_again() -> None:
+    asked = []
+
+    def failing(value: Value) -> Value:
+        asked.append(value)
+        return refusing_zero(value)
+
+    with pytest.raises(EvaluationError, match="zero"):
+        run_cancelling(failing, 0, [zset((0, 1), (1, 1))])
+    assert len(asked) == 1
