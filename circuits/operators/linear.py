@@ -19,7 +19,7 @@ from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
 from dbsp.circuits.operators.legal import has_columns, makes, same_types
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import NO_MORE, Lines, projected, union
 from dbsp.circuits.traces.zset import ZSet
 
@@ -48,6 +48,10 @@ class Source(Changes):
         return {}
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A table has what it is given."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
@@ -87,6 +91,9 @@ class Constant(Changes):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        return ("constants",)
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False

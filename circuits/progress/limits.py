@@ -117,11 +117,11 @@ def out_of_reach(
 def _before_last(limit: Limit, rows: pa.RecordBatch, values: pa.Array, below: np.ndarray) -> np.ndarray:
     """bool[n]: whether the next of the rows below is one of the same key, and later. rows: in their order."""
     assert limit.last_of is not None
-    row = np.flatnonzero(below)
+    indices = np.flatnonzero(below)
     keys = [rows.column(i) for i in limit.last_of]
-    later = is_true(pc.less(values.take(int64_array(row[:-1])), values.take(int64_array(row[1:]))))
+    later = is_true(pc.less(values.take(int64_array(indices[:-1])), values.take(int64_array(indices[1:]))))
     earlier = np.zeros(rows.num_rows, dtype=np.bool_)
-    earlier[row[:-1]] = later & equal_rows(keys, row[:-1], keys, row[1:])
+    earlier[indices[:-1]] = later & equal_rows(keys, indices[:-1], keys, indices[1:])
     return earlier
 
 

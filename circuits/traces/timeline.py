@@ -1,6 +1,6 @@
 """Timelines: which rows of a trace in the order of time come due as a threshold rises.
 
-    due(before, W, W') = { x ∈ before : x.at passed by W' and not by W }        W <= W'
+    due(before, W, W') = { x ∈ before : x.instant passed by W' and not by W }        W <= W'
 
 A row is *passed* where its instant is below the threshold, or equal to it if `at_once`. So a row comes due in
 exactly one step, however far the threshold jumps.  Cost: a search a slot and run, then the rows that come due
@@ -25,12 +25,12 @@ from dbsp.circuits.traces.zset import ZSet
 _SLOTS = np.arange(SLOTS, dtype=np.uint64) << np.uint64(56)
 
 
-def passed(times: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
+def passed(instants: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
     """bool[n]; nothing is while the threshold is unset, and a NULL never is."""
     if threshold is None:
-        return np.zeros(len(times), dtype=np.bool_)
+        return np.zeros(len(instants), dtype=np.bool_)
     compare = pc.less_equal if at_once else pc.less
-    return is_true(compare(times, threshold))
+    return is_true(compare(instants, threshold))
 
 
 def due(
@@ -50,9 +50,9 @@ def due(
         _, there = expand_ranges(*run.ranges(since, to))
         if len(there):
             found = run.take(there)
-            times = found.rows.column(layout.order)
+            instants = found.rows.column(layout.order)
             yield found.zset.take(
-                np.flatnonzero(passed(times, now, at_once) & ~passed(times, earlier, at_once))
+                np.flatnonzero(passed(instants, now, at_once) & ~passed(instants, earlier, at_once))
             )
 
 
@@ -67,7 +67,7 @@ def earliest(
         # all rows of that code, and in each slot the first beyond it
         start, stop = run.ranges(_SLOTS | code, _SLOTS | code)
         there = np.unique(np.concatenate([expand_ranges(start, stop)[1], stop[stop < len(run)]]))
-        times = run.take(there).rows.column(layout.order)
-        found.append(times.filter(pa.array(~passed(times, now, at_once))))
+        instants = run.take(there).rows.column(layout.order)
+        found.append(instants.filter(pa.array(~passed(instants, now, at_once))))
     least = pc.min(pa.chunked_array(found)) if found else None
     return least if least is not None and least.is_valid else None

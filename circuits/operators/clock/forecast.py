@@ -1,4 +1,4 @@
-"""What a reading of the clock will do: the moment at which it goes back, or first differs.
+"""What a reading of the clock will do: the moment at which it passes a row, goes back, or first differs.
 
 Readings are computed a minute apart for two days, all at once; and between two minutes by halves, since none
 changes its way more than once a minute. Nothing is said of what lies beyond, so that is a moment too.
@@ -17,10 +17,16 @@ from dbsp.circuits.columns.arrow import int64_array, is_true
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.progress.waterline import CLOCK, Waterlines
+from dbsp.circuits.traces.timeline import earliest, passed
+from dbsp.circuits.traces.trace import Integral
 
 _MINUTE = 60_000_000
 _MINUTES = 2 * 24 * 60
+# further ahead than any clock will get: 4,500 years, in microseconds
+_FAR = 1 << 57
+
+Reading = Callable[[int], pa.Scalar | None]
 
 
 def halved(happened: Callable[[int], bool], before: int, last: int) -> int | None:
@@ -34,6 +40,26 @@ def halved(happened: Callable[[int], bool], before: int, last: int) -> int | Non
         middle = (least + most) // 2
         least, most = (least, middle) if happened(middle) else (middle, most)
     return most
+
+
+def first_passed(
+    timeline: Integral, read: Reading, at_once: bool, now: int, last: int | None = None
+) -> int | None:
+    """The first clock after `now`, up to `last`, at which a row is passed; readings don't fall until then.
+
+    Cost: a search a slot and run.
+    """
+    instant = earliest(timeline.layout, timeline.before, read(now), at_once)
+    if instant is None:
+        return None
+    only = pa.array([instant], instant.type)
+    happened = lambda clock: bool(passed(only, read(clock), at_once)[0])  # noqa: E731
+    return halved(happened, now, now + _FAR if last is None else last)
+
+
+def at_clock(clock: int) -> Waterlines:
+    """What is known when the step clock is there."""
+    return {CLOCK.name: pa.scalar(clock, CLOCK.type)}
 
 
 def first_drop(expression: Expression, now: int) -> int:

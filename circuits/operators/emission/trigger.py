@@ -34,7 +34,7 @@ from dbsp.circuits.operators.emission.timers import Timers, Timetable
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.operators.streams import Integrate, Remembered
 from dbsp.circuits.progress.bounds import Lines
@@ -84,9 +84,18 @@ class Trigger(Keeper):
     passed: tuple[Passed, ...] = ()
     schedule: Schedule | None = None
 
+    @property
+    def flagged(self) -> bool:
+        """Whether it says which state of the result fires."""
+        return self.schedule is not None and self.schedule.flagged
+
+    @property
+    def timers(self) -> slice:
+        """Which of its inputs say what keys are due."""
+        return slice(2, 2 + self.agendas)
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
-        flagged = self.schedule is not None and self.schedule.flagged
-        return inputs[0].append(pa.field(STATE, pa.string())) if flagged else inputs[0]
+        return inputs[0].append(pa.field(STATE, pa.string())) if self.flagged else inputs[0]
 
     def placement(self, *inputs: Placement) -> Placement:
         return tuple(range(len(self.key)))
@@ -99,7 +108,7 @@ class Trigger(Keeper):
     def integrate(
         self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Remembered:
-        agendas = inputs[2 : 2 + self.agendas]
+        agendas = inputs[self.timers]
         earlier, now = context.waterlines, reached(context, inputs[2 + self.agendas :])
         pending = Batch.merge(layout, batches_of(before)) if context.ending else Batch.empty(layout)
         records = delta_of(inputs[0])
@@ -185,7 +194,7 @@ class Trigger(Keeper):
         lies_by(keys, tuple(range(len(self.key))), where, "keys")
         assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
         lies_by(view, self.key, where)
-        for agenda in inputs[2 : 2 + self.agendas]:
+        for agenda in inputs[self.timers]:
             assert isinstance(agenda.operator, Timers), f"{where}: an agenda is expected"
         types = [view.schema.field(i).type for i in self.key]
         assert keys.schema.types[: len(types)] == types, f"{where}: the keys aren't the view's"
@@ -198,6 +207,18 @@ class Trigger(Keeper):
         return () if position == 1 else None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A key may fire any number of times."""
+        return None
+
+    def own_bound(self) -> str | None:
+        """A count's remainder, and the instants of a schedule, stay of a key that has fired."""
+        return "what is still to leave" if self.counting is None and self.schedule is None else None
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """A deadline of the clock is an entry of its timers, which wake up themselves."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

@@ -28,7 +28,7 @@ from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.joins.join import LEFT, lie_together
 from dbsp.circuits.operators.joins.nearest import BEYOND, Asked, Found, nearest, wants_greatest
 from dbsp.circuits.operators.legal import pairs_of_keys
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits, of_columns
@@ -168,6 +168,13 @@ class AsOf(Reader):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         own = len(inputs[0])
         return (1, column - own) if column >= own else (0, column)
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row stands beside one of the left side."""
+        return inputs[0]
+
+    def compares_times(self, position: int) -> bool:
+        return True
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A nearer row replaces the nearest."""

@@ -51,10 +51,10 @@ class Asked:
     hashes: np.ndarray
     times: pa.Array
 
-    def take(self, positions: np.ndarray) -> Asked:
-        indices = int64_array(positions)
+    def take(self, rows: np.ndarray) -> Asked:
+        indices = int64_array(rows)
         keys = [key.take(indices) for key in self.keys]
-        return Asked(keys, self.hashes[positions], self.times.take(indices))
+        return Asked(keys, self.hashes[rows], self.times.take(indices))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,8 @@ def nearest(
         decided[owner] = True
         left, fetch = left[~decided], fetch * 8
     every = concat(layout.schema, parts)
-    found = pa.array(place, mask=place < 0)
-    gathered = pa.RecordBatch.from_arrays([c.take(found) for c in every.columns], schema=layout.schema)
+    indices = pa.array(place, mask=place < 0)
+    gathered = pa.RecordBatch.from_arrays([c.take(indices) for c in every.columns], schema=layout.schema)
     return Found(place >= 0, gathered)
 
 

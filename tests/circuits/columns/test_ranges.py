@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,3 +39,10 @@ def test_blocks_are_the_whole_and_bounded(drawn: list[tuple[int, int]], most: in
     blocks = [pairs(*block) for block in expand_in_blocks(*arrays(drawn), most)]
     assert [pair for block in blocks for pair in block] == pairs(*expand_ranges(*arrays(drawn)))
     assert all(len(block) <= most or len({i for i, _ in block}) == 1 for block in blocks)
+
+
+@pytest.mark.parametrize(("start", "stop"), [([0, 3], [0, 5]), ([4, 1, 2], [6, 1, 3]), ([2, 7], [3, 8])])
+def test_as_many_pairs_as_ranges(start: list[int], stop: list[int]) -> None:
+    owner, there = expand_ranges(np.array(start), np.array(stop))
+    pairs = [(i, j) for i, (a, b) in enumerate(zip(start, stop, strict=True)) for j in range(a, b)]
+    assert list(zip(owner.tolist(), there.tolist(), strict=True)) == pairs
