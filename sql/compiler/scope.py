@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -77,6 +77,7 @@ class Scope:
             self.catalyst.timezone,
             functions=self.functions.by_name,
             arriving=self.defined.arriving(),
+            relations={relation.name: relation.schema for relation in self.defined.relations()},
             views=self.defined.exact_views(),
             looked_into=self.defined.looked_into,
         )
@@ -145,7 +146,7 @@ def renamed(input_: Plan, names: Sequence[str]) -> Plan:
     if tuple(names) == tuple(column.name for column in input_.schema):
         return input_
     schema: Schema = tuple(
-        Field(name, column.type, column.nullable) for name, column in zip(names, input_.schema, strict=True)
+        replace(column, name=name) for name, column in zip(names, input_.schema, strict=True)
     )
     columns = tuple(Column(i, column.type, column.nullable) for i, column in enumerate(input_.schema))
     return Project(input_, columns, schema)

@@ -24,7 +24,7 @@ from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Split
 from dbsp.circuits.operators.groups.combine import Accumulator, Combine, CombineParts, Doubles
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import AggregateCall

@@ -15,7 +15,7 @@ from dbsp.circuits.expressions.predicates import conjunction
 from dbsp.circuits.operators.joins.as_of import AsOf
 from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.window import Columns
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.schemas import arrow_schema

@@ -31,7 +31,7 @@ from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.properties.keys import is_unique

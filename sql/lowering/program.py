@@ -14,8 +14,8 @@ from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.verify import verify
 from dbsp.sql.lowering.aggregate import lower_aggregate
 from dbsp.sql.lowering.as_of import lower_as_of
-from dbsp.sql.lowering.context import Kinds, Lowering, Relation
-from dbsp.sql.lowering.emission import lower_emission
+from dbsp.sql.lowering.context.lowering import Kinds, Lowering, Relation
+from dbsp.sql.lowering.emission.view import lower_emission
 from dbsp.sql.lowering.join import lower_join
 from dbsp.sql.lowering.recursion import lower_component, lower_levels
 from dbsp.sql.lowering.rows import (

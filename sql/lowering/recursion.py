@@ -21,7 +21,7 @@ from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Union
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.properties.relations_read import scanned

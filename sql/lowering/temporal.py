@@ -17,7 +17,7 @@ from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
 from dbsp.circuits.operators.clock.timed_projection import Crossing, TimedProjection
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
 from dbsp.sql.plans.schemas import Field, arrow_schema, columns_of_schema

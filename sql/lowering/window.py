@@ -13,7 +13,7 @@ from dbsp.circuits.operators.groups.top import Top, TopOfAppends
 from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.calls import SortOrder, WindowCall
 from dbsp.sql.plans.schemas import Field, Schema

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.catalyst.groups.time_windows import windows_of, with_windows
 from dbsp.sql.catalyst.groups.windows import sort_orders
 from dbsp.sql.catalyst.joins.scalars import with_scalars
 from dbsp.sql.catalyst.reading.expressions import expression
@@ -56,7 +57,9 @@ def _project(
         )
         for i, by in enumerate(order)
     )
-    projected = Project(below.plan, (*listed, *hidden), tuple(fields))
+    expressions = (*listed, *hidden)
+    schema = with_windows(tuple(fields), windows_of(expressions, below.plan.schema))
+    projected = Project(below.plan, expressions, schema)
     return Relation(projected, (*ids, *(_HIDDEN for _ in hidden))), moved
 
 

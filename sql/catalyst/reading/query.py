@@ -12,6 +12,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type, literal_type
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens
@@ -27,8 +28,8 @@ _PLACELESS = {"AttributeReference", "UnboundedPreceding", "UnboundedFollowing", 
 class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
-    the program, by name in lower case. arriving: the tables whose rows have an order of arrival. views: those
-    whose rows are exactly their plan's.
+    the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
+    the columns of each table and view so far. views: those whose rows are exactly their plan's.
     """
 
     source: Source
@@ -38,6 +39,7 @@ class Query:
     recursive: frozenset[str] = frozenset()
     functions: Mapping[str, PythonFunction] = field(default_factory=dict)
     arriving: frozenset[str] = frozenset()
+    relations: Mapping[str, Schema] = field(default_factory=dict)
     views: Mapping[str, Plan] = field(default_factory=dict)
     looked_into: set[str] = field(default_factory=set)
 

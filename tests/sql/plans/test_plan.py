@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.sql.compiler.streams import forgets, monotonic
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.program import KINDS
 from dbsp.sql.plans.plan import Distinct, Plan
 from dbsp.sql.plans.properties.append_only import append_only

@@ -15,7 +15,7 @@ from dbsp.circuits.expressions.nodes import Column, Expression
 from dbsp.circuits.operators.linear import Map
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.sql.lowering.waterlines import Waterlines
+from dbsp.sql.lowering.context.waterlines import Waterlines
 from dbsp.sql.plans import plan as p
 from dbsp.sql.plans.properties.append_only import append_only
 from dbsp.sql.plans.properties.keys import Key, stream_key
