@@ -18,7 +18,14 @@ from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, declare_function
 from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.shown_order import shown_order
-from dbsp.sql.compiler.streams import Relations, check_stream, emission_of_stream, forgets
+from dbsp.sql.compiler.streams import (
+    Relations,
+    check_stream,
+    emission_of_stream,
+    forgets,
+    is_streaming,
+    words_of,
+)
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
@@ -152,11 +159,12 @@ class _Compiler:
         optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
         retracts_nothing = append_only(optimized, self.scope.defined.append_only())
         location = self.source.location(start)
-        order = shown_order(self.source, text, order_of(query, dumped["plan"]), name, kind)
+        asked = order_of(query, dumped["plan"])
+        order = shown_order(query, asked, name, kind, is_streaming(words_of(self.source, text)))
         relations = Relations(
             self.scope.defined.streams, self.scope.defined.monotonic(), self.scope.defined.forgetful
         )
-        if check_stream(self.source, text, optimized, relations, kind, order):
+        if check_stream(query, text, optimized, relations, kind, asked, order):
             self.scope.defined.streams[name] = kind != "local"
         if forgets(optimized, self.scope.defined.forgetful):
             self.scope.defined.forgetful.add(name)

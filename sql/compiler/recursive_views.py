@@ -81,7 +81,7 @@ class Recursions:
                     location,
                     component=tuple(sorted(recursive)),
                     max_iterations=statement.max_iterations,
-                    order=shown_order(self.scope.source, statement.query, order, name, statement.kind),
+                    order=shown_order(query, order, name, statement.kind),
                 )
             )
         assumed = self.scope.defined.append_only() | dict.fromkeys(component, True)

@@ -15,9 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.monotone import Bound, bound_of
 from dbsp.circuits.expressions.nodes import Column, columns_of
 from dbsp.circuits.expressions.predicates import comparisons
+from dbsp.sql.catalyst.order import Order
+from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.plan import (
     Aggregate,
@@ -49,6 +52,7 @@ from dbsp.sql.text.tokens import Slice, Token, tokens
 
 # column → what bounds it, if only by name
 Monotonic = dict[int, Bound]
+Shown = Sequence[SortOrder]
 _LIMITS = ("LIMIT", "OFFSET")
 
 
@@ -98,9 +102,7 @@ def _shared(all_: list[Monotonic]) -> Monotonic:
     return {i: bound for i, bound in all_[0].items() if all(i in other for other in all_)} if all_ else {}
 
 
-def emission_of_stream(
-    source: Source, text: Slice, final: bool, order: Sequence[SortOrder]
-) -> Triggers | None:
+def emission_of_stream(source: Source, text: Slice, final: bool, order: Shown) -> Triggers | None:
     """When the rows of SELECT STREAM leave; None: at once, or the query has no STREAM.
 
     final: no row is changed by later ones.
@@ -115,12 +117,14 @@ def emission_of_stream(
 
 
 def check_stream(
-    source: Source, text: Slice, plan: Plan, relations: Relations, kind: str, order: Sequence[SortOrder] = ()
+    query: Query, text: Slice, plan: Plan, relations: Relations, kind: str, order: Order, shown: Shown
 ) -> bool:
     """Whether a view of the query is a stream. text: as written. kind: of the view. order: of its rows.
+    shown: as much of it as they are shown in.
 
     Raises ProgramError, which says the cure, for a query that can't be what it says.
     """
+    source = query.source
     inside = words_of(source, text)
     read = scanned(plan)
     word = _streaming(inside)
@@ -131,7 +135,10 @@ def check_stream(
         return bool(without)
     if not read & relations.streams.keys():
         _refuse_table(source, word, inside, sorted(read))
-    _check_order(source, inside, plan, relations, order)
+    if order.limit is not None:
+        raise _has_no_first_rows(source, inside, query.place(order.limit))
+    if shown and not _is_increasing(shown[0], monotonic(plan, relations.monotonic)):
+        raise query.error(order.dumped[0], f"ORDER BY of a stream begins with {_A_MONOTONIC}")
     for node in _nodes(plan):
         _check_node(source, word, inside, node, relations)
     return True
@@ -149,8 +156,12 @@ def is_streaming(inside: Sequence[Token]) -> bool:
 
 def _streaming(inside: Sequence[Token]) -> Token | None:
     """The STREAM of the outermost SELECT, if it has one."""
-    at = next((at for token, at in _outermost(inside) if token.upper == "SELECT"), -1)
-    return inside[at + 1] if at >= 0 and is_stream_word(inside, at + 1) else None
+    depth = 0
+    for i, token in enumerate(inside):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.upper == "SELECT":
+            return inside[i + 1] if is_stream_word(inside, i + 1) else None
+    return None
 
 
 def _check_history(source: Source, inside: Sequence[Token], streams: Sequence[str]) -> None:
@@ -170,53 +181,14 @@ def _refuse_table(source: Source, word: Token, inside: Sequence[Token], read: Se
     raise source.error(_place(inside, read[0]), message)
 
 
-def _check_order(
-    source: Source, inside: Sequence[Token], plan: Plan, relations: Relations, order: Sequence[SortOrder]
-) -> None:
-    """ORDER BY of a stream must begin with a monotonic column; a stream has no first rows."""
-    for token, _ in _outermost(inside):
-        if token.upper in _LIMITS:
-            cure = "it never ends; leave it or STREAM out"
-            raise source.error(token.start, f"a stream has no {token.upper}: {cure}")
-    if order:
-        first = order[0]
-        if first.descending or bound_of(first.expression, monotonic(plan, relations.monotonic)) is None:
-            raise source.error(order_item(inside), f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+def _has_no_first_rows(source: Source, inside: Sequence[Token], constant: int) -> ProgramError:
+    """constant: where it stands how many rows are taken, or left out."""
+    word = next(t for t in reversed(inside) if t.upper in _LIMITS and t.start < constant)
+    return source.error(word.start, f"a stream has no {word.upper}: it never ends; leave it or STREAM out")
 
 
-def order_item(inside: Sequence[Token], number: int = 0) -> int:
-    """Where an item of the outermost ORDER BY stands; the last where it lists fewer, as ORDER BY ALL."""
-    starts, depth, at = list[int](), 0, _order_by(inside)
-    for before, token in zip(inside[at + 1 :], inside[at + 2 :], strict=False):
-        depth += (before.text == "(") - (before.text == ")")
-        if depth == 0 and (not starts or before.text == ","):
-            starts.append(token.start)
-    return starts[min(number, len(starts) - 1)]
-
-
-def is_ordered(inside: Sequence[Token]) -> bool:
-    """Whether the query as a whole, and no part of it, says ORDER BY."""
-    return _order_by(inside) >= 0
-
-
-def is_limited(inside: Sequence[Token]) -> bool:
-    """Whether the query as a whole takes only some of its rows."""
-    return any(token.upper in _LIMITS for token, _ in _outermost(inside))
-
-
-def _order_by(inside: Sequence[Token]) -> int:
-    """The number of the word ORDER; -1: there is none."""
-    found = (at for token, at in _outermost(inside) if token.upper == "ORDER" and at + 1 < len(inside))
-    return next((at for at in found if inside[at + 1].upper == "BY"), -1)
-
-
-def _outermost(inside: Sequence[Token]) -> Iterator[tuple[Token, int]]:
-    """(word, its number) of those in no parentheses."""
-    depth = 0
-    for at, token in enumerate(inside):
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.kind == "word":
-            yield token, at
+def _is_increasing(by: SortOrder, known: Monotonic) -> bool:
+    return not by.descending and bound_of(by.expression, known) is not None
 
 
 _A_MONOTONIC = (

@@ -50,7 +50,7 @@ class Query:
         return self.views.get(name)
 
     def error(self, node: Node, message: str) -> ProgramError:
-        return self.source.error(self.slice.place(self._start(node)), message)
+        return self.source.error(self.place(node), message)
 
     def refuse(self, node: Node, what: str, keyword: str = "") -> ProgramError:
         """keyword: where Spark lost the place, the construct's first word in the query is it."""
@@ -65,6 +65,14 @@ class Query:
                 return token.start
         return self.slice.start
 
+    def place(self, node: Node) -> int:
+        """Where a dumped node stands in the user's file."""
+        return self.slice.place(self._start(node))
+
+    def ends(self, node: Node) -> bool:
+        """Whether the node's place goes to the end of the query, so that it is of the query as a whole."""
+        return "s" in node and bool(node["s"][1] >= len(self.slice.text.rstrip()) - 1)
+
     def _start(self, node: Node) -> int:
         """The node's own place, or else that of the first expression inside; 0 where Spark lost it."""
         if "s" in node and not self._is_everything(node):
@@ -74,8 +82,7 @@ class Query:
         return min(made or [n["s"][0] for n in inside], default=0)
 
     def _is_everything(self, node: Node) -> bool:
-        first, last = node["s"]
-        return bool(first == 0 and last >= len(self.slice.text.rstrip()) - 1)
+        return bool(node["s"][0] == 0 and self.ends(node))
 
     def spelled(self, node: Node) -> str:
         """The user's spelling on one line, or '' where Spark lost the place."""
