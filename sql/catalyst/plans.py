@@ -23,18 +23,9 @@ from dbsp.sql.catalyst.reading.literals import literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import ONE_ROW, Relation, with_columns, without_columns
 from dbsp.sql.catalyst.recursion import check_monotone, level_before, union_loop
-from dbsp.sql.plans.plan import (
-    LEVEL,
-    Distinct,
-    Expand,
-    Filter,
-    Plan,
-    Project,
-    Scan,
-    SetOperation,
-    Union,
-    Values,
-)
+from dbsp.sql.plans.nodes import Distinct, Expand, Filter, Project, Scan, SetOperation, Union, Values
+from dbsp.sql.plans.nodes.leaves import LEVEL
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 from dbsp.sql.plans.types import UnsupportedType
 

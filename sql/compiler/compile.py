@@ -22,7 +22,6 @@ from dbsp.sql.compiler.streams import (
     Relations,
     check_stream,
     emission_of_stream,
-    forgets,
     is_streaming,
     words_of,
 )
@@ -31,11 +30,11 @@ from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
-from dbsp.sql.plans.fingerprint import fingerprint
+from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.program import Insert, Program, View, inputs_of
-from dbsp.sql.plans.properties.append_only import append_only, to_promise
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.sql.plans.properties.promises import to_promise
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.text.annotations import LatenessStatement
 from dbsp.sql.text.create_function import CreateFunction
@@ -157,7 +156,7 @@ class _Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
-        retracts_nothing = append_only(optimized, self.scope.defined.append_only())
+        retracts_nothing = optimized.append_only(self.scope.defined.append_only())
         location = self.source.location(start)
         asked = order_of(query, dumped["plan"])
         order = shown_order(query, asked, name, kind, is_streaming(words_of(self.source, text)))
@@ -166,7 +165,7 @@ class _Compiler:
         )
         if check_stream(query, text, optimized, relations, kind, asked, order):
             self.scope.defined.streams[name] = kind != "local"
-        if forgets(optimized, self.scope.defined.forgetful):
+        if optimized.forgets(self.scope.defined.forgetful):
             self.scope.defined.forgetful.add(name)
         emission = None if kind == "local" else emission_of_stream(self.source, text, retracts_nothing, order)
         view = View(
@@ -205,7 +204,7 @@ class _Compiler:
         check_sink(self.source, self.scope.defined.definitions[target.name], target)
         view = self._inserted_view(statement)
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
-        filled = never_null(view.plan, self.scope.defined.views)
+        filled = never_null(view, self.scope.defined.views)
         promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
         self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
 

@@ -15,9 +15,7 @@ from typing import Any
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst.jvm.session import RELATION
-from dbsp.sql.plans.plan import (
-    Plan,
-)
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.shown.spelling import type_name
 from dbsp.sql.text.source import Source

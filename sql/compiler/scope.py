@@ -17,7 +17,8 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.defined import Defined
 from dbsp.sql.compiler.functions.known import Functions
-from dbsp.sql.plans.plan import Plan, Project
+from dbsp.sql.plans.nodes import Project
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling

@@ -25,7 +25,7 @@ from dbsp.circuits.operators.groups.combine import Accumulator, Combine, Combine
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.schemas import Field, Schema

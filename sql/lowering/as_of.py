@@ -17,7 +17,8 @@ from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.window import Columns
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import arrow_schema
 
 
@@ -60,7 +61,7 @@ def lower_as_of(lowering: Lowering, plan: p.AsOf) -> int:
 
 def _side(
     lowering: Lowering,
-    plan: p.Plan,
+    plan: Plan,
     keys: tuple[Expression, ...],
     null_safe: tuple[bool, ...],
     time: Expression,

@@ -32,9 +32,10 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
-from dbsp.sql.plans.properties.keys import is_unique
+from dbsp.sql.plans.nodes.join import is_unique
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
 
 
@@ -58,7 +59,7 @@ class _Side:
     of the other side bounds; the trace is in the order of its column.
     """
 
-    plan: p.Plan
+    plan: Plan
     node: int
     schema: Schema
     key: tuple[int, ...]
@@ -108,7 +109,7 @@ class _Joining:
 
     # ---- the sides
 
-    def _side(self, which: int, plan: p.Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
+    def _side(self, which: int, plan: Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
         """Computed keys, and what is within bounds, become further columns of the trace."""
         node, fields = self.lowering.plan(plan), list(plan.schema)
         expressions: list[Expression] = list(columns_of_schema(plan.schema))

@@ -32,9 +32,9 @@ from dbsp.sql.lowering.rows import (
 from dbsp.sql.lowering.tables import lower_table
 from dbsp.sql.lowering.temporal import lower_temporal, lower_timed_projection
 from dbsp.sql.lowering.window import lower_top, lower_window
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.program import Table, View
-from dbsp.sql.plans.properties.relations_read import arriving, views_reading_late_rows
+from dbsp.sql.plans.properties.late_readers import views_reading_late_rows
 
 KINDS: Kinds = {
     p.Scan: lower_scan,
@@ -60,7 +60,7 @@ KINDS: Kinds = {
 def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
     """The circuit of a program: a source per table, an output per view that isn't local."""
     lowering = Lowering(KINDS, seed)
-    in_order = frozenset[str]().union(*(arriving(view.plan) for view in views.values()))
+    in_order = frozenset[str]().union(*(view.plan.arriving() for view in views.values()))
     for table in tables.values():
         lower_table(lowering, table, table.name in in_order)
     after_late_rows = views_reading_late_rows(views)

@@ -12,7 +12,7 @@ from dbsp.circuits.operators.set_operation import SetOperation
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.join import lower_columns_of_join
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.schemas import arrow_schema
 
 

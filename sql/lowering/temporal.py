@@ -18,8 +18,9 @@ from dbsp.circuits.operators.clock.timed_projection import Crossing, TimedProjec
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, arrow_schema, columns_of_schema
 
 
@@ -73,7 +74,7 @@ def lower_timed_projection(lowering: Lowering, plan: p.TimedProjection) -> int:
 
 
 def _with_values(
-    lowering: Lowering, plan: p.Plan, values: Sequence[Expression]
+    lowering: Lowering, plan: Plan, values: Sequence[Expression]
 ) -> tuple[int, tuple[Expression, ...]]:
     """(the node of the plan's rows, followed by the values that are none of its columns; its columns)."""
     lowering.watch_clock()

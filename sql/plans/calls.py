@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
+
+Change = Callable[[Expression], Expression]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,14 @@ class Changes:
     ahead: tuple[Crossing, ...]
     restless: bool
 
+    def with_values(self, change: Change) -> Changes:
+        """`change` on the value of every crossing."""
+        of_rows, ahead = (
+            tuple(replace(one, value=change(one.value)) for one in some)
+            for some in (self.crossings, self.ahead)
+        )
+        return replace(self, crossings=of_rows, ahead=ahead)
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
@@ -79,6 +90,16 @@ class AggregateCall:
         return dict(self.options).get(name, default)
 
     @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything it reads."""
+        return self.arguments if self.filter is None else (*self.arguments, self.filter)
+
+    def with_expressions(self, change: Change) -> AggregateCall:
+        """`change` on every expression."""
+        condition = None if self.filter is None else change(self.filter)
+        return replace(self, arguments=tuple(map(change, self.arguments)), filter=condition)
+
+    @property
     def called(self) -> str:
         """What a user calls the function."""
         function = self.option("function")
@@ -92,6 +113,11 @@ class SortOrder:
     expression: Expression
     descending: bool = False
     nulls_last: bool = False
+
+
+def reordered(order: Sequence[SortOrder], change: Change) -> tuple[SortOrder, ...]:
+    """`change` on every expression of an ORDER BY list."""
+    return tuple(replace(by, expression=change(by.expression)) for by in order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +146,14 @@ class WindowCall:
         """Everything it reads."""
         edges = (edge for edge in (self.frame.lower, self.frame.upper) if isinstance(edge, Expression))
         return (*self.arguments, *(order.expression for order in self.order), *edges)
+
+    def with_expressions(self, change: Change) -> WindowCall:
+        """`change` on every expression."""
+        frame = self.frame
+        lower, upper = (change(e) if isinstance(e, Expression) else e for e in (frame.lower, frame.upper))
+        return replace(
+            self,
+            arguments=tuple(map(change, self.arguments)),
+            order=reordered(self.order, change),
+            frame=replace(frame, lower=lower, upper=upper),
+        )

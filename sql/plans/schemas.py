@@ -40,6 +40,8 @@ class Field:
 
 
 Schema = tuple[Field, ...]
+# the columns that tell rows apart; None: no columns do
+Key = tuple[int, ...] | None
 
 
 def columns_of_schema(schema: Schema) -> tuple[Column, ...]:

@@ -24,7 +24,8 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Literal
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import EXACT, Amount
-from dbsp.sql.plans.plan import Plan, Values
+from dbsp.sql.plans.nodes import Values
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.text.extensions import refuse_special_time
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Slice

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dbsp.circuits.expressions.nodes import Expression, Literal
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import Join, Plan, Project, Union, join_schema
+from dbsp.sql.plans.nodes import Join, Project, Union
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema, columns_of_schema
 
 

@@ -20,7 +20,8 @@ from dbsp.sql.catalyst.reading.expressions import expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
-from dbsp.sql.plans.plan import Aggregate, Distinct, Plan, Project
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Project
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 
 _AFTER = 1 << 30

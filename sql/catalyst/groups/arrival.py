@@ -31,21 +31,21 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, r
 from dbsp.circuits.operators.inputs.arrivals import ARRIVAL
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import (
+from dbsp.sql.plans.nodes import (
     AsOf,
     Expand,
     Filter,
     Generate,
     Join,
-    Plan,
     Project,
     Scan,
     TemporalFilter,
     Top,
     Union,
     Window,
-    join_schema,
 )
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 
 _BY = {"first": "min_by", "last": "max_by"}

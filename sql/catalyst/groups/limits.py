@@ -20,7 +20,8 @@ from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
 from dbsp.sql.plans.calls import SortOrder, WindowCall
-from dbsp.sql.plans.plan import Filter, Plan, Project, Top, Window
+from dbsp.sql.plans.nodes import Filter, Project, Top, Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
 
 Translate = Callable[[Query, Node], Relation]

@@ -16,7 +16,8 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.calls import WindowCall
-from dbsp.sql.plans.plan import Plan, Project, Window
+from dbsp.sql.plans.nodes import Project, Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Windows
 
 

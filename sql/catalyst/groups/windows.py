@@ -22,7 +22,8 @@ from dbsp.sql.catalyst.reading.expressions import check_covered, expression, nor
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import SortOrder, WindowCall
-from dbsp.sql.plans.plan import Plan, Window
+from dbsp.sql.plans.nodes import Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 
 _RANKS = {

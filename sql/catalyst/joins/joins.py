@@ -15,7 +15,9 @@ from dbsp.sql.catalyst.reading.clock import reads_clock
 from dbsp.sql.catalyst.reading.expressions import expression, normalized, under_names_of
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import Join, Plan, Project, join_schema
+from dbsp.sql.plans.nodes import Join, Project
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import columns_of_schema
 
 _KINDS = {

@@ -11,7 +11,8 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Column, Expression, Literal, columns_of, substitute
 from dbsp.circuits.operators.emission.records import Records
 from dbsp.sql.lowering.context.lowering import Lowering
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.schemas import Field
 
@@ -32,7 +33,7 @@ def lower_records(lowering: Lowering, view: View, trace: int, key: tuple[int, ..
     return lowering.builder.placed(counted, tuple(range(len(key))))
 
 
-def aggregated(plan: p.Plan, key: tuple[Expression, ...]) -> tuple[p.Plan, tuple[Expression, ...]] | None:
+def aggregated(plan: Plan, key: tuple[Expression, ...]) -> tuple[Plan, tuple[Expression, ...]] | None:
     """The input of the aggregation or DISTINCT that a plan is, with the key over it; None: it is none.
 
     key: over the plan's columns. Nothing stands above the aggregation but projections and filters. GROUP BY

@@ -16,7 +16,7 @@ from dbsp.sql.lowering.emission.records import lower_records
 from dbsp.sql.lowering.emission.schedules import lower_schedule
 from dbsp.sql.lowering.emission.triggers import lower_triggers
 from dbsp.sql.plans.program import Ordered, Triggers, View
-from dbsp.sql.plans.properties.keys import Key
+from dbsp.sql.plans.schemas import Key
 
 
 def lower_emission(lowering: Lowering, view: View, node: int, stream_key: Key) -> tuple[int, int]:

@@ -7,7 +7,8 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.sql.lowering.emission.records import aggregated
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Aggregate, Distinct, Filter, Plan, Project, Scan
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Filter, Project, Scan
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
 
 INT = pa.int64()

@@ -19,8 +19,8 @@ from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
 from dbsp.circuits.operators.inputs import defaults
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.plans import calls, program
-from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.canonical import Default, Form, Forms, canonical_text, check_form
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.identity.canonical import Default, Form, Forms, canonical_text, check_form
 from dbsp.sql.plans.schemas import Field
 
 _KEYED = ("left", "right", "kind", "left_keys", "right_keys", "null_safe")
@@ -86,7 +86,7 @@ FORMS: Forms = {
     p.AsOf: Form("as_of", (*_KEYED, "left_time", "right_time", "comparison", "schema")),
     p.Aggregate: Form("aggregate", ("input", "keys", "aggregates", "schema")),
     p.Distinct: Form("distinct", ("input",)),
-    p.Union: Form("union", ("inputs", "schema")),
+    p.Union: Form("union", ("parts", "schema")),
     p.SetOperation: Form("set_operation", ("left", "right", "kind", "schema")),
     p.Expand: Form("expand", ("input", "projections", "schema")),
     p.Generate: Form(
