@@ -33,7 +33,7 @@ from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import nodes as p
-from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
+from dbsp.sql.plans.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.nodes.join import is_unique
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema

@@ -14,6 +14,7 @@ from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.verify import verify
 from dbsp.sql.lowering.aggregate import lower_aggregate
 from dbsp.sql.lowering.as_of import lower_as_of
+from dbsp.sql.lowering.clock import lower_temporal_filter, lower_timed_projection
 from dbsp.sql.lowering.context.lowering import Kinds, Lowering, Relation
 from dbsp.sql.lowering.emission.view import lower_emission
 from dbsp.sql.lowering.join import lower_join
@@ -30,7 +31,6 @@ from dbsp.sql.lowering.rows import (
     lower_values,
 )
 from dbsp.sql.lowering.tables import lower_table
-from dbsp.sql.lowering.temporal import lower_temporal, lower_timed_projection
 from dbsp.sql.lowering.window import lower_top, lower_window
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.program import Table, View
@@ -41,7 +41,7 @@ KINDS: Kinds = {
     p.Values: lower_values,
     p.Project: lower_project,
     p.Filter: lower_filter,
-    p.TemporalFilter: lower_temporal,
+    p.TemporalFilter: lower_temporal_filter,
     p.TimedProjection: lower_timed_projection,
     p.Join: lower_join,
     p.AsOf: lower_as_of,

@@ -14,8 +14,8 @@ from dbsp.sql.catalyst.reading.clock import EXAMPLE, marks_in, refused
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.calls import TimeBound
-from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN, reads_clock
+from dbsp.sql.plans.clock.changes import TimeBound
+from dbsp.sql.plans.clock.readings import CLOCK_COLUMN, reads_clock
 from dbsp.sql.plans.nodes import Aggregate, Filter, Join, Project, TemporalFilter, TimedProjection, Values
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field

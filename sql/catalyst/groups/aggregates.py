@@ -11,15 +11,15 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, remap
+from dbsp.sql.catalyst.arrival.first_last import by_arrival
 from dbsp.sql.catalyst.clock.temporal import Clocked
 from dbsp.sql.catalyst.groups.aggregate_calls import aggregate_call, pivoted
-from dbsp.sql.catalyst.groups.arrival import by_arrival
 from dbsp.sql.catalyst.groups.sessions import merged_sessions
 from dbsp.sql.catalyst.groups.time_windows import windows_of, with_windows
 from dbsp.sql.catalyst.reading.expressions import expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
+from dbsp.sql.plans.clock.readings import CLOCK_COLUMN
 from dbsp.sql.plans.nodes import Aggregate, Distinct, Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, remap
 from dbsp.circuits.progress.waterline import CLOCK
-from dbsp.sql.plans.calls import Change, Changes, TimeBound
-from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
+from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.clock.changes import Changes, TimeBound
+from dbsp.sql.plans.clock.readings import CLOCK_COLUMN
 from dbsp.sql.plans.nodes.families import OneInput
 from dbsp.sql.plans.nodes.legal import at_fault, check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns, narrowed

@@ -10,8 +10,8 @@ import pyarrow as pa
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, remap
 from dbsp.circuits.expressions.predicates import conjuncts
+from dbsp.sql.plans.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.calls import Change
-from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.nodes.families import TwoInputs
 from dbsp.sql.plans.nodes.filter import required
 from dbsp.sql.plans.nodes.leaves import LEVEL

@@ -8,8 +8,9 @@ import pytest
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.lowering.program import KINDS
-from dbsp.sql.plans.calls import AggregateCall, Changes, Crossing, SortOrder, TimeBound, WindowCall
-from dbsp.sql.plans.conditions.clock_readings import NOW
+from dbsp.sql.plans.calls import AggregateCall, SortOrder, WindowCall
+from dbsp.sql.plans.clock.changes import Changes, Crossing, TimeBound
+from dbsp.sql.plans.clock.readings import NOW
 from dbsp.sql.plans.nodes import (
     Aggregate,
     AsOf,
