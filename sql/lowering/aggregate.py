@@ -72,7 +72,7 @@ class _Grouping:
         self.distinct: dict[tuple[int, ...], _Accumulated] = {}
         # traces that are searched by group need rows to lie by exactly the keys; one alone takes any subset
         self.within = not any(call.distinct or self._is_searched(call) for call, _ in calls)
-        results = [self._result(call, at) for call, at in calls]
+        results = [self._result(call, positions) for call, positions in calls]
         accumulated = [self._integrate(part) for part in (self.base, *self.distinct.values())]
         # the accumulators come first; results refer to them by position, to the others from the end
         shifted = tuple(self._shift(result, len(accumulated)) for result in results)
@@ -110,43 +110,47 @@ class _Grouping:
     def _extreme_accumulates(self, call: AggregateCall) -> bool:
         return self.append_only and has_order_bits(call.arguments[0].type)
 
-    def _result(self, call: AggregateCall, at: tuple[int, ...]) -> Result:
+    def _result(self, call: AggregateCall, positions: tuple[int, ...]) -> Result:
         text = spell_call(call, self.plan.input.schema)
         finalizer = finalizer_of(call)
         if finalizer is not None:
             return Result(
-                call.function, call.type, self._rows(call, at, finalizer), finalizer=finalizer, text=text
+                call.function,
+                call.type,
+                self._rows(call, positions, finalizer),
+                finalizer=finalizer,
+                text=text,
             )
         if call.function in _BY:
-            return Result(call.function, call.type, self._ordered(*at), ordered=True, text=text)
-        if not at:
+            return Result(call.function, call.type, self._ordered(*positions), ordered=True, text=text)
+        if not positions:
             return Result("weight", call.type, text=text)
         if call.function in ("min", "max") and not self._extreme_accumulates(call):
-            return Result(call.function, call.type, self._ordered(at[0]), ordered=True, text=text)
-        argument = self._argument(at[0])
+            return Result(call.function, call.type, self._ordered(positions[0]), ordered=True, text=text)
+        argument = self._argument(positions[0])
         if call.distinct and call.function not in ("min", "max"):
-            index, part, at = self._distinct(at)
+            index, part, positions = self._distinct(positions)
         else:
             index, part = 0, self.base
         count = None
         if index == 0 and argument.nullable:
-            count = self.keys + part.accumulator("count", at[0])
+            count = self.keys + part.accumulator("count", positions[0])
         if call.function == "count":
             return Result("weight" if count is None else "count", call.type, index, count, text=text)
         if call.function in ("min", "max"):
             kinds: tuple[str, ...] = (call.function,)
         elif pt.is_floating(argument.type):
-            limbs = self._limbs(part.node, at[0])
+            limbs = self._limbs(part.node, positions[0])
             return Result(call.function, call.type, index, count, limbs=limbs, text=text)
         else:
             kinds = _limb_kinds(argument.type)
-        parts = tuple(self.keys + part.accumulator(kind, at[0]) for kind in kinds)
+        parts = tuple(self.keys + part.accumulator(kind, positions[0]) for kind in kinds)
         scale = call.type.scale - argument.type.scale if pt.is_decimal(argument.type) else 0
         lenient = call.option("evalMode") == "TRY"
         return Result(call.function, call.type, index, count, parts, scale, text=text, lenient=lenient)
 
-    def _argument(self, at: int) -> Expression:
-        return self.arguments[at - self.keys]
+    def _argument(self, position: int) -> Expression:
+        return self.arguments[position - self.keys]
 
     def _integrate(self, part: _Accumulated) -> int:
         keys = tuple(range(self.keys))
@@ -163,17 +167,20 @@ class _Grouping:
         trace = Integrate(self.builder.placement(placed), sums=sums, minima=minima, maxima=maxima)
         return self.builder.add(trace, placed)
 
-    def _ordered(self, *at: int) -> int:
+    def _ordered(self, *positions: int) -> int:
         """The trace of (keys, values…) by the first value; its place among the other inputs, from -1 down."""
-        columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in at))
+        columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in positions))
         node = self.lowering.map(self.input, columns, _schema(columns))
-        if self._argument(at[0]).nullable:
+        if self._argument(positions[0]).nullable:
             node = self._without_nulls(node, (self.keys,))
         keys = tuple(range(self.keys))
         return self._other(Integrate(keys, order=self.keys), self.builder.placed(node, keys))
 
-    def _limbs(self, node: int, at: int) -> int:
-        columns = (*self._key_columns(), Column(at, self.builder.nodes[node].schema.field(at).type))
+    def _limbs(self, node: int, position: int) -> int:
+        columns = (
+            *self._key_columns(),
+            Column(position, self.builder.nodes[node].schema.field(position).type),
+        )
         return self._parts(self.lowering.map(node, columns, _schema(columns)), Doubles())
 
     def _parts(self, node: int, split: Split) -> int:
@@ -182,19 +189,19 @@ class _Grouping:
         parts = self.builder.placed(self.builder.add(CombineParts(self.keys, split), node), keys)
         return self._other(Integrate(keys, sums=(self.keys + len(split.index),)), parts)
 
-    def _rows(self, call: AggregateCall, at: tuple[int, ...], finalizer: Finalizer) -> int:
+    def _rows(self, call: AggregateCall, positions: tuple[int, ...], finalizer: Finalizer) -> int:
         """The trace of what `finalizer` reads; its position among the other inputs.
 
         A FILTER takes rows away: NULL in their place might be a value.
         """
-        columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in at))
+        columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in positions))
         node = self.lowering.map(self.input, columns, _schema(columns))
         if call.filter is not None:
             node = self.builder.add(Filter(Column(len(columns) - 1, pa.bool_())), node)
             columns = columns[:-1]
             kept = tuple(Column(i, column.type, column.nullable) for i, column in enumerate(columns))
             node = self.lowering.map(node, kept, _schema(kept))
-        nullable = [i for i in required(call) if self._argument(at[i]).nullable]
+        nullable = [i for i in required(call) if self._argument(positions[i]).nullable]
         node = self._without_nulls(node, tuple(self.keys + i for i in nullable))
         if call.distinct:
             node = self._distinct_rows(node)
@@ -209,16 +216,16 @@ class _Grouping:
         rows = self.builder.add(Integrate(self.builder.placement(node)), node)
         return self.builder.add(Distinct(), rows)
 
-    def _distinct(self, at: tuple[int, ...]) -> tuple[int, _Accumulated, tuple[int, ...]]:
+    def _distinct(self, positions: tuple[int, ...]) -> tuple[int, _Accumulated, tuple[int, ...]]:
         """(input, its accumulators, argument columns) for the distinct arguments of each group."""
-        if at not in self.distinct:
-            columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in at))
+        if positions not in self.distinct:
+            columns = (*self._key_columns(), *(Column(i, self._argument(i).type) for i in positions))
             node = self.lowering.map(self.input, columns, _schema(columns))
-            nullable = tuple(self.keys + i for i, a in enumerate(at) if self._argument(a).nullable)
+            nullable = tuple(self.keys + i for i, a in enumerate(positions) if self._argument(a).nullable)
             node = self._without_nulls(node, nullable)
-            self.distinct[at] = _Accumulated(self._distinct_rows(node))
-        index = 1 + list(self.distinct).index(at)
-        return index, self.distinct[at], tuple(range(self.keys, self.keys + len(at)))
+            self.distinct[positions] = _Accumulated(self._distinct_rows(node))
+        index = 1 + list(self.distinct).index(positions)
+        return index, self.distinct[positions], tuple(range(self.keys, self.keys + len(positions)))
 
     def _key_columns(self) -> tuple[Column, ...]:
         return tuple(Column(i, key.type, key.nullable) for i, key in enumerate(self.plan.keys))
@@ -238,9 +245,9 @@ class _Grouping:
 
     def _shift(self, result: Result, accumulated: int) -> Result:
         """Positions among the other inputs become positions among all inputs."""
-        at = result.input if result.input >= 0 else accumulated - 1 - result.input
+        position = result.input if result.input >= 0 else accumulated - 1 - result.input
         limbs = None if result.limbs is None else accumulated - 1 - result.limbs
-        return replace(result, input=at, limbs=limbs)
+        return replace(result, input=position, limbs=limbs)
 
 
 def _limb_kinds(data_type: pa.DataType) -> tuple[str, ...]:

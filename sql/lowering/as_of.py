@@ -44,9 +44,9 @@ def lower_as_of(lowering: Lowering, plan: p.AsOf) -> int:
     operator = AsOf(left.key, right.key, left.time, right.time, plan.comparison, outer, grows)
     joined = add(operator, left.trace, right.trace)
     own = len(plan.left.schema)
-    at = [i if i < own else left.width + i - own for i in range(len(plan.schema))]
+    positions = [i if i < own else left.width + i - own for i in range(len(plan.schema))]
     columns: tuple[Expression, ...] = tuple(
-        Column(i, f.type, f.nullable) for i, f in zip(at, plan.schema, strict=True)
+        Column(i, f.type, f.nullable) for i, f in zip(positions, plan.schema, strict=True)
     )
     node = lowering.map(joined, columns, plan.schema)
     if not outer or left.condition is None:
@@ -67,8 +67,8 @@ def _side(
     time: Expression,
 ) -> _Side:
     columns = Columns(plan.schema)
-    key, at = tuple(columns.at(one) for one in keys), columns.at(time)
-    required = [i for i, safe in zip(key, null_safe, strict=True) if not safe] + [at]
+    key, position = tuple(columns.at(one) for one in keys), columns.at(time)
+    required = [i for i, safe in zip(key, null_safe, strict=True) if not safe] + [position]
     fields = columns.fields
     there: list[Expression] = [
         Call("is_not_null", (Column(i, fields[i].type),), pa.bool_(), nullable=False)
@@ -79,5 +79,5 @@ def _side(
     node = columns.node(lowering, plan)
     eligible = node if condition is None else lowering.builder.add(Filter(condition), node)
     placed = lowering.builder.placed(eligible, key)
-    trace = lowering.builder.add(Integrate(key, order=at), placed)
-    return _Side(node, len(fields), key, at, condition, trace)
+    trace = lowering.builder.add(Integrate(key, order=position), placed)
+    return _Side(node, len(fields), key, position, condition, trace)

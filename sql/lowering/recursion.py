@@ -181,7 +181,7 @@ class _Loop:
         both = [(LEFT, i) for i in range(width)] + [(RIGHT, i) for i in range(len(plan.right.schema))]
         residual = () if plan.residual is None else (plan.residual,)
         needed = sorted({i for e in (*read, *residual) for i in columns_of(e)})
-        at = {column: i for i, column in enumerate(needed)}
+        position = {column: i for i, column in enumerate(needed)}
         left, left_key, left_at = self._keyed(plan.left, plan.left_keys, plan.null_safe)
         right, right_key, right_at = self._keyed(plan.right, plan.right_keys, plan.null_safe)
         columns = [both[i] for i in needed]
@@ -195,9 +195,11 @@ class _Loop:
             columns += [(LEFT, left_at), (RIGHT, right_at)]
             later = (iteration, _iteration(len(columns) - 1))
             iteration = Call("greatest", later, ITERATION_FIELD.type, nullable=False)
-        operator = Join(left_key, right_key, tuple(columns), remap(residual[0], at) if residual else None)
+        operator = Join(
+            left_key, right_key, tuple(columns), remap(residual[0], position) if residual else None
+        )
         joined = self.builder.add(operator, self._trace(left, left_key), self._trace(right, right_key))
-        return self._map(joined, (*(remap(e, at) for e in read), iteration), schema)
+        return self._map(joined, (*(remap(e, position) for e in read), iteration), schema)
 
     def _keyed(
         self, side: Plan, keys: Sequence[Expression], null_safe: Sequence[bool]
@@ -242,5 +244,5 @@ def _inside(schema: Schema) -> pa.Schema:
     return arrow_schema(schema).append(ITERATION_FIELD)
 
 
-def _iteration(at: int) -> Column:
-    return Column(at, ITERATION_FIELD.type, nullable=False)
+def _iteration(index: int) -> Column:
+    return Column(index, ITERATION_FIELD.type, nullable=False)

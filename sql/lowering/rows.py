@@ -38,8 +38,8 @@ def lower_project(lowering: Lowering, plan: p.Project) -> int:
     if not isinstance(plan.input, p.Join):
         return lowering.map(lowering.plan(plan.input), plan.expressions, plan.schema)
     needed = {i for e in plan.expressions for i in columns_of(e)}
-    node, at = lower_columns_of_join(lowering, plan.input, needed)
-    return lowering.map(node, tuple(remap(e, at) for e in plan.expressions), plan.schema)
+    node, position = lower_columns_of_join(lowering, plan.input, needed)
+    return lowering.map(node, tuple(remap(e, position) for e in plan.expressions), plan.schema)
 
 
 def lower_filter(lowering: Lowering, plan: p.Filter) -> int:

@@ -155,8 +155,8 @@ def _all_valid(arguments: tuple[Expression, ...]) -> Expression:
     return _if(valid, Literal(True, pa.bool_()))
 
 
-def _constant(query: Query, node: Node, at: int) -> int:
-    value = node["k"][at].get("v")
+def _constant(query: Query, node: Node, index: int) -> int:
+    value = node["k"][index].get("v")
     if not isinstance(value, int):
         raise query.error(node, f"'{node['pretty']}' needs a constant number of rows")
     return value

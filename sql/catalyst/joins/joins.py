@@ -183,9 +183,11 @@ class _Conjunctive:
 def _exchanged(joined: Relation, width: int) -> Relation:
     """The last `width` columns first."""
     columns, schema, ids = columns_of_schema(joined.plan.schema), joined.plan.schema, joined.ids
-    at = len(ids) - width
-    plan = Project(joined.plan, columns[at:] + columns[:at], schema[at:] + schema[:at])
-    return Relation(plan, ids[at:] + ids[:at])
+    position = len(ids) - width
+    plan = Project(
+        joined.plan, columns[position:] + columns[:position], schema[position:] + schema[:position]
+    )
+    return Relation(plan, ids[position:] + ids[:position])
 
 
 def split(
