@@ -148,3 +148,19 @@ def test_a_recursive_term_reads_the_level_before_and_nobody_else_does() -> None:
     assert levels.scanned() == {"t", "u"}
     assert levels.append_only({"t": True, "u": True})
     assert not levels.append_only({"t": True, "u": False})
+
+
+LATE = {"t": {2: (Column(0, TIME),)}, "u": {1: (Column(1, INT),)}}
+HOUR = Call("trunc_timestamp", (Literal("HOUR", pa.string()), TS), TIME, options=(("timeZoneId", "UTC"),))
+
+
+def test_what_never_decreases_in_a_stream() -> None:
+    fields = (Field("hour", TIME), Field("a", INT))
+    hours = Project(T, (HOUR, A), fields)
+    assert set(hours.monotonic(LATE)) == {0}
+    assert set(Aggregate(hours, (Column(0, TIME),), (), fields[:1]).monotonic(LATE)) == {0}
+    assert set(Expand(T, ((TS, A), (HOUR, TS)), fields).monotonic(LATE)) == {0}
+    assert set(Union((T, U), SCHEMA).monotonic(LATE)) == set()
+    assert set(Union((T, T), SCHEMA).monotonic(LATE)) == {2}
+    assert set(join("inner").monotonic(LATE)) == {2, 5}
+    assert set(join("left").monotonic(LATE)) == set()
