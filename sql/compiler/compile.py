@@ -155,7 +155,8 @@ class _Compiler:
         if len(names) != len(dumped["names"]):
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
-        optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
+        written = renamed(plan(query, dumped["plan"]).plan, names)
+        optimized = apply_rules(written)
         retracts_nothing = optimized.append_only(self.scope.defined.append_only())
         location = self.source.location(start)
         asked = order_of(query, dumped["plan"])
@@ -170,7 +171,7 @@ class _Compiler:
         emission = None if kind == "local" else emission_of_stream(self.source, text, retracts_nothing, order)
         view = View(
             name,
-            optimized.schema,
+            written.schema,  # rules keep its columns, not all that is known of them
             kind,
             optimized,
             retracts_nothing,

@@ -6,7 +6,8 @@ no further input can change it. Where the query only adds rows that is at once; 
 TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins with a
 monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
 
-A column is *monotonic* if waterlines bound it from below (`circuits/expressions/monotone.py`).
+A column is *monotonic* if waterlines bound it from below: each node of the plan says which of its columns are
+(`Plan.monotonic`), by the algebra of `circuits/progress/bounds.py`.
 Source: Apache Calcite, "Streaming".
 """
 
@@ -22,11 +23,7 @@ from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.sql.catalyst.order import Order
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.nodes import (
-    Aggregate,
-    Expand,
-    Join,
-)
+from dbsp.sql.plans.nodes import Aggregate, Expand, Join
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Ordered, Triggers
 from dbsp.sql.spellings.stream_word import is_stream_word

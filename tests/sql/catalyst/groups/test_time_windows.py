@@ -22,6 +22,8 @@ HOP = "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '3' HOURS)"
     ("query", "window"),
     [
         (f"SELECT window {TUMBLING}", Windows("both", 10 * MINUTE)),
+        (f"SELECT window.start {TUMBLING}", Windows("start", 10 * MINUTE)),
+        (f"SELECT window.start, count(*) AS `count(*)` {HOPPING}", Windows("start", 25 * MINUTE)),
         (f"SELECT window.start AS k {TUMBLING}", Windows("start", 10 * MINUTE)),
         (f"SELECT window.end AS k {TUMBLING}", Windows("end", 10 * MINUTE)),
         (
