@@ -23,8 +23,9 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.program import DELETED, INSERTED, UPDATED, Program
-from dbsp.sql.plans.properties.append_only import to_promise
-from dbsp.sql.plans.properties.keys import Key, view_keys
+from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.sql.plans.properties.promises import to_promise
+from dbsp.sql.plans.schemas import Key
 from dbsp.views.outputs import output_views
 
 

@@ -33,10 +33,10 @@ from dbsp.circuits.operators.groups.aggregates.sums import (
     exact_sum,
 )
 from dbsp.circuits.operators.groups.state.accumulators import Greatest, Least
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.grouping import Columns, Grouping
 from dbsp.sql.lowering.presence import Expressions, if_
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.aggregate_functions import finalizer_of
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.shown.spelling import spell_call

@@ -20,9 +20,9 @@ from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Great
 from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.presence import ADDED_UP, Expressions, conditions_of, if_, present, schema_of
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.aggregate_functions import required
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.schemas import arrow_schema

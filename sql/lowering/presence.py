@@ -19,7 +19,7 @@ from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Values
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.schemas import Field, Schema
 

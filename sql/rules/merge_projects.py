@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions import nodes
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
-from dbsp.sql.plans.plan import Filter, Plan, Project, Values
+from dbsp.sql.plans.nodes import Filter, Project, Values
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.rules.traverse import bottom_up
 
 

@@ -11,7 +11,7 @@ import pytest
 import dbsp
 from dbsp.circuits.errors import DataError, ProgramError, StateError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.sql.plans.plan import Scan
+from dbsp.sql.plans.nodes import Scan
 from tests.dbsp.build import VOTES, pipeline, program, table, view
 from tests.dbsp.pipeline.seen import changed, files, rows
 

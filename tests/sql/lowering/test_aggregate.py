@@ -23,8 +23,9 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.lowering.program import lower
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Field
 from tests.circuits.engine import Engine, Options
@@ -145,7 +146,7 @@ def legal_deltas(draw: st.DrawFn, types: list[pa.DataType], append_only: bool) -
     return steps
 
 
-def circuit_of(plan: p.Plan, seed: int, append_only: bool = False) -> Circuit:
+def circuit_of(plan: Plan, seed: int, append_only: bool = False) -> Circuit:
     assert isinstance(plan, p.Aggregate)
     table = Table("t", plan.input.schema, (), append_only, False, None, {}, "t.sql:1:1")
     view = View("v", plan.schema, "view", plan, False, "t.sql:2:1")

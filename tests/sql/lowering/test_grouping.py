@@ -11,7 +11,7 @@ from dbsp.circuits.operators.groups.aggregate import Aggregate
 from dbsp.circuits.operators.groups.state.accumulators import Digit, Greatest, Least, Values
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.program import lower
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Field

@@ -23,7 +23,7 @@ from dbsp.commands.shown.ordered_rows import OrderedRows
 from dbsp.commands.stopping import Stopped
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.plan import Scan
+from dbsp.sql.plans.nodes import Scan
 from dbsp.views.outputs import output_views
 from tests.dbsp.build import EVENT, pipeline, program, table, view, votes_program
 

@@ -12,8 +12,8 @@ import pytest
 
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Expression
-from dbsp.sql.plans.canonical import Default, Form, canonical_text, check_form
-from dbsp.sql.plans.fingerprint import FORMS, fingerprint
+from dbsp.sql.plans.identity.canonical import Default, Form, canonical_text, check_form
+from dbsp.sql.plans.identity.fingerprint import FORMS, fingerprint
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Emission
 from tests.dbsp.build import votes_program

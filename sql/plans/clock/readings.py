@@ -62,16 +62,16 @@ def never_below(expression: Expression) -> Expression | None:
     variable = [i for i, argument in enumerate(expression.arguments) if not isinstance(argument, Literal)]
     if len(variable) != 1:
         return None
-    (at,) = variable
-    inner = never_below(expression.arguments[at])
+    (index,) = variable
+    inner = never_below(expression.arguments[index])
     if inner is None:
         return None
-    kept = replace(expression, arguments=_with(expression, at, Column(0, inner.type)))
+    kept = replace(expression, arguments=_with(expression, index, Column(0, inner.type)))
     found = bound_of(kept, {0: (inner,)})
-    return found[0] if found is not None else _least_of(expression, at, inner)
+    return found[0] if found is not None else _least_of(expression, index, inner)
 
 
-def _least_of(call: Call, at: int, inner: Expression) -> Expression | None:
+def _least_of(call: Call, index: int, inner: Expression) -> Expression | None:
     """What the call never falls below, its argument being no less than `inner`."""
     if inner.type != CLOCK.type:
         return None
@@ -82,11 +82,11 @@ def _least_of(call: Call, at: int, inner: Expression) -> Expression | None:
             (unit,) = (a.value for a in call.arguments if isinstance(a, Literal))
             days = _days_of(str(unit).upper())
             return None if days is None else _shifted(inner, -_ZONE - timedelta(days=days))
-        case "timestamp_add_interval" if at == 0:
+        case "timestamp_add_interval" if index == 0:
             added = call.arguments[1]
             assert isinstance(added, Literal) and isinstance(added.value, timedelta)
             return _shifted(inner, added.value - _ZONE)
-        case "timestamp_add_ym_interval" if at == 0:
+        case "timestamp_add_ym_interval" if index == 0:
             months = call.arguments[1]
             assert isinstance(months, Literal) and isinstance(months.value, timedelta)
             # a month is 146,097 / 4,800 days on average; no number of them is a week further from that
@@ -115,8 +115,8 @@ def _in_utc(call: Call) -> tuple[tuple[str, object], ...]:
     return tuple(sorted({**dict(call.options), "timeZoneId": "UTC"}.items()))
 
 
-def _with(call: Call, at: int, argument: Expression) -> tuple[Expression, ...]:
-    return (*call.arguments[:at], argument, *call.arguments[at + 1 :])
+def _with(call: Call, index: int, argument: Expression) -> tuple[Expression, ...]:
+    return (*call.arguments[:index], argument, *call.arguments[index + 1 :])
 
 
 def stands_still(expression: Expression) -> bool:

@@ -17,13 +17,14 @@ from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
 from dbsp.circuits.operators.clock.timed_projection import Crossing, TimedProjection
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
-from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
+from dbsp.sql.lowering.context.lowering import Lowering
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.clock.readings import CLOCK_COLUMN
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, arrow_schema, columns_of_schema
 
 
-def lower_temporal(lowering: Lowering, plan: p.TemporalFilter) -> int:
+def lower_temporal_filter(lowering: Lowering, plan: p.TemporalFilter) -> int:
     """The node of the visible rows."""
     add = lowering.builder.add
     columns = columns_of_schema(plan.schema)
@@ -55,14 +56,14 @@ def lower_timed_projection(lowering: Lowering, plan: p.TimedProjection) -> int:
     if plan.changes.readings:
         traces.append(add(Integrate(by), node))
     width = len(plan.input.schema)
-    at = {i: i for i in range(width)} | {CLOCK_COLUMN: len(wide)}
+    position = {i: i for i in range(width)} | {CLOCK_COLUMN: len(wide)}
     made = plan.schema[width:]
     output = pa.schema([*builder.nodes[node].schema, *arrow_schema(made)])
     operator = TimedProjection(
         tuple(crossings),
         plan.changes.readings,
-        tuple(remap(e, at) for e in plan.expressions),
-        None if plan.condition is None else remap(plan.condition, at),
+        tuple(remap(e, position) for e in plan.expressions),
+        None if plan.condition is None else remap(plan.condition, position),
         tuple(i for i, crossing in enumerate(plan.changes.crossings) if crossing in plan.changes.ahead),
         plan.changes.restless,
         output,
@@ -73,7 +74,7 @@ def lower_timed_projection(lowering: Lowering, plan: p.TimedProjection) -> int:
 
 
 def _with_values(
-    lowering: Lowering, plan: p.Plan, values: Sequence[Expression]
+    lowering: Lowering, plan: Plan, values: Sequence[Expression]
 ) -> tuple[int, tuple[Expression, ...]]:
     """(the node of the plan's rows, followed by the values that are none of its columns; its columns)."""
     lowering.watch_clock()

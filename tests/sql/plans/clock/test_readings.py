@@ -13,7 +13,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.clock.forecast import first_change, first_drop
 from dbsp.circuits.progress.waterline import CLOCK
-from dbsp.sql.plans.conditions.clock_readings import NOW, as_reading, never_below, stands_still, steady
+from dbsp.sql.plans.clock.readings import NOW, as_reading, never_below, stands_still, steady
 
 INSTANT, DATE = CLOCK.type, pa.date32()
 ZONES = [

@@ -19,8 +19,9 @@ from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
 from dbsp.circuits.operators.inputs import defaults
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.plans import calls, program
-from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.canonical import Default, Form, Forms, canonical_text, check_form
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.clock import changes
+from dbsp.sql.plans.identity.canonical import Default, Form, Forms, canonical_text, check_form
 from dbsp.sql.plans.schemas import Field
 
 _KEYED = ("left", "right", "kind", "left_keys", "right_keys", "null_safe")
@@ -86,7 +87,7 @@ FORMS: Forms = {
     p.AsOf: Form("as_of", (*_KEYED, "left_time", "right_time", "comparison", "schema")),
     p.Aggregate: Form("aggregate", ("input", "keys", "aggregates", "schema")),
     p.Distinct: Form("distinct", ("input",)),
-    p.Union: Form("union", ("inputs", "schema")),
+    p.Union: Form("union", ("parts", "schema")),
     p.SetOperation: Form("set_operation", ("left", "right", "kind", "schema")),
     p.Expand: Form("expand", ("input", "projections", "schema")),
     p.Generate: Form(
@@ -105,9 +106,9 @@ FORMS: Forms = {
     p.Top: Form("top", ("input", "partition", "order", "ranking", "size", "ranked", "schema")),
     p.Levels: Form("levels", ("anchor", "term", "limit", "schema")),
     # what plans compute
-    calls.TimeBound: Form("bound", ("value", "clock", "leaves", "at_once")),
-    calls.Crossing: Form("crossing", ("value", "clock", "at_once", "low")),
-    calls.Changes: Form("changes", ("crossings", "readings", "ahead", "restless")),
+    changes.TimeBound: Form("bound", ("value", "clock", "leaves", "at_once")),
+    changes.Crossing: Form("crossing", ("value", "clock", "at_once", "low")),
+    changes.Changes: Form("changes", ("crossings", "readings", "ahead", "restless")),
     calls.SortOrder: Form("by", ("expression", Default("descending", False), Default("nulls_last", False))),
     calls.AggregateCall: Form(
         "total",

@@ -15,11 +15,9 @@ from dbsp.circuits.expressions.nodes import Column, Expression
 from dbsp.circuits.operators.linear import Map
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.sql.lowering.waterlines import Waterlines
-from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.properties.append_only import append_only
-from dbsp.sql.plans.properties.keys import Key, stream_key
-from dbsp.sql.plans.schemas import Schema, arrow_schema
+from dbsp.sql.lowering.context.waterlines import Waterlines
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.schemas import Key, Schema, arrow_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +41,9 @@ class Lowering:
         self.waterlines = Waterlines(self.builder)
         self.relations: dict[str, Relation] = {}
         self._kinds = kinds
-        self._nodes: dict[p.Plan, int] = {}
+        self._nodes: dict[Plan, int] = {}
 
-    def plan(self, plan: p.Plan) -> int:
+    def plan(self, plan: Plan) -> int:
         """The node whose stream is the plan's change."""
         if plan not in self._nodes:
             kind = self._kinds.get(type(plan))
@@ -57,11 +55,11 @@ class Lowering:
         """The node of a table or view."""
         return self.relations[name].node
 
-    def append_only(self, plan: p.Plan) -> bool:
-        return append_only(plan, {name: one.append_only for name, one in self.relations.items()})
+    def append_only(self, plan: Plan) -> bool:
+        return plan.append_only({name: one.append_only for name, one in self.relations.items()})
 
-    def stream_key(self, plan: p.Plan) -> Key:
-        return stream_key(plan, {name: one.key for name, one in self.relations.items()})
+    def stream_key(self, plan: Plan) -> Key:
+        return plan.stream_key({name: one.key for name, one in self.relations.items()})
 
     def proved(self, one: Lateness) -> int:
         """The node of what a step's rows prove of a waterline."""
@@ -86,4 +84,4 @@ class Lowering:
 
 
 # per class of plan nodes, what makes the node of one
-Kinds = Mapping[type[p.Plan], Callable[[Lowering, Any], int]]
+Kinds = Mapping[type[Plan], Callable[[Lowering, Any], int]]
