@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import pyarrow as pa
 
@@ -16,11 +15,13 @@ from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.groups.aggregate import Aggregate, Result
 from dbsp.circuits.operators.groups.aggregates.sums import Doubles
 from dbsp.circuits.operators.groups.combine import Combine, CombineParts
+from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Greatest, Least, Values
 from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
+from dbsp.sql.lowering.expanded import shared_parts
 from dbsp.sql.lowering.presence import ADDED_UP, Expressions, conditions_of, if_, present, schema_of
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.aggregate_functions import required
@@ -32,20 +33,23 @@ Columns = tuple[int, ...]  # of the grouping's input: the keys come first, then 
 
 @dataclass
 class _Accumulated:
-    """One Combine over `node` (the keys, then the arguments) and the accumulators asked of it."""
+    """One Combine over `node` (the keys, then the arguments) and the accumulators asked of it.
 
-    node: int
+    node: None: the grouping's input.
+    """
+
+    node: int | None = None
     accumulators: list[Accumulator] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """An argument, or the distinct ones of each group. state: which integral of accumulators has them; node:
-    their rows; column: there. values: counts them; None: every row has one.
+    """An argument, or the distinct ones of each group. state: which integral of accumulators has them.
+
+    column: of its rows. values: counts them; None: every row has one.
     """
 
     state: int
-    node: int
     column: int
     values: Values | None
     data_type: pa.DataType
@@ -59,6 +63,7 @@ class Grouping:
         self.keys = tuple(range(len(plan.keys)))
         self.append_only = lowering.append_only(plan.input)
         self.arguments: list[Expression] = []
+        self.base = _Accumulated()
         self.distinct: dict[Columns, _Accumulated] = {}
         self.conditions = conditions_of(plan.aggregates)
         self.traces: list[int] = []
@@ -70,14 +75,15 @@ class Grouping:
                 self.arguments.append(argument)
         return tuple(len(self.keys) + self.arguments.index(argument) for argument in arguments)
 
-    @cached_property
-    def base(self) -> _Accumulated:
-        """The input: the keys, then the arguments."""
-        columns = (*self.plan.keys, *self.arguments)
-        if not columns:  # count(*) over everything: a row needs a column
-            columns = (Literal(True, pa.bool_()),)
-        node = self.lowering.plan(self.plan.input)
-        return _Accumulated(self.lowering.map(node, columns, schema_of(columns)))
+    def input(self) -> int:
+        """The node of the keys, then the arguments, for a function that reads more than accumulators."""
+        if self.base.node is None:
+            columns = (*self.plan.keys, *self.arguments)
+            if not columns:  # count(*) over everything: a row needs a column
+                columns = (Literal(True, pa.bool_()),)
+            node = self.lowering.plan(self.plan.input)
+            self.base.node = self.lowering.map(node, columns, schema_of(columns))
+        return self.base.node
 
     def accumulate(self, state: int, accumulators: Sequence[Accumulator]) -> None:
         """They are there, each once."""
@@ -101,7 +107,10 @@ class Grouping:
         if not self.keys and not part.accumulators:
             # count(*) of the global group: the weight is all there is, but rows need a column
             part.accumulators.append(Values(0))
-        combined = self.builder.add(Combine(len(self.keys), tuple(part.accumulators)), part.node)
+        combined = self._expanded(part) if part.node is None else None
+        if combined is None:
+            node = self.input() if part.node is None else part.node
+            combined = self.builder.add(Combine(len(self.keys), tuple(part.accumulators)), node)
         placed = self.builder.placed(combined, self.keys, within=within)
         keys = len(self.keys)
         minima = tuple(keys + i for i, a in enumerate(part.accumulators) if isinstance(a, Least))
@@ -111,6 +120,20 @@ class Grouping:
         )
         trace = Integrate(self.builder.placement(placed), sums=sums, minima=minima, maxima=maxima)
         return self.builder.add(trace, placed)
+
+    def _expanded(self, part: _Accumulated) -> int | None:
+        """What the accumulators are of expanded rows, where they can be combined before they are."""
+        expand = self.plan.input
+        if not isinstance(expand, p.Expand) or not self.keys:
+            return None
+        shared = shared_parts(expand.projections, self.plan.keys, tuple(self.arguments))
+        if shared is None:
+            return None
+        keys = pa.schema([pa.field(f"c{i}", key.type) for i, key in enumerate(self.plan.keys)])
+        operator = CombineExpanded(
+            keys, shared.projections, shared.shared, shared.arguments, tuple(part.accumulators)
+        )
+        return self.builder.add(operator, self.lowering.plan(expand.input))
 
     def argument(self, column: int) -> Expression:
         return self.arguments[column - len(self.keys)]
@@ -124,7 +147,7 @@ class Grouping:
         argument, first = self.argument(columns[0]), columns[0]
         if not call.distinct:
             values = Values(first) if argument.nullable else None
-            return Counted(0, self.base.node, first, values, argument.type)
+            return Counted(0, first, values, argument.type)
         if self.is_conditional(call):
             return self._counted_where(call, columns[: len(call.arguments)])
         if columns not in self.distinct:
@@ -132,7 +155,7 @@ class Grouping:
             node = self._without_nulls(self._selected(columns), nullable)
             self.distinct[columns] = _Accumulated(self._distinct_rows(node))
         state = 1 + list(self.distinct).index(columns)
-        return Counted(state, self.distinct[columns].node, len(self.keys), None, argument.type)
+        return Counted(state, len(self.keys), None, argument.type)
 
     def _counted_where(self, call: AggregateCall, columns: Columns) -> Counted:
         """The distinct arguments under one of several conditions: they have one trace."""
@@ -140,7 +163,7 @@ class Grouping:
         if columns not in self.distinct:
             selection = self._selection(columns)
             tested = [None if c is None else Column(self._column(c), pa.bool_()) for c in conditions]
-            node = present(self.lowering, self.base.node, selection, len(self.keys), tested)
+            node = present(self.lowering, self.input(), selection, len(self.keys), tested)
             # beside each mark the value of a sum; a count of several arguments reads none
             value = replace(selection[len(self.keys)], index=len(self.keys))
             marks = [Column(len(selection) + i, pa.bool_()) for i in range(len(conditions))]
@@ -148,9 +171,7 @@ class Grouping:
             self.distinct[columns] = _Accumulated(self.lowering.map(node, made, schema_of(made)))
         state = 1 + list(self.distinct).index(columns)
         mark = len(self.keys) + 2 * conditions.index(call.filter)
-        return Counted(
-            state, self.distinct[columns].node, mark + 1, Values(mark), self.argument(columns[0]).type
-        )
+        return Counted(state, mark + 1, Values(mark), self.argument(columns[0]).type)
 
     def _column(self, argument: Expression) -> int:
         return len(self.keys) + self.arguments.index(argument)
@@ -164,9 +185,11 @@ class Grouping:
 
     def doubles(self, counted: Counted) -> int:
         """The trace of the parts of an exact sum of doubles; its number."""
-        data_type = self.builder.nodes[counted.node].schema.field(counted.column).type
+        node = self.input() if counted.state == 0 else self._accumulated[counted.state].node
+        assert node is not None
+        data_type = self.builder.nodes[node].schema.field(counted.column).type
         columns = (*self._key_columns(), Column(counted.column, data_type))
-        return self._parts(self.lowering.map(counted.node, columns, schema_of(columns)), Doubles())
+        return self._parts(self.lowering.map(node, columns, schema_of(columns)), Doubles())
 
     def rows(self, call: AggregateCall, columns: Columns, split: Split | None) -> int:
         """The trace of the values that take part, or of their parts; its number.
@@ -201,7 +224,7 @@ class Grouping:
     def _selected(self, columns: Columns) -> int:
         """The keys, then these arguments."""
         selection = self._selection(columns)
-        return self.lowering.map(self.base.node, selection, schema_of(selection))
+        return self.lowering.map(self.input(), selection, schema_of(selection))
 
     def _selection(self, columns: Columns) -> tuple[Column, ...]:
         return (*self._key_columns(), *(Column(i, self.argument(i).type) for i in columns))

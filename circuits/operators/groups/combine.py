@@ -62,7 +62,7 @@ class Combine(_Grouped):
         schema = self.schema(delta.schema)
         if not len(delta):
             return ZSet.empty(schema)
-        order, starts, groups = _grouped(delta, self.keys, context.seed)
+        order, starts, groups = grouped(delta, self.keys, context.seed)
         added = ((a, a.of_rows(delta.rows, delta.weights)[order]) for a in self.accumulators)
         columns = [*groups, *(pa.array(a.add.reduceat(values, starts)) for a, values in added)]
         weights = np.add.reduceat(delta.weights[order], starts)
@@ -94,7 +94,7 @@ class CombineParts(_Grouped):
         parts = ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
         if not len(parts):
             return parts
-        order, starts, groups = _grouped(parts, len(schema) - 1, context.seed)
+        order, starts, groups = grouped(parts, len(schema) - 1, context.seed)
         sums = np.add.reduceat(fixed_values(parts.rows.column(len(schema) - 1))[order], starts)
         combined = pa.RecordBatch.from_arrays([*groups, pa.array(sums)], schema=schema)
         return ZSet(combined, np.add.reduceat(weights[order], starts))
@@ -105,7 +105,7 @@ def keep_keys(placement: Placement, keys: int) -> Placement:
     return placement if placement is not None and all(i < keys for i in placement) else None
 
 
-def _grouped(delta: ZSet, keys: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[pa.Array]]:
+def grouped(delta: ZSet, keys: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[pa.Array]]:
     """(order, starts, key columns with one row a group) of a delta that isn't empty."""
     columns = [delta.rows.column(i) for i in range(keys)]
     order, starts = group_rows(columns, hash_rows(columns, len(delta), seed))
