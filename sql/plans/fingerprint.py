@@ -40,7 +40,7 @@ FORMS: Forms = {
             Default("changelog", None),
             Default("defaults", ()),
         ),
-        silent=("format", "options", "location"),
+        silent=("format", "options", "location", "records"),
     ),
     program.View: Form(
         "view",

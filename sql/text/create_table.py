@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbsp.sql.plans.program import SHAPES
+from dbsp.sql.plans.program import CHANGELOGS
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
 from dbsp.sql.text.extensions import refuse_if_not_exists
 from dbsp.sql.text.tokens import Cursor
 
 # of a table's WITH, and the values that they take
 _BOOLEAN = ("true", "false")
-_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, "changelog": SHAPES}
+_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, "changelog": CHANGELOGS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, is_file, path_of
+from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, path_of
 from dbsp.pipeline.spark.written import written_options
 from dbsp.rows.sorting import sort_rows
 from dbsp.running.spark.intervals import with_intervals
@@ -126,7 +126,7 @@ def reading_of(pipeline: Fed, insert: Insert, step: int, chunks: Sequence[list[o
     columns = {
         column: column.name.lower() if place is None and column.name.lower() in FILLED else place
         for column, place in zip(target.schema, insert.columns, strict=True)
-        if not (is_file(target) and column.name.lower() == STEP)
+        if not (target.is_file and column.name.lower() == STEP)
     }
     return Reading(
         str(pipeline.store.segments.root),
@@ -157,14 +157,14 @@ class Sinks:
         program = self.pipeline.program
         self.targets = list(dict.fromkeys(insert.target for insert in program.inserts))
         for target in self.targets:
-            if is_file(program.tables[target]):
+            if program.tables[target].is_file:
                 check_scheme(self.spark, program.tables[target])
         root = self.pipeline.store.root
         self._delivered = read_delivered(root)
         check_delivered(root, self._delivered, self.pipeline.last_step)
         for target in self.targets:
             # what starts from nothing each time writes the same steps again
-            if is_file(program.tables[target]) and not self.pipeline.store.is_temporary:
+            if program.tables[target].is_file and not self.pipeline.store.is_temporary:
                 self._refuse_strangers(program.tables[target])
         self._recorded = dict(self._delivered)
 
@@ -236,7 +236,7 @@ class Sinks:
                 failed.append(DeliveryError(f"{target.location}: {what}", step, name))
                 failed[-1].__cause__ = error
             else:
-                self._delivered[name] = Delivery(step, path_of(target) if is_file(target) else None)
+                self._delivered[name] = Delivery(step, path_of(target) if target.is_file else None)
         try:
             self._note()
         except StateError as error:
@@ -268,7 +268,7 @@ class Sinks:
 
     def _write(self, target: Table, step: int, changes: DataFrame) -> None:
         assert target.format is not None
-        if is_file(target):
+        if target.is_file:
             self._replace(changes, target.format, written_options(target), path_of(target), f"{STEP}={step}")
             return
         changes.write.format(target.format).options(**target.options).mode("append").save()
@@ -276,10 +276,16 @@ class Sinks:
     def _replace(
         self, changes: DataFrame, form: str, options: Mapping[str, str], path: str, name: str
     ) -> None:
-        """Write beside the directory, under a name that readers skip, then rename."""
+        """Write beside the directory, under a name that readers skip, then rename.
+
+        A local one that is there is whole, and stays: to readers its files under other names would be new.
+        """
         jvm = self.spark._jvm
         assert jvm is not None
         partial, final = (jvm.org.apache.hadoop.fs.Path(f"{path}/{child}") for child in ("_partial", name))
+        there = _local(final.getFileSystem(self.spark._jsc.hadoopConfiguration()), final)
+        if there is not None and there.is_dir() and not self.pipeline.store.is_temporary:
+            return
         changes.write.format(form).options(**options).mode("overwrite").save(partial.toString())
         files = final.getFileSystem(self.spark._jsc.hadoopConfiguration())
         local = _local(files, partial) if self.pipeline.store.durable else None

@@ -28,21 +28,21 @@ from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.planned import check_files, located, planned_files
+from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
+from dbsp.pipeline.spark.records import Records
 from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
     files_per_step,
-    is_file,
     open_source,
     source_tables,
 )
-from dbsp.pipeline.spark.staging import STAGED, Staging, check, collect, without_unread
+from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
-from dbsp.sql.plans.program import Table
+from dbsp.sql.plans.program import DEBEZIUM, Table
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
@@ -70,7 +70,7 @@ def expected_steps(pipeline: Fed) -> int | None:
     Each step takes `maxFilesPerTrigger` files of every table.
     """
     tables = source_tables(pipeline.program)
-    if not tables or not all(map(is_file, tables)):
+    if not tables or not all(table.is_file for table in tables):
         return None
     check_paths(tables)
     done = pipeline.store.last.batch if pipeline.store.last else None
@@ -92,6 +92,8 @@ class _Run:
         self.began = -math.inf
         # after which step, and when, the clock has something to do
         self.due: tuple[int, datetime | None] | None = None
+        # of a sink's directories that are read as changes by key, the last step so far
+        self.read_to: dict[int, int] = {}
         if not self.tables:
             raise ProgramError(
                 f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
@@ -166,11 +168,12 @@ class _Run:
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
         timezone = self.pipeline.program.timezone
-        staging = Staging(str(self.pipeline.store.segments.root), relation, table, 1, timezone)
+        reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         frame = with_integers(open_source(self.spark, table))
-        check(staging, frame)
-        frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(staging, STAGED)
+        check(reader, frame)
+        if table.changelog != DEBEZIUM:  # whose columns are within others
+            frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
+        return frame.mapInArrow(Staging(str(self.pipeline.store.segments.root), relation, reader), STAGED)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -204,9 +207,14 @@ class _Run:
         """What the batch reads of each table of files, all of it there."""
         files = {}
         for relation, table in enumerate(self.tables):
-            if is_file(table):
+            if table.is_file:
                 files[table.name] = planned_files(self.checkpoint.root, relation, batch)
                 check_files(self.spark, table, files[table.name])
+                if table.changelog is not None and table.primary_key:
+                    if relation not in self.read_to:
+                        before = files_before(self.checkpoint.root, relation, batch)
+                        self.read_to[relation] = check_steps(table, 0, before)
+                    self.read_to[relation] = check_steps(table, self.read_to[relation], files[table.name])
         return files
 
     def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:

@@ -93,7 +93,7 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
         what.fail(f"{why} either")
     for column in table.schema:
         if column.name.lower() in FILLED:
-            why = "is what a sink writes of changes; a source's rows are insertions, whatever it holds"
+            why = "is what a sink writes of changes, and no column of rows"
             what.fail(f"column '{column.name}' of source '{table.name}' {why}; leave it out", column)
     given = given_columns(table.format, table.options)
     if given is not None:

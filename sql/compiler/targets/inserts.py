@@ -23,7 +23,7 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
-from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Insert, Schedule, Table, View
+from dbsp.sql.plans.program import FILE_FORMATS, OP, SHAPES, STEP, Insert, Schedule, Table, View
 from dbsp.sql.plans.properties.keys import Key
 from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.schemas import Field
@@ -92,6 +92,9 @@ class _Fit:
         if target.append_only:
             default = "append"
         shape = target.changelog or default
+        if shape not in SHAPES:
+            listed = ", ".join(SHAPES)
+            self._fail(f"changelog = '{shape}' of '{target.name}' is only read; what is written is {listed}")
         if target.append_only and shape != "append":
             self._fail(
                 f"table '{target.name}' is append_only, its changelog can't be '{shape}'; leave out one"
@@ -280,7 +283,7 @@ def _shown(column: Field) -> str:
 
 
 def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: Mapping[str, View]) -> None:
-    """A target is written, so nothing of the program reads it; what isn't one has no changelog."""
+    """A target is written, so nothing of the program reads it; what is no edge has no changelog."""
     for insert in inserts:
         for view in views.values():
             if insert.target in scanned(view.plan):
@@ -291,8 +294,8 @@ def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: M
     targets = {insert.target for insert in inserts}
     _check_paths([table for table in tables if table.format is not None], targets)
     for table in tables:
-        if table.changelog is not None and table.name not in targets:
-            message = f"changelog is of a table that is written; nothing is inserted into '{table.name}'"
+        if table.changelog is not None and table.format is None:
+            message = f"changelog is of a source or a target; '{table.name}' has no USING"
             raise ProgramError(f"{table.location}: {message}; leave it out")
 
 
