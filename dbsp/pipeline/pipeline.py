@@ -21,6 +21,7 @@ from dbsp.errors import DeliveryError
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.runners import runner_of
+from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
@@ -37,8 +38,6 @@ from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from dbsp.pipeline.spark.sinks import Sinks
 
 log = logging.getLogger("dbsp")
 
@@ -247,8 +246,6 @@ class Pipeline:
         with self._lock:
             self._open()
             if self._sinks is None:
-                from dbsp.pipeline.spark.sinks import Sinks  # noqa: PLC0415  who has no sinks doesn't pay for Spark
-
                 self._sinks = Sinks(self)
             self._sinks.catch_up()
 
@@ -363,6 +360,8 @@ class Pipeline:
         with self._lock:
             self._closed = True
             try:
+                if self._sinks is not None:
+                    self._sinks.close()
                 self.runner.close()
             finally:
                 self.store.close()

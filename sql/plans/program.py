@@ -30,6 +30,8 @@ OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
 # Formats of files under a path, in lower case.
 FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
+# Written by this project, not by Spark.
+POSTGRES = "postgres"
 # Those that Spark has without any package; in lower case.
 BUILT_IN = (FILE_FORMATS - {"avro"}) | {
     "console",

@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Table
+from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -65,7 +65,7 @@ _TAKEN = {
         "partition": (pa.int32(),),
     }
 }
-_NOT_READ = ("jdbc", "console", "noop")
+_NOT_READ = ("jdbc", "console", "noop", POSTGRES)
 _NOT_WRITTEN = ("binaryfile", "rate", "rate-micro-batch", "socket")
 
 
@@ -130,6 +130,10 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
             what.unfit(column, "csv has no such values; declare STRING and give base64(...) or hex(...)")
         if form == "jdbc" and (pt.is_struct(column.type) or pt.is_map(column.type)):
             what.unfit(column, "jdbc has no such values; declare STRING and give to_json(...)")
+        if form == POSTGRES and pt.is_nested(column.type):
+            what.unfit(column, "postgres is given no such values; declare STRING and give to_json(...)")
+        if form == POSTGRES and pt.is_duration(column.type):
+            what.unfit(column, "postgres is given no such values; declare STRING or BIGINT and CAST it")
         if form == "xml" and pt.is_duration(column.type):
             what.unfit(column, "xml has no such values; declare STRING and CAST it")
 

@@ -23,7 +23,7 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
-from dbsp.sql.plans.program import FILE_FORMATS, OP, SHAPES, STEP, Insert, Schedule, Table, View
+from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, SHAPES, STEP, Insert, Schedule, Table, View
 from dbsp.sql.plans.properties.keys import Key
 from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.schemas import Field
@@ -222,6 +222,9 @@ class _Fit:
                     f"{spelled}: a key could have a row of this query and one of that at {other.location}"
                 )
         form = self._format()
+        if form == POSTGRES:
+            self._check_held()
+            return places
         if form == "kafka":
             self._check_records(columns)
         if self.view.retracts:
@@ -232,6 +235,14 @@ class _Fit:
             why = f"{form} is appended to, and nothing tells which row of a key is its last"
             self._fail(f"{spelled}: {why}; declare a column {STEP} BIGINT")
         return places
+
+    def _check_held(self) -> None:
+        """Such a table is upserted itself: it holds rows, and no records."""
+        for name in self._names():
+            if name.lower() in (OP, WEIGHT):
+                why = "says what a record does, and the table is to hold the rows that the view has"
+                cure = "leave it out, or declare changelog = 'retract'"
+                self._fail(f"column '{name}' of '{self.target.name}' {why}; {cure}")
 
     def _check_records(self, columns: Sequence[int | None]) -> None:
         """Kafka keeps a key's last record in each partition of a topic; one without a value deletes it."""

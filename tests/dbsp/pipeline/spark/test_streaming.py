@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import dbsp.pipeline.spark.sinks
+import dbsp.pipeline.sinks
 from dbsp.circuits.errors import DataError, Error, ProgramError, StateError
 from dbsp.commands.cli import main
 from dbsp.commands.fsck import examine, go_back
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.sinks import Sinks
+from dbsp.pipeline.sinks import Sinks
+from dbsp.pipeline.spark.sinks import Files
 from dbsp.pipeline.spark.streaming import expected_steps, run
 from dbsp.sql.compiler.load import compile_program, load_program
 from dbsp.state.delivered import Delivery, write_delivered
@@ -122,15 +123,15 @@ def test_a_run_that_dies_between_commit_and_checkpoint_does_nothing_twice(spark,
 
 def test_a_run_that_dies_between_commit_and_sink_writes_the_sink_later(spark, shop, monkeypatch):
     sell(shop, "3")
-    write = Sinks._write
+    write = Files._write
 
-    def die(sinks, target, step, changes):
+    def die(files, step, changes):
         if step == 2:
             raise OSError("no space left on device")
-        write(sinks, target, step, changes)
+        write(files, step, changes)
 
     with monkeypatch.context() as patched, opened(spark, shop) as p:
-        patched.setattr(Sinks, "_write", die)
+        patched.setattr(Files, "_write", die)
         with pytest.raises(DeliveryError, match="table 'changelog': step 2 was not written: no space left"):
             p.run(once=True)
         assert p.last_step == 2
@@ -206,7 +207,7 @@ def test_what_a_batch_holds_is_on_disk_before_its_step_is_committed(spark, shop,
 
 
 def test_files_are_on_disk_before_they_are_recorded_as_delivered(spark, shop, monkeypatch):
-    synced, write, missing = synced_paths(monkeypatch), dbsp.pipeline.spark.sinks.write_delivered, []
+    synced, write, missing = synced_paths(monkeypatch), dbsp.pipeline.sinks.write_delivered, []
 
     def check(root, delivered, durable):
         for sink in ("changelog", "alarms"):
@@ -220,7 +221,7 @@ def test_files_are_on_disk_before_they_are_recorded_as_delivered(spark, shop, mo
             missing.append([path for path in needed if str(path) not in synced])
         write(root, delivered, durable)
 
-    monkeypatch.setattr(dbsp.pipeline.spark.sinks, "write_delivered", check)
+    monkeypatch.setattr(dbsp.pipeline.sinks, "write_delivered", check)
     with opened(spark, shop) as p:
         p.run(once=True)
     assert len(missing) >= 2 and not any(missing)
