@@ -20,6 +20,7 @@ from dbsp.circuits.traces.segments import Chunk
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
+from dbsp.pipeline.replacing import check_replaceable, difference, held
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
@@ -137,6 +138,33 @@ class Pipeline:
         if not target.primary_key:
             raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
         self._take(target, rows, 1)
+
+    def replace(self, table: str, rows: object) -> None:
+        """Queue what makes the table hold these rows and no others: their difference from what it holds.
+
+        Rows of a keyed table are compared by key, those of a bag as often as they are there; DEFAULTs aren't
+        filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
+        kept: of append_only and unchecked tables, and of those with LATENESS.
+        """
+        target = self.program.input(table)
+        check_replaceable(target)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            if self.queued.get(target.name):
+                raise DataError(
+                    f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
+                )
+            if type(rows).__module__.startswith("pyspark."):
+                from dbsp.pipeline.spark.staging import staged_rows  # noqa: PLC0415  see `_take`
+
+                wanted = staged_rows(self, target, rows)
+            else:
+                wanted = whole_rows(target, rows, self.program.timezone, retracted=True)
+            present = held(self.program.circuit, self._position.state, target, self.store.segments)
+            changed, weights = difference(target, wanted, present)
+            if changed.num_rows:
+                self._enqueue(target, [weighted(changed, weights)])
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
         """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
