@@ -73,6 +73,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
             if column.default is not None
         ),
         records,
+        statement.is_snapshot,
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

@@ -40,7 +40,7 @@ FORMS: Forms = {
             Default("changelog", None),
             Default("defaults", ()),
         ),
-        silent=("format", "options", "location", "records"),
+        silent=("format", "options", "location", "records", "is_snapshot"),
     ),
     program.View: Form(
         "view",

@@ -61,7 +61,7 @@ class Table:
     is inserted has, of `SHAPES`, or None: as its columns say; of a source what its records are, of
     `CHANGELOGS`, or None: rows that are inserted. defaults: what rows have where they are given no value;
     such a column is never NULL. records: the columns of a source whose rows carry changes, in order: the
-    table's own, and those that say what a row does.
+    table's own, and those that say what a row does. is_snapshot: its source is read whole at every step.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Table:
     changelog: str | None = None
     defaults: tuple[Default, ...] = ()
     records: Schema = ()
+    is_snapshot: bool = False
 
     @property
     def is_file(self) -> bool:

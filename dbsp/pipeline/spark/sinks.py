@@ -81,6 +81,7 @@ class Appended:
         changes.write.format(self.table.format).options(**self.table.options).mode("append").save()
 
 
+@dataclass
 class Files(Appended):
     """Files under a path, a directory a step."""
 

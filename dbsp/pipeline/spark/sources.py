@@ -28,8 +28,8 @@ _FOR_EVER = "36500d"
 
 
 def source_tables(program: Program) -> list[Table]:
-    """The tables that are read: those with a format which nothing is inserted into."""
-    return [table for table in program.inputs.values() if table.format is not None]
+    """The tables that are read as streams: those with a format which nothing is inserted into."""
+    return [t for t in program.inputs.values() if t.format is not None and not t.is_snapshot]
 
 
 def check_paths(tables: list[Table]) -> None:
@@ -109,7 +109,7 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
     else:
         reader = spark.readStream.format(table.format).options(**table.options)
     try:
-        return _named(table, reader.load())
+        return named(table, reader.load())
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 
@@ -126,7 +126,7 @@ def reader_of(reader: Reader, table: Table, more: str = "") -> Reader:
     return reader.format(table.format).options(**options).schema(columns_ddl(columns) + more)
 
 
-def _named(table: Table, frame: DataFrame) -> DataFrame:
+def named(table: Table, frame: DataFrame) -> DataFrame:
     """The frame under the table's column names: by name if it has all without a DEFAULT, else by position.
 
     Of a changelog the records.

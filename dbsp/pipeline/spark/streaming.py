@@ -6,6 +6,8 @@ One query has one set of offsets, so that a step holds a consistent cut of all s
 
 A batch that died after its commit comes again with the same number, and is skipped. Between two batches a
 step without data happens when the clock makes something due; its commit repeats the last batch's number.
+A source that is read whole is compared in each step, and between batches when it is time: without a stream
+these are all the steps there are.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
+from dbsp.pipeline.spark.snapshots import queue_differences, snapshot_tables
 from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
@@ -46,6 +49,8 @@ from dbsp.sql.plans.program import DEBEZIUM, Table
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
+# how often a source that is read whole is looked at, unless it is said
+LOOK_SECONDS = 1.0
 
 
 def run(
@@ -70,7 +75,7 @@ def expected_steps(pipeline: Fed) -> int | None:
     Each step takes `maxFilesPerTrigger` files of every table.
     """
     tables = source_tables(pipeline.program)
-    if not tables or not all(table.is_file for table in tables):
+    if not tables or snapshot_tables(pipeline.program) or not all(table.is_file for table in tables):
         return None
     check_paths(tables)
     done = pipeline.store.last.batch if pipeline.store.last else None
@@ -84,6 +89,7 @@ class _Run:
     ) -> None:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
+        self.compares = bool(snapshot_tables(pipeline.program))
         self.checkpoint = Checkpoint(pipeline.store.root / "checkpoint")
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.steps = 0
@@ -94,7 +100,7 @@ class _Run:
         self.due: tuple[int, datetime | None] | None = None
         # of a sink's directories that are read as changes by key, the last step so far
         self.read_to: dict[int, int] = {}
-        if not self.tables:
+        if not self.tables and not self.compares:
             raise ProgramError(
                 f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
                 "or feed the tables with `dbsp step` or Pipeline.insert"
@@ -104,6 +110,8 @@ class _Run:
 
     def run(self, once: bool, every: float | None) -> int:
         self.pipeline.deliver()
+        if not self.tables:
+            return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
         writer = self._writer()
         if once:
@@ -125,17 +133,46 @@ class _Run:
         if self.failure is not None:
             raise self.failure
         if once and not interrupted:
+            if self.compares:
+                self._compare()
             self._finish()
         return self.steps
 
+    def _only_compare(self, once: bool, every: float) -> int:
+        """A run without a stream."""
+        while not self.stop.is_set():
+            self._compare()
+            if once:
+                self._finish()
+                break
+            self.stop.wait(every)
+        return self.steps
+
+    def _compare(self) -> None:
+        """A step, if what is read whole isn't what the tables hold, or the clock makes something due.
+
+        It belongs to no micro-batch.
+        """
+        self.began = time.monotonic()
+        try:
+            if self.compares:
+                queue_differences(self.pipeline, self.spark)
+            if self.pipeline.queued or self._is_due():
+                self._made(self.pipeline.step())
+        except BaseException:
+            if self.compares:
+                self.pipeline.discard()
+            raise
+
     def _tick(self, every: float) -> None:
-        """A step without data where the clock makes something due; it belongs to no micro-batch."""
+        """Between two batches, when it is time."""
         if not self.stepping.acquire(blocking=False):
             return  # the step that runs has a later clock than any that is due
         try:
-            if self.failure is None and time.monotonic() - self.began >= every and self._is_due():
-                self.began = time.monotonic()
-                self._made(self.pipeline.step())
+            waited = time.monotonic() - self.began
+            looks = self.compares and waited >= (every or LOOK_SECONDS)
+            if self.failure is None and waited >= every and (looks or self._is_due()):
+                self._compare()
         finally:
             self.stepping.release()
 
@@ -197,6 +234,8 @@ class _Run:
             files = self._files(batch)
             for relation, chunk in self._collected(staged, files):
                 self.pipeline.change(self.tables[relation].name, chunk)
+            if self.compares:
+                queue_differences(self.pipeline, self.spark)
             changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
         except BaseException:
             self.pipeline.discard()

@@ -308,6 +308,10 @@ def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: M
         if table.changelog is not None and table.format is None:
             message = f"changelog is of a source or a target; '{table.name}' has no USING"
             raise ProgramError(f"{table.location}: {message}; leave it out")
+        if table.is_snapshot and (table.format is None or table.name in targets):
+            what = "is written" if table.name in targets else "has no USING"
+            message = f"snapshot is of a source, which is compared with its table; '{table.name}' {what}"
+            raise ProgramError(f"{table.location}: {message}; leave it out")
 
 
 def _check_paths(tables: Sequence[Table], targets: Set[str]) -> None:
