@@ -50,7 +50,8 @@ class Pipeline:
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
-    compared with their checksums: all at 'open', each at its 'first read', or 'never'.
+    compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
+    many steps a sink that fails may be without before no more are made; they are kept for it.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Pipeline:
         retain: int = RETAIN,
         functions: Sequence[Function] = (),
         verify: str = "first read",
+        max_undelivered: int = 0,
     ) -> None:
         if (program is None) == (sql is None):
             raise Error(
@@ -82,6 +84,8 @@ class Pipeline:
             raise Error(f"verify='{verify}'; there is: {', '.join(VERIFY)}")
         if partitions is not None and partitions < 1:
             raise Error(f"partitions={partitions}: needs at least 1")
+        if max_undelivered < 0:
+            raise Error(f"max_undelivered={max_undelivered}: needs at least 0")
         # first, so that a program that isn't in the cache is compiled in the session that will run it
         self.runner: Runner = runner_of(runner, spark)
         declared = [function.declared for function in functions]
@@ -94,6 +98,7 @@ class Pipeline:
             self.program = load_program(sql + "\n", define=define, session=spark, functions=declared)
         self.spark = spark
         self.partitions = partitions
+        self.max_undelivered, retain = max_undelivered, max(retain, max_undelivered + 1)
         program = self.program
         identity = Identity(
             program.name, program.fingerprint, program.text, program.timezone, program.functions
@@ -245,7 +250,7 @@ class Pipeline:
             try:
                 self._position.settle()
                 self.store.check()  # a sink must not be written by two
-                self.deliver()
+                self._hand_over(self.max_undelivered - 1)
                 partitions = self.partitions or self.runner.partitions
                 changes = self._position.step(
                     self.runner, partitions, clock, MicroBatch(stream, batch, offsets), ending
@@ -255,7 +260,7 @@ class Pipeline:
                 raise
             failed = None
             try:
-                self.deliver()
+                self._hand_over(self.max_undelivered)
             except DeliveryError as error:
                 error.changes, failed = changes, error
         self._subscriptions.notify(changes)
@@ -269,13 +274,20 @@ class Pipeline:
         Steps do it themselves; one whose changes never reached a sink, by a crash or the sink's failure, is
         delivered when the directory is next opened, or before the next step.
         """
+        self._hand_over(0)
+
+    def redeliver(self) -> None:
+        """The same, but for sinks that failed and may lag: those are tried again when it is time."""
+        self._hand_over(self.max_undelivered)
+
+    def _hand_over(self, may_lag: int) -> None:
         if not self.program.inserts:
             return
         with self._lock:
             self._open()
             if self._sinks is None:
                 self._sinks = Sinks(self)
-            self._sinks.catch_up()
+            self._sinks.catch_up(may_lag)
 
     def _resume(self) -> None:
         try:

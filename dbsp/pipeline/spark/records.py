@@ -26,7 +26,11 @@ from dbsp.sql.plans.program import DEBEZIUM, STEP, Table
 from dbsp.sql.plans.schemas import Field, Schema
 
 # Where a record lies: columns beside the record's own, as Spark names them and as they are here.
-_ORIGIN = {"__path": "file_path", "__time": "file_modification_time", "__start": "file_block_start"}
+_ORIGIN = {
+    "__origin_path": "file_path",
+    "__origin_time": "file_modification_time",
+    "__origin_start": "file_block_start",
+}
 _PAYLOAD = "payload"
 # of a file of a sink its step
 OF_STEP = re.compile(rf"/{STEP}=(\d+)/")
@@ -84,8 +88,8 @@ class Records:
             yield (), batch
             return
         names = {name.lower(): name for name in batch.schema.names}
-        if "__path" in names:
-            keys = np.stack([_codes(batch.column("__path")), _codes(batch.column("__start"))])
+        if "__origin_path" in names:
+            keys = np.stack([_codes(batch.column("__origin_path")), _codes(batch.column("__origin_start"))])
         elif STEP in names:
             steps = fixed_values(batch.column(names[STEP]).cast(pa.int64()).fill_null(-1))
             by = np.argsort(steps, kind="stable")
@@ -96,7 +100,7 @@ class Records:
         starts = np.flatnonzero(np.append(True, (np.diff(keys) != 0).any(axis=0)))
         for start, end in zip(starts, np.append(starts[1:], batch.num_rows), strict=True):
             run = batch.slice(start, end - start)
-            yield _order(run) if "__path" in names else (int(keys[0, start]),), run
+            yield _order(run) if "__origin_path" in names else (int(keys[0, start]),), run
 
 
 def _codes(column: pa.Array) -> np.ndarray:
@@ -113,5 +117,9 @@ def _shown(records: pa.RecordBatch, own: pa.RecordBatch, row: int) -> str:
     """The record, and its file."""
     values = own.slice(row, 1).to_pylist()[0]
     text = ", ".join(f"{name}={value}" for name, value in values.items())
-    where = f"'{records.column('__path')[row].as_py()}'" if "__path" in records.schema.names else "a record"
+    where = (
+        f"'{records.column('__path')[row].as_py()}'"
+        if "__origin_path" in records.schema.names
+        else "a record"
+    )
     return f"in {where}: {text[:200]}"

@@ -109,7 +109,7 @@ class _Run:
         self.spark = spark_of(pipeline)
 
     def run(self, once: bool, every: float | None) -> int:
-        self.pipeline.deliver()
+        self.pipeline.redeliver()
         if not self.tables:
             return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
@@ -136,6 +136,7 @@ class _Run:
             if self.compares:
                 self._compare()
             self._finish()
+            self.pipeline.deliver()
         return self.steps
 
     def _only_compare(self, once: bool, every: float) -> int:
@@ -144,6 +145,7 @@ class _Run:
             self._compare()
             if once:
                 self._finish()
+                self.pipeline.deliver()
                 break
             self.stop.wait(every)
         return self.steps
@@ -173,6 +175,8 @@ class _Run:
             looks = self.compares and waited >= (every or LOOK_SECONDS)
             if self.failure is None and waited >= every and (looks or self._is_due()):
                 self._compare()
+            elif self.failure is None:
+                self.pipeline.redeliver()
         finally:
             self.stepping.release()
 

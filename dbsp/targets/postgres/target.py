@@ -79,8 +79,9 @@ class Postgres:
             raise
 
     def why(self, error: Exception) -> str:
-        """In one line, without what the url says."""
-        return str(error).strip().split("\n", 1)[0]
+        """In one line; a url may have a password, and where it is broken psycopg's message is all of it."""
+        message = str(error).replace(self._url, "the url") if self._url else str(error)
+        return message.strip().split("\n", 1)[0]
 
     def close(self) -> None:
         """End the session, and its transaction."""
@@ -89,12 +90,21 @@ class Postgres:
             with suppress(Exception):
                 connection.close()
 
+    @property
+    def _url(self) -> str:
+        """What it leaves out libpq knows: PGHOST, PGPASSWORD, ~/.pgpass."""
+        return next((value for name, value in self.table.options.items() if name.lower() == "url"), "")
+
     def _connected(self) -> Connection:
         import psycopg  # noqa: PLC0415  only who writes to Postgres has it
 
-        url = next((value for name, value in self.table.options.items() if name.lower() == "url"), "")
         connection = psycopg.connect(
-            url, autocommit=True, connect_timeout=_SECONDS, application_name="dbsp", client_encoding="utf8"
+            self._url,
+            autocommit=True,
+            connect_timeout=_SECONDS,
+            tcp_user_timeout=1000 * _SECONDS,  # where the machine is gone, nobody says so
+            application_name="dbsp",
+            client_encoding="utf8",
         )
         try:
             with connection.transaction(), connection.cursor() as cursor:

@@ -78,6 +78,9 @@ class _Declared:
             self.fail(
                 f"USING {form} has no envelopes; changelog = 'debezium' is of {', '.join(_OF_ENVELOPES)}"
             )
+        options = {name.lower(): value.lower() for name, value in self.statement.options.items()}
+        if self.statement.primary_key and options.get("latestfirst") == "true":
+            self.fail("is read in the order of its records, so not latestFirst; leave that option out")
         given = given_columns(form, self.statement.options)
         for name, i in self.marks.items():
             if form == "text" or (given is not None and name not in given):

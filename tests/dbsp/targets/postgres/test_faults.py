@@ -134,6 +134,31 @@ def test_a_server_that_is_down_gets_the_steps_later(clean: Server, tmp_path: Pat
         check(p, clean)
 
 
+def test_a_server_that_is_down_holds_back_delivery_and_not_steps(clean: Server, tmp_path: Path) -> None:
+    made = program(clean.url)
+    with Pipeline(made, runner="inline", state=tmp_path / "state", retain=1, max_undelivered=3) as p:
+        p.store.durable = False
+        feed(p)
+        p.step()
+        clean.kill()
+        for _ in range(3):
+            feed(p)
+            p.step()
+        feed(p)
+        with pytest.raises(DeliveryError, match="'totals': step 2 was not written"):
+            p.step()
+        assert (p.last_step, p.queued["votes"]) == (4, 12)
+        with pytest.raises(DeliveryError, match="'totals': step 2 was not written"):
+            p.deliver()
+        clean.start()
+        p.redeliver()  # too early
+        assert clean.rows("SELECT DISTINCT step FROM dbsp_steps") == [(1,)]
+        p.deliver()
+        check(p, clean)
+        p.step()
+        check(p, clean)
+
+
 def test_a_step_that_is_written_again_changes_nothing(clean: Server, tmp_path: Path) -> None:
     made, state = program(clean.url), tmp_path / "state"
     with opened(made, state) as p:
@@ -163,6 +188,15 @@ def test_a_table_of_another_directory_is_refused(clean: Server, tmp_path: Path) 
             p.step()
     with opened(made, tmp_path / "one") as p:
         check(p, clean)
+
+
+def test_a_broken_url_is_not_shown(tmp_path: Path) -> None:
+    with opened(program("postgresql//me:secret@host/db"), tmp_path / "state") as p:
+        feed(p)
+        with pytest.raises(DeliveryError) as raised:
+            p.step()
+        assert "secret" not in str(raised.value)
+        assert "the url" in str(raised.value)
 
 
 def test_rows_that_no_step_wrote_are_no_view(clean: Server, tmp_path: Path) -> None:

@@ -102,6 +102,11 @@ def test_no_view_sees_a_mark(spark: Any) -> None:
             "USING csv OPTIONS (path 'x') WITH (changelog = 'debezium')",
             "source 't' USING csv has no envelopes; changelog = 'debezium' is of json, avro, parquet, orc",
         ),
+        (
+            "a INT PRIMARY KEY, __op STRING",
+            "USING json OPTIONS (path 'x', latestFirst 'true')",
+            "source 't' is read in the order of its records, so not latestFirst; leave that option out",
+        ),
         ("a STRING, __op STRING", "USING text OPTIONS (path 'x')", "is none that text gives; leave it out"),
         (
             "value BINARY, __op STRING",
