@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 from dbsp.circuits.errors import Error
-from dbsp.pipeline.spark.records import OF_STEP
-from dbsp.pipeline.spark.sources import reader_of
+from dbsp.pipeline.spark.records import OF_STEP, Records, Refusal
+from dbsp.pipeline.spark.sources import named, reader_of
 from dbsp.rows.incoming import BadRow
-from dbsp.running.spark.intervals import quoted
+from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.sql.plans.program import STEP, Table
 
 log = logging.getLogger("dbsp")
@@ -138,6 +138,8 @@ def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) 
     The files are read once more, as a batch: to carry along with each row where it comes from would cost
     every step.
     """
+    if table.changelog is not None:
+        return error if table.primary_key else _located_record(spark, table, files, error)
     if error.column is None:
         return error
     form = (table.format or "").lower()
@@ -154,6 +156,18 @@ def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) 
             shown = ", ".join(f"{name}={value}" for name, value in row.items()) if record is None else record
             problem = f"{error.problem}; '{path}' has none in the row: {shown[:200]}"
             return BadRow(table.name, problem, None)
+    return error
+
+
+def _located_record(spark: SparkSession, table: Table, files: list[str], error: BadRow) -> BadRow:
+    """Of a bag's changelog, whose records come without their files."""
+    refusal = Refusal(Records(table, "UTC"))
+    for file in files:
+        path = _local(file) or unquote(file)
+        frame = with_integers(named(table, reader_of(spark.read, table).load(_GLOB.sub(r"\\\1", path))))
+        found = frame.mapInArrow(refusal, "problem string").limit(1).collect()
+        if found:
+            return BadRow(table.name, f"{found[0]['problem']}; it is in '{path}'", None)
     return error
 
 

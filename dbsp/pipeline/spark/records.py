@@ -8,7 +8,7 @@ is no file by a column `__step`, else as the tasks come. A bag's records add up 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 
@@ -26,10 +26,11 @@ from dbsp.sql.plans.program import DEBEZIUM, STEP, Table
 from dbsp.sql.plans.schemas import Field, Schema
 
 # Where a record lies: columns beside the record's own, as Spark names them and as they are here.
+_PATH, _TIME, _START = "__origin_path", "__origin_time", "__origin_start"
 _ORIGIN = {
-    "__origin_path": "file_path",
-    "__origin_time": "file_modification_time",
-    "__origin_start": "file_block_start",
+    _PATH: "file_path",
+    _TIME: "file_modification_time",
+    _START: "file_block_start",
 }
 _PAYLOAD = "payload"
 # of a file of a sink its step
@@ -52,13 +53,16 @@ def record_columns(table: Table) -> Schema:
 
 
 def with_origin(table: Table, frame: DataFrame) -> DataFrame:
-    """The records as `Records` takes them. frame: has `record_columns`."""
+    """The records as `Records` takes them. frame: has `record_columns`.
+
+    A path beside each costs as much as all else of a narrow row, so a bag's, which need no order, have none.
+    """
     names = [field.name for field in record_columns(table)]
     columns = [col(quoted(name)) for name in names if name.lower() in {c.lower() for c in frame.columns}]
     if _PAYLOAD in names and table.changelog == DEBEZIUM:
         envelope = (BEFORE, AFTER, ENVELOPE_OP)
         columns = [coalesce(col(name), col(f"{_PAYLOAD}.{name}")).alias(name) for name in envelope]
-    if table.is_file:
+    if table.is_file and table.primary_key:
         columns += [col(f"_metadata.{field}").alias(name) for name, field in _ORIGIN.items()]
     return frame.select(*columns)
 
@@ -88,8 +92,8 @@ class Records:
             yield (), batch
             return
         names = {name.lower(): name for name in batch.schema.names}
-        if "__origin_path" in names:
-            keys = np.stack([_codes(batch.column("__origin_path")), _codes(batch.column("__origin_start"))])
+        if _PATH in names:
+            keys = np.stack([_codes(batch.column(_PATH)), _codes(batch.column(_START))])
         elif STEP in names:
             steps = fixed_values(batch.column(names[STEP]).cast(pa.int64()).fill_null(-1))
             by = np.argsort(steps, kind="stable")
@@ -100,7 +104,25 @@ class Records:
         starts = np.flatnonzero(np.append(True, (np.diff(keys) != 0).any(axis=0)))
         for start, end in zip(starts, np.append(starts[1:], batch.num_rows), strict=True):
             run = batch.slice(start, end - start)
-            yield _order(run) if "__origin_path" in names else (int(keys[0, start]),), run
+            yield _order(run) if _PATH in names else (int(keys[0, start]),), run
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The function for `mapInArrow`: what is wrong with the first record that can't be read."""
+
+    records: Records
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        found: BadRow | None = None
+        for batch in batches:  # all of them: a worker whose input was left unread is not used again
+            try:
+                for _ in self.records(batch) if found is None else ():
+                    pass
+            except BadRow as error:
+                found = error
+        if found is not None:
+            yield pa.RecordBatch.from_pydict({"problem": [found.problem]})
 
 
 def _codes(column: pa.Array) -> np.ndarray:
@@ -114,12 +136,9 @@ def _order(run: pa.RecordBatch) -> Order:
 
 
 def _shown(records: pa.RecordBatch, own: pa.RecordBatch, row: int) -> str:
-    """The record, and its file."""
+    """The record, and its file where that is known."""
     values = own.slice(row, 1).to_pylist()[0]
     text = ", ".join(f"{name}={value}" for name, value in values.items())
-    where = (
-        f"'{records.column('__path')[row].as_py()}'"
-        if "__origin_path" in records.schema.names
-        else "a record"
-    )
-    return f"in {where}: {text[:200]}"
+    known = _PATH in records.schema.names
+    where = f" in '{records.column(_PATH)[row].as_py()}'" if known else ""
+    return f"the record{where}: {text[:200]}"

@@ -94,8 +94,11 @@ def test_a_step_s_directory_that_comes_late_is_refused(spark: Any, tmp_path: Pat
 @pytest.mark.parametrize(
     ("record", "error"),
     [
-        ({"id": 7, "name": "x", "__op": "?"}, "__op is 'I', 'U' or 'D', not '[?]'; in 'file:"),
-        ({"name": "x", "__op": "I"}, r"column 'id' \(BIGINT NOT NULL\); in 'file:.*bad.json': id=None, name"),
+        ({"id": 7, "name": "x", "__op": "?"}, "__op is 'I', 'U' or 'D', not '[?]'; the record in 'file:"),
+        (
+            {"name": "x", "__op": "I"},
+            r"column 'id' \(BIGINT NOT NULL\); the record in 'file:.*bad.json': id=None, name",
+        ),
     ],
 )
 def test_a_bad_record_names_its_file(spark: Any, tmp_path: Path, record: dict[str, Any], error: str) -> None:
@@ -109,3 +112,19 @@ def test_a_bad_record_names_its_file(spark: Any, tmp_path: Path, record: dict[st
     with opened(spark, tmp_path, text) as p:
         p.run(once=True)
         assert p["v"].rows() == [{"id": 1, "name": "a"}]
+
+
+def test_a_bad_record_of_a_bag_names_its_file(spark: Any, tmp_path: Path) -> None:
+    text = """
+    CREATE TABLE t (id BIGINT, __weight BIGINT) USING json OPTIONS (path '{0}');
+    CREATE VIEW v AS SELECT * FROM t;
+    """
+    write(tmp_path / "in" / "good.json", {"id": 1, "__weight": 1})
+    write(tmp_path / "in" / "b?d.json", {"id": 1, "__weight": 1}, {"id": 2, "__weight": 0}, time=1)
+    with opened(spark, tmp_path, text.format(tmp_path / "in")) as p:
+        wanted = (
+            r"__weight is a number other than 0, not 0; the record: id=2, __weight=0; it is in '.*b[?]d.json'"
+        )
+        with pytest.raises(DataError, match=wanted):
+            p.run(once=True)
+        assert p.last_step == 0
