@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,7 @@ class Sinks:
                 table,
                 lambda: self._writer(table.name),
                 lambda: self.pipeline.last_step,
+                lambda step: self._given(table.name, step),
             )
         from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
 
@@ -148,6 +150,16 @@ class Sinks:
         """Leave the targets."""
         for target in self.targets.values():
             target.close()
+
+    def _given(self, name: str, step: int) -> int:
+        """The last kept step before that one which changed something in a target; 0 for none."""
+        views = {insert.view for insert in self.pipeline.program.inserts if insert.target == name}
+        store = self.pipeline.store
+        for before in reversed([kept for kept in store.steps if kept < step]):
+            with suppress(StateError):  # whose record is damaged: no later step needs it
+                if any(store.commit_of(before).changes.get(view) for view in views):
+                    return before
+        return 0
 
     def _writer(self, name: str) -> str:
         """By which name the target knows this state directory; on disk before it is used."""

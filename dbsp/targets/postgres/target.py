@@ -37,13 +37,16 @@ _SECONDS = 10
 
 @dataclass
 class Postgres:
-    """writer: the name of the state directory, see `dbsp_steps`. last_step: of the pipeline."""
+    """writer: the name of the state directory, see `dbsp_steps`. last_step: of the pipeline. given: the last
+    step before another that changed something in the table, as far as steps are kept.
+    """
 
     program: Program
     store: Store
     table: Table
     writer: Callable[[], str]
     last_step: Callable[[], int]
+    given: Callable[[int], int]
     statements: Statements = field(init=False)
     _connection: Connection | None = None
 
@@ -63,10 +66,11 @@ class Postgres:
     def write(self, step: int, changes: Sequence[Change]) -> None:
         """In a transaction, unless the table has the step."""
         try:
+            is_fresh = self._connection is None
             if self._connection is None:
                 self._connection = self._connected()
             with self._connection.transaction(), self._connection.cursor() as cursor:
-                if self._has(cursor, step):
+                if self._has(cursor, step, is_fresh):
                     return
                 with cursor.copy(self.statements.copy) as copy:
                     for rows in self._records(step, changes):
@@ -117,8 +121,8 @@ class Postgres:
             raise
         return connection
 
-    def _has(self, cursor: Cursor, step: int) -> bool:
-        """Whether the table has the step. Raises StateError where it is another's."""
+    def _has(self, cursor: Cursor, step: int, is_fresh: bool) -> bool:
+        """Whether the table has the step. Raises StateError where it is another's, or lacks earlier ones."""
         name, writer = self.statements.name, self.writer()
         cursor.execute(self.statements.claim, (name, writer))
         is_new = cursor.rowcount == 1
@@ -132,6 +136,11 @@ class Postgres:
                 f"it is another state directory's, or this one went back: {steps}, and {self.store.root} is "
                 f"{writer} at step {self.last_step()}; give another dbtable, or empty this one and delete "
                 "its row there"
+            )
+        if is_fresh and written < (given := self.given(step)):
+            raise StateError(
+                f"it lacks what it was given: dbsp_steps has step {written} of it, and step {given} changed "
+                "it; was it restored to an earlier time, or is it another? Start from a new state directory"
             )
         if is_new and self.statements.key:
             cursor.execute(self.statements.has_rows)

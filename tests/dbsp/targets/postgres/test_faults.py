@@ -190,6 +190,24 @@ def test_a_table_of_another_directory_is_refused(clean: Server, tmp_path: Path) 
         check(p, clean)
 
 
+def test_a_table_that_lacks_steps_gets_no_later_ones(clean: Server, tmp_path: Path) -> None:
+    """As one that was restored from a backup, or another one of the same name."""
+    for undone in ("UPDATE dbsp_steps SET step = 1", "DROP TABLE totals, log, dbsp_steps"):
+        state = tmp_path / undone[:4]
+        clean.execute("DROP TABLE IF EXISTS totals, log, dbsp_steps")
+        with opened(program(clean.url), state) as p:
+            for _ in range(2):
+                feed(p)
+                p.step()
+        clean.execute(undone)
+        with opened(program(clean.url), state) as p:
+            feed(p)
+            with pytest.raises(
+                DeliveryError, match=r"lacks what it was given: dbsp_steps has step [01] of it, and"
+            ):
+                p.step()
+
+
 def test_a_broken_url_is_not_shown(tmp_path: Path) -> None:
     with opened(program("postgresql//me:secret@host/db"), tmp_path / "state") as p:
         feed(p)
