@@ -106,11 +106,10 @@ class Statements:
         rows = f"SELECT {listed}, ''::text AS {quoted(OP)} FROM {self.target} WITH NO DATA"
         return f"CREATE TEMP TABLE {_STAGED} ON COMMIT DELETE ROWS AS {rows}"
 
-    @property
-    def copy(self) -> str:
-        """Of records as CSV: of an upsert to what is staged, with their `__op`."""
+    def copy(self, is_staged: bool) -> str:
+        """Of rows as CSV; those that are staged with their `__op`."""
         columns = [column.name for column in self.columns]
-        if self.key:
+        if is_staged:
             return f"COPY {_STAGED} ({_listed([*columns, OP])}) FROM STDIN (FORMAT csv)"
         return f"COPY {self.target} ({_listed(columns)}) FROM STDIN (FORMAT csv)"
 
