@@ -98,7 +98,8 @@ class Pipeline:
             self.program = load_program(sql + "\n", define=define, session=spark, functions=declared)
         self.spark = spark
         self.partitions = partitions
-        self.max_undelivered, retain = max_undelivered, max(retain, max_undelivered + 1)
+        self.max_undelivered = max_undelivered
+        retain = max(retain, max_undelivered + 1) if max_undelivered else retain
         program = self.program
         identity = Identity(
             program.name, program.fingerprint, program.text, program.timezone, program.functions

@@ -362,6 +362,7 @@ def test_negative_contents_can_t_be_listed():
         ({"program": votes_program(), "runner": "flink"}, "unknown runner 'flink'; runners: spark, inline"),
         ({"program": votes_program(), "runner": "inline", "partitions": 0}, "needs at least 1"),
         ({"program": votes_program(), "runner": "inline", "retain": 0}, "use retain=1 or more"),
+        ({"program": votes_program(), "runner": "inline", "max_undelivered": -1}, "needs at least 0"),
         ({"program": "nowhere.sql", "runner": "inline"}, "nowhere.sql: can't read the program"),
     ],
 )
