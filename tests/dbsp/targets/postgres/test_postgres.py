@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections import Counter
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -14,7 +16,9 @@ import pytest
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands.check import notes
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.streaming import run
 from dbsp.sql.compiler.load import compile_program
+from dbsp.views.changes import Changes
 from tests.servers.postgres import Server
 
 pytestmark = pytest.mark.spark
@@ -160,3 +164,37 @@ def test_what_check_says_of_it(spark: Any) -> None:
     )
     promised = "sink out: upsert, exactly once: the step's number is committed with it, in dbsp_steps"
     assert list(notes(compile_program(text, session=spark))) == [promised]
+
+
+def test_a_run_goes_on_while_the_server_is_down_and_catches_up(
+    spark: Any, server: Server, tmp_path: Path
+) -> None:
+    for n in range(3):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{n}.json").write_text(f'{{"a": {n}}}\n')
+    text = f"""
+    CREATE TABLE t (a BIGINT) USING json OPTIONS (path '{tmp_path}/in', maxFilesPerTrigger '1')
+    WITH (append_only = true);
+    CREATE TABLE caught (a BIGINT) USING postgres OPTIONS (url '{server.url}');
+    INSERT INTO caught SELECT * FROM t;
+    """
+    stop, found = threading.Event(), list[tuple[Any, ...]]()
+
+    def look() -> None:
+        deadline = time.monotonic() + 60
+        while len(found) < 3 and time.monotonic() < deadline:
+            time.sleep(0.2)
+            found[:] = server.rows("SELECT a FROM caught ORDER BY 1")
+        stop.set()
+
+    def on_step(changes: Changes) -> None:
+        if changes.step == 3:
+            server.start()
+            server.execute("CREATE TABLE IF NOT EXISTS caught (a bigint)")
+            threading.Thread(target=look).start()
+
+    program = compile_program(text, session=spark)
+    with Pipeline(program, state=tmp_path / "state", runner="inline", spark=spark, max_undelivered=5) as p:
+        server.kill()
+        assert run(p, on_step=on_step, stop=stop) == 3
+    assert found == [(0,), (1,), (2,)]
