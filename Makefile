@@ -3,7 +3,7 @@
 # make test     the whole suite          make quick   what runs without Spark, in a minute
 # make check    format, lint, types, the direction of imports and the whole suite
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
-# make bench    the benchmarks and their table
+# make bench    the benchmarks and their table   make servers  Postgres, for the tests that use a real one
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
 # PYTHON=/path/to/python3 picks the interpreter.
@@ -11,7 +11,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment demo test quick check imports coverage mutants bench clean
+.PHONY: environment servers demo test quick check imports coverage mutants bench clean
 
 BIN := .venv/bin
 RUN := $(BIN)/python
@@ -69,6 +69,21 @@ environment: .venv/.installed .venv/.java
 	  exit 1; \
 	fi
 	@touch $@
+
+# Tests without it are skipped, and say so. No server is made or started: tests start their own.
+servers:
+	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing Postgres ..."; \
+	    apt-get update -qq; \
+	    mkdir -p /etc/postgresql-common/createcluster.d; \
+	    echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/dbsp.conf; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
+	  else \
+	    echo "make: install Postgres (Debian, Ubuntu: apt-get install postgresql)" >&2; \
+	    exit 1; \
+	  fi; \
+	fi
 
 demo: environment
 	@$(RUN) -m benchmarks.demo

@@ -22,7 +22,7 @@ from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
-from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, STEP, Program, Table
+from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, POSTGRES, STEP, Program, Table
 from dbsp.sql.plans.properties.holding import constant_domain, held
 
 
@@ -80,7 +80,7 @@ def notes(program: Program) -> Iterator[str]:
             if options.get("failondataloss") == "false":
                 lost = "what Kafka has deleted is skipped silently"
                 yield f"table {table.name}: failOnDataLoss 'false': {lost}"
-        if form and form not in BUILT_IN:
+        if form and form not in BUILT_IN and form != POSTGRES:
             why = "is no format of Spark's own; its run needs the package"
             yield f"table {table.name}: {table.format} {why}"
 
@@ -91,6 +91,8 @@ def _promise(target: Table, shape: str) -> str:
     if form in FILE_FORMATS:
         less = "; NULL is an empty line, and a value with line breaks is several" if form == "text" else ""
         return f"{shape}, exactly once: a directory {STEP}=n a step{less}"
+    if form == POSTGRES:
+        return f"{shape}, exactly once: the step's number is committed with it, in dbsp_steps"
     if form == "noop":
         return f"{shape}, written nowhere"
     twice = "at least once: a crash between a step's write and its record writes that step again"

@@ -166,6 +166,13 @@ def step(
 )
 @changelog_option
 @click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
+@click.option(
+    "--max-undelivered",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Steps that a sink which is down may be without, before no more are made; 0 unless given.",
+)
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
 @verify_option
 def run(
@@ -177,6 +184,7 @@ def run(
     output: str | None,
     changelog: str,
     partitions: int | None,
+    max_undelivered: int,
     ui: bool,
     verify: str,
 ) -> None:
@@ -201,6 +209,7 @@ def run(
         output=output,
         changelog=changelog,
         partitions=partitions,
+        max_undelivered=max_undelivered,
         ui=ui,
         verify=verify,
     )

@@ -135,6 +135,8 @@ def _forget_deliveries(root: Path, step: int) -> list[str]:
 
 def _to_do(target: str, each: Delivery, step: int) -> str:
     steps = list(range(step + 1, each.step + 1))
+    if each.writer is not None:
+        return f"'{target}': has got {listed(steps)} already; empty it, and delete its row in dbsp_steps"
     if each.directory is None:
         return f"'{target}': has got {listed(steps)} already, and will get what is made of them now, too"
     first, last = (f"__step={n}" for n in (steps[0], steps[-1]))

@@ -29,6 +29,7 @@ def run_program(
     output: str | None = None,
     changelog: str = "retract",
     partitions: int | None = None,
+    max_undelivered: int = 0,
     ui: bool = False,
     verify: str = "first read",
 ) -> None:
@@ -44,7 +45,13 @@ def run_program(
     if ui:
         click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
     with Pipeline(
-        program, define=define, state=state, spark=spark, partitions=partitions, verify=verify
+        program,
+        define=define,
+        state=state,
+        spark=spark,
+        partitions=partitions,
+        verify=verify,
+        max_undelivered=max_undelivered,
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()

@@ -20,7 +20,9 @@ from dbsp.circuits.traces.segments import Chunk
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
+from dbsp.pipeline.replacing import check_replaceable, difference, held
 from dbsp.pipeline.runners import runner_of
+from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
@@ -38,8 +40,6 @@ from dbsp.views.view import Contents
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbsp.pipeline.spark.sinks import Sinks
-
 log = logging.getLogger("dbsp")
 
 
@@ -50,7 +50,8 @@ class Pipeline:
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
-    compared with their checksums: all at 'open', each at its 'first read', or 'never'.
+    compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
+    many steps a sink that fails may be without before no more are made; they are kept for it.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Pipeline:
         retain: int = RETAIN,
         functions: Sequence[Function] = (),
         verify: str = "first read",
+        max_undelivered: int = 0,
     ) -> None:
         if (program is None) == (sql is None):
             raise Error(
@@ -82,6 +84,8 @@ class Pipeline:
             raise Error(f"verify='{verify}'; there is: {', '.join(VERIFY)}")
         if partitions is not None and partitions < 1:
             raise Error(f"partitions={partitions}: needs at least 1")
+        if max_undelivered < 0:
+            raise Error(f"max_undelivered={max_undelivered}: needs at least 0")
         # first, so that a program that isn't in the cache is compiled in the session that will run it
         self.runner: Runner = runner_of(runner, spark)
         declared = [function.declared for function in functions]
@@ -94,6 +98,8 @@ class Pipeline:
             self.program = load_program(sql + "\n", define=define, session=spark, functions=declared)
         self.spark = spark
         self.partitions = partitions
+        self.max_undelivered = max_undelivered
+        retain = max(retain, max_undelivered + 1) if max_undelivered else retain
         program = self.program
         identity = Identity(
             program.name, program.fingerprint, program.text, program.timezone, program.functions
@@ -138,6 +144,33 @@ class Pipeline:
         if not target.primary_key:
             raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
         self._take(target, rows, 1)
+
+    def replace(self, table: str, rows: object) -> None:
+        """Queue what makes the table hold these rows and no others: their difference from what it holds.
+
+        Rows of a keyed table are compared by key, those of a bag as often as they are there; DEFAULTs aren't
+        filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
+        kept: of append_only and unchecked tables, and of those with LATENESS.
+        """
+        target = self.program.input(table)
+        check_replaceable(target)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            if self.queued.get(target.name):
+                raise DataError(
+                    f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
+                )
+            if type(rows).__module__.startswith("pyspark."):
+                from dbsp.pipeline.spark.staging import staged_rows  # noqa: PLC0415  see `_take`
+
+                wanted = staged_rows(self, target, rows)
+            else:
+                wanted = whole_rows(target, rows, self.program.timezone, retracted=True)
+            present = held(self.program.circuit, self._position.state, target, self.store.segments)
+            changed, weights = difference(target, wanted, present)
+            if changed.num_rows:
+                self._enqueue(target, [weighted(changed, weights)])
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
         """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
@@ -218,7 +251,7 @@ class Pipeline:
             try:
                 self._position.settle()
                 self.store.check()  # a sink must not be written by two
-                self.deliver()
+                self._hand_over(self.max_undelivered - 1)
                 partitions = self.partitions or self.runner.partitions
                 changes = self._position.step(
                     self.runner, partitions, clock, MicroBatch(stream, batch, offsets), ending
@@ -228,7 +261,7 @@ class Pipeline:
                 raise
             failed = None
             try:
-                self.deliver()
+                self._hand_over(self.max_undelivered)
             except DeliveryError as error:
                 error.changes, failed = changes, error
         self._subscriptions.notify(changes)
@@ -242,15 +275,20 @@ class Pipeline:
         Steps do it themselves; one whose changes never reached a sink, by a crash or the sink's failure, is
         delivered when the directory is next opened, or before the next step.
         """
+        self._hand_over(0)
+
+    def redeliver(self) -> None:
+        """The same, but for sinks that failed and may lag: those are tried again when it is time."""
+        self._hand_over(self.max_undelivered)
+
+    def _hand_over(self, may_lag: int) -> None:
         if not self.program.inserts:
             return
         with self._lock:
             self._open()
             if self._sinks is None:
-                from dbsp.pipeline.spark.sinks import Sinks  # noqa: PLC0415  who has no sinks doesn't pay for Spark
-
                 self._sinks = Sinks(self)
-            self._sinks.catch_up()
+            self._sinks.catch_up(may_lag)
 
     def _resume(self) -> None:
         try:
@@ -363,6 +401,8 @@ class Pipeline:
         with self._lock:
             self._closed = True
             try:
+                if self._sinks is not None:
+                    self._sinks.close()
                 self.runner.close()
             finally:
                 self.store.close()

@@ -18,10 +18,14 @@ NAME = "delivered.json"
 
 @dataclass(frozen=True)
 class Delivery:
-    """step: the last that was written. directory: of its `__step=n`, or None where it has no files."""
+    """step: the last that was written. directory: of its `__step=n`, or None where it has no files.
+
+    writer: by which name a database knows this state directory, or None where none asks.
+    """
 
     step: int
     directory: str | None = None
+    writer: str | None = None
 
 
 def read_delivered(root: Path) -> dict[str, Delivery]:
@@ -36,7 +40,10 @@ def read_delivered(root: Path) -> dict[str, Delivery]:
 
 def write_delivered(root: Path, delivered: Mapping[str, Delivery], durable: bool) -> None:
     """Replace the record."""
-    record = {target: [each.step, each.directory] for target, each in delivered.items()}
+    record = {
+        target: [each.step, each.directory, *([] if each.writer is None else [each.writer])]
+        for target, each in delivered.items()
+    }
     with disk(root / NAME):
         write_whole(root / NAME, seal("delivered", record), durable)
 

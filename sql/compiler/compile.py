@@ -59,7 +59,8 @@ def compile_source(
     with nullcontext(session) if session is not None else compile_session() as spark:
         # a program means the same whichever session happens to be active
         catalyst = Catalyst(spark, None if session is not None else "UTC")
-        scope = Scope(source, catalyst, frozenset(_defined(parsed)), reading)
+        written = frozenset(s.target.lower() for s in parsed if isinstance(s, InsertInto))
+        scope = Scope(source, catalyst, frozenset(_defined(parsed)), written, reading)
         compiler = _Compiler(source, scope)
         handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
         for function in functions:

@@ -33,13 +33,15 @@ from dbsp.sql.text.tokens import Slice
 
 @dataclass
 class Scope:
-    """names: of all relations of the program, also of those that come later. reading: only to read what its
-    views hold, so that none of its code runs.
+    """names: of all relations of the program, also of those that come later. written: in lower case, the
+    tables that something is inserted into. reading: only to read what its views hold, so that none of its
+    code runs.
     """
 
     source: Source
     catalyst: Catalyst
     names: frozenset[str]
+    written: frozenset[str]
     reading: bool = False
     defined: Defined = field(default_factory=Defined)
     functions: Functions = field(default_factory=Functions)

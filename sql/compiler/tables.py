@@ -14,9 +14,10 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
 from dbsp.sql.compiler.targets.formats import check_format
 from dbsp.sql.plans.program import ColumnLateness, Table
-from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.text.annotations import (
     LatenessClause,
     LatenessStatement,
@@ -41,6 +42,14 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
     check_format(scope.source, statement, scope.catalyst)
     keys = tuple(names[key.lower()] for key in statement.primary_key)
     fields, spark = scope.columns_of(statement, keys)
+    records: Schema = ()
+    changelog = statement.changelog
+    if statement.format is not None and statement.name.lower() not in scope.written:
+        changelog = source_changelog(scope.source, statement, fields)
+        if changelog is not None:
+            records, own = fields, [i for i, field in enumerate(fields) if field.name.lower() not in MARKS]
+            statement = replace(statement, columns=tuple(statement.columns[i] for i in own))
+            fields, spark = tuple(fields[i] for i in own), [spark[i] for i in own]
     lateness = [
         _column_lateness(scope, column.lateness, at, fields[at])
         for at, column in enumerate(statement.columns)
@@ -57,12 +66,14 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         scope.source.location(statement.start),
         tuple(lateness),
         tuple(column.name for column in statement.columns if column.constant_domain),
-        statement.changelog,
+        changelog,
         tuple(
             _default(scope, column.name, column.default, column.type, Column(at, fields[at].type), keys)
             for at, column in enumerate(statement.columns)
             if column.default is not None
         ),
+        records,
+        statement.is_snapshot,
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 # Shapes of a changelog: rows that are only added, rows with weights, per key its row or its deletion.
 SHAPES = ("append", "retract", "upsert")
+# What WITH (changelog = '...') takes: of a source also the envelopes that others write.
+DEBEZIUM = "debezium"
+CHANGELOGS = (*SHAPES, DEBEZIUM)
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
 # Formats of files under a path, in lower case.
 FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
+# Written by this project, not by Spark.
+POSTGRES = "postgres"
 # Those that Spark has without any package; in lower case.
 BUILT_IN = (FILE_FORMATS - {"avro"}) | {
     "console",
@@ -52,9 +57,11 @@ class ColumnLateness:
 class Table:
     """format: of USING, or None: fed from the API, the CLI or a replay file.
 
-    constant_domain: the columns whose set of values does not grow. changelog: the shape that what is inserted
-    has, of `SHAPES`, or None: as its columns say. defaults: what rows have where they are given no value;
-    such a column is never NULL.
+    constant_domain: the columns whose set of values does not grow. changelog: of a target the shape that what
+    is inserted has, of `SHAPES`, or None: as its columns say; of a source what its records are, of
+    `CHANGELOGS`, or None: rows that are inserted. defaults: what rows have where they are given no value;
+    such a column is never NULL. records: the columns of a source whose rows carry changes, in order: the
+    table's own, and those that say what a row does. is_snapshot: its source is read whole at every step.
     """
 
     name: str
@@ -69,6 +76,13 @@ class Table:
     constant_domain: tuple[str, ...] = ()
     changelog: str | None = None
     defaults: tuple[Default, ...] = ()
+    records: Schema = ()
+    is_snapshot: bool = False
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is files under a path."""
+        return self.format is not None and self.format.lower() in FILE_FORMATS
 
 
 @dataclass(frozen=True, slots=True)

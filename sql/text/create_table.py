@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbsp.sql.plans.program import SHAPES
+from dbsp.sql.plans.program import CHANGELOGS
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
 from dbsp.sql.text.extensions import refuse_if_not_exists
 from dbsp.sql.text.tokens import Cursor
 
 # of a table's WITH, and the values that they take
 _BOOLEAN = ("true", "false")
-_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, "changelog": SHAPES}
+_PROPERTIES = {
+    "append_only": _BOOLEAN,
+    "unchecked": _BOOLEAN,
+    "changelog": CHANGELOGS,
+    "snapshot": ("every step",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class CreateTable:
     start: int
     is_stream: bool = False
     changelog: str | None = None
+    is_snapshot: bool = False
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -66,10 +72,18 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
             break
     cursor.expect(")")
     format_, options, properties = _clauses(cursor, known)
-    changelog = properties.pop("changelog", None)
+    changelog, snapshot = properties.pop("changelog", None), properties.pop("snapshot", None)
     flags = {name: value == "true" for name, value in properties.items()}
     return CreateTable(
-        name.text, tuple(columns), key, format_, options, flags, name.start, changelog=changelog
+        name.text,
+        tuple(columns),
+        key,
+        format_,
+        options,
+        flags,
+        name.start,
+        changelog=changelog,
+        is_snapshot=snapshot is not None,
     )
 
 

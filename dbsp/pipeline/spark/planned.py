@@ -13,16 +13,18 @@ import logging
 import os
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 from dbsp.circuits.errors import Error
-from dbsp.pipeline.spark.sources import reader_of
+from dbsp.pipeline.spark.records import OF_STEP, Records, Refusal
+from dbsp.pipeline.spark.sources import named, reader_of
 from dbsp.rows.incoming import BadRow
-from dbsp.running.spark.intervals import quoted
-from dbsp.sql.plans.program import Table
+from dbsp.running.spark.intervals import quoted, with_integers
+from dbsp.sql.plans.program import STEP, Table
 
 log = logging.getLogger("dbsp")
 
@@ -41,12 +43,44 @@ def planned_files(checkpoint: Path, relation: int, batch: int) -> list[str]:
     first = _offset(checkpoint, relation, batch - 1) + 1 if batch else 0
     files: list[str] = []
     for number in range(first, _offset(checkpoint, relation, batch) + 1):
-        name = checkpoint / "sources" / str(relation) / str(number)
-        if not name.exists():  # every tenth repeats all before it
-            name = name.with_name(f"{number}.compact")
-        entries = map(json.loads, name.read_text().splitlines()[1:])
-        files += [entry["path"] for entry in entries if entry["batchId"] == number]
+        files += [
+            entry["path"] for entry in _entries(checkpoint, relation, number) if entry["batchId"] == number
+        ]
     return files
+
+
+def files_before(checkpoint: Path, relation: int, batch: int) -> list[str]:
+    """The URIs of all files that the batches before it took."""
+    last = _offset(checkpoint, relation, batch - 1) if batch else -1
+    files: list[str] = []
+    while last >= 0:
+        entries = _entries(checkpoint, relation, last)
+        files += [entry["path"] for entry in entries]
+        last = min((entry["batchId"] for entry in entries), default=last) - 1
+    return files
+
+
+def _entries(checkpoint: Path, relation: int, number: int) -> list[dict[str, Any]]:
+    """What a source has found under that number; every tenth repeats all before it."""
+    name = checkpoint / "sources" / str(relation) / str(number)
+    if not name.exists():
+        name = name.with_name(f"{number}.compact")
+    return [json.loads(line) for line in name.read_text().splitlines()[1:]]
+
+
+def check_steps(table: Table, last: int, files: list[str]) -> int:
+    """The last step of a sink's directories `__step=n` that has been read, these files included.
+
+    last: before them. Raises Error at a file of an earlier step: what it says of its keys is no longer so.
+    """
+    steps = {int(found[-1]): file for file in files if (found := OF_STEP.findall(unquote(file)))}
+    if steps and min(steps) < last:
+        late = steps[min(steps)]
+        raise Error(
+            f"{table.location}: table '{table.name}': '{_local(late) or late}' came after {STEP}={last} was "
+            "read; a changelog is read in the order of its steps: put directories there in that order"
+        )
+    return max(steps, default=last)
 
 
 def _offset(checkpoint: Path, relation: int, batch: int) -> int:
@@ -104,6 +138,8 @@ def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) 
     The files are read once more, as a batch: to carry along with each row where it comes from would cost
     every step.
     """
+    if table.changelog is not None:
+        return error if table.primary_key else _located_record(spark, table, files, error)
     if error.column is None:
         return error
     form = (table.format or "").lower()
@@ -120,6 +156,18 @@ def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) 
             shown = ", ".join(f"{name}={value}" for name, value in row.items()) if record is None else record
             problem = f"{error.problem}; '{path}' has none in the row: {shown[:200]}"
             return BadRow(table.name, problem, None)
+    return error
+
+
+def _located_record(spark: SparkSession, table: Table, files: list[str], error: BadRow) -> BadRow:
+    """Of a bag's changelog, whose records come without their files."""
+    refusal = Refusal(Records(table, "UTC"))
+    for file in files:
+        path = _local(file) or unquote(file)
+        frame = with_integers(named(table, reader_of(spark.read, table).load(_GLOB.sub(r"\\\1", path))))
+        found = frame.mapInArrow(refusal, "problem string").limit(1).collect()
+        if found:
+            return BadRow(table.name, f"{found[0]['problem']}; it is in '{path}'", None)
     return error
 
 

@@ -14,10 +14,11 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dbsp.circuits.errors import Error, ProgramError
+from dbsp.pipeline.spark.records import record_columns, with_origin
 from dbsp.running.spark.intervals import quoted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.compiler.targets.format_columns import given_columns
-from dbsp.sql.plans.program import FILE_FORMATS, Program, Table
+from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.state.places import local_path, scheme_of
@@ -27,25 +28,20 @@ _FOR_EVER = "36500d"
 
 
 def source_tables(program: Program) -> list[Table]:
-    """The tables that are read: those with a format which nothing is inserted into."""
-    return [table for table in program.inputs.values() if table.format is not None]
+    """The tables that are read as streams: those with a format which nothing is inserted into."""
+    return [t for t in program.inputs.values() if t.format is not None and not t.is_snapshot]
 
 
 def check_paths(tables: list[Table]) -> None:
     """ProgramError at the first table whose files aren't there."""
     for table in tables:
-        if is_file(table):
+        if table.is_file:
             path = path_of(table)
             if scheme_of(path) is None and not glob.glob(path):
                 raise ProgramError(
                     f"{table.location}: table '{table.name}': there is no '{path}'; "
                     "create the directory or correct OPTIONS (path ...)"
                 )
-
-
-def is_file(table: Table) -> bool:
-    """Whether the table's format is one of files under a path."""
-    return table.format is not None and table.format.lower() in FILE_FORMATS
 
 
 def path_of(table: Table) -> str:
@@ -101,7 +97,7 @@ def files_per_step(table: Table) -> int:
 def open_source(spark: SparkSession, table: Table) -> DataFrame:
     """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
     assert table.format is not None
-    if is_file(table):
+    if table.is_file:
         check_scheme(spark, table)
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
@@ -113,7 +109,7 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
     else:
         reader = spark.readStream.format(table.format).options(**table.options)
     try:
-        return _named(table, reader.load())
+        return named(table, reader.load())
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 
@@ -126,16 +122,21 @@ def reader_of(reader: Reader, table: Table, more: str = "") -> Reader:
         # Spark takes the columns of a CSV file by position, whatever its head calls them
         options["enforceSchema"] = "false"
     given = given_columns(table.format, table.options)
-    columns = table.schema if given is None else [Field(*column) for column in given.items()]
+    columns = record_columns(table) if given is None else [Field(*column) for column in given.items()]
     return reader.format(table.format).options(**options).schema(columns_ddl(columns) + more)
 
 
-def _named(table: Table, frame: DataFrame) -> DataFrame:
-    """The frame under the table's column names: by name if it has all without a DEFAULT, else by position."""
-    names = [field.name for field in table.schema]
+def named(table: Table, frame: DataFrame) -> DataFrame:
+    """The frame under the table's column names: by name if it has all without a DEFAULT, else by position.
+
+    Of a changelog the records.
+    """
+    names = [field.name for field in record_columns(table)]
     there = {column.lower() for column in frame.columns}
-    filled = {names[default.column] for default in table.defaults}
+    filled = {table.schema[default.column].name for default in table.defaults}
     if all(name.lower() in there or name in filled for name in names):
+        if table.changelog is not None:
+            return with_origin(table, frame)
         return frame.select(*(quoted(name) for name in names if name.lower() in there))
     if len(names) == len(frame.columns):
         return frame.toDF(*names)

@@ -11,6 +11,7 @@ import pickle
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,16 +21,51 @@ from pyspark.sql.functions import col, lit
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk, SegmentWriter
-from dbsp.circuits.traces.zset import ZSet
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.rows.incoming import BadRow, key_rows, whole_rows
+from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 
-# What `Staging` gives per task: the table's position, and a pickled list of chunks or an Error.
+# What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error.
 STAGED = "relation int, staged binary"
+# Where rows stand among those of all tasks; where it is the same, as the tasks come.
+Order: TypeAlias = tuple[float | str, ...]
+
+
+class Reader(Protocol):
+    """Makes of a batch the rows of a table, their int64 weights and order. Raises DataError."""
+
+    @property
+    def table(self) -> Table: ...
+
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]: ...
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Reads rows that are inserted, or deleted. weight: of each; of a keyed table −1 is a delete by key."""
+
+    table: Table
+    weight: int
+    timezone: str
+
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]:
+        rows = self._read(batch)
+        yield (), rows, np.full(rows.num_rows, self.weight, np.int64)
+
+    def _read(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Its error names table and column, but no row: a position in a task's batch means nothing."""
+        try:
+            if self.weight < 0 and self.table.primary_key:
+                return key_rows(self.table, batch, self.timezone)
+            return whole_rows(self.table, batch, self.timezone, retracted=self.weight < 0)
+        except BadRow as error:
+            placeless = BadRow(error.table, error.problem, None)
+            placeless.column = error.column
+            raise placeless from None
 
 
 @dataclass(frozen=True)
@@ -38,12 +74,10 @@ class Staging:
 
     root: str
     relation: int
-    table: Table
-    weight: int
-    timezone: str
+    read: Reader
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staged: list[Chunk] | Error
+        staged: list[tuple[Order, Chunk]] | Error
         try:
             staged = self._write(batches)
         except (DataError, StateError) as error:
@@ -58,28 +92,13 @@ class Staging:
                 }
             )
 
-    def read(self, rows: object) -> pa.RecordBatch:
-        """The rows as the table has them.
-
-        Raises DataError naming table and column, but no row: a position in a task's batch means nothing.
-        """
-        try:
-            if self.weight < 0 and self.table.primary_key:
-                return key_rows(self.table, rows, self.timezone)
-            return whole_rows(self.table, rows, self.timezone, retracted=self.weight < 0)
-        except BadRow as error:
-            placeless = BadRow(error.table, error.problem, None)
-            placeless.column = error.column
-            raise placeless from None
-
-    def _write(self, batches: Iterable[pa.RecordBatch]) -> list[Chunk]:
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> list[tuple[Order, Chunk]]:
         writer = SegmentWriter(self.root, f"staged-{secrets.token_hex(8)}.input", durable=False)
         chunks = []
         for batch in batches:
-            rows = self.read(batch)
-            if rows.num_rows:
-                weights = np.full(rows.num_rows, self.weight, np.int64)
-                chunks.append(writer.write(ZSet(rows, weights).to_batch()))
+            for order, rows, weights in self.read(batch):
+                if rows.num_rows:
+                    chunks.append((order, writer.write(ZSet(rows, weights).to_batch())))
         writer.close()
         return chunks
 
@@ -94,13 +113,26 @@ def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Ch
             f"table '{table.name}': {type(frame).__module__}.{type(frame).__name__} is no DataFrame of a "
             "classic session; of one of Spark Connect hand over its toArrow()"
         )
-    staging = Staging(pipeline.store.segments.root, 0, table, weight, pipeline.program.timezone)
+    rows = Rows(table, weight, pipeline.program.timezone)
+    staging = Staging(pipeline.store.segments.root, 0, rows)
     frame = with_integers(frame)
-    check(staging, frame)
+    check(rows, frame)
     share_packages(frame.sparkSession.sparkContext)
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
     return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
+
+
+def staged_rows(pipeline: Fed, table: Table, frame: DataFrame) -> pa.RecordBatch:
+    """The DataFrame's rows here, as the table has them. Raises DataError."""
+    schema = arrow_schema(table)
+    chunks = stage(pipeline, table, frame, 1)
+    try:
+        stored = schema.append(pa.field(WEIGHT, pa.int64(), nullable=False))
+        batches = [pipeline.store.segments.open(chunk, stored, "staged rows") for chunk in chunks]
+        return ZSet.sum(schema, [ZSet.from_batch(batch) for batch in batches]).rows
+    finally:
+        pipeline.store.discard({chunk.segment for chunk in chunks})
 
 
 def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:
@@ -119,23 +151,31 @@ def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> Data
     )
 
 
-def check(staging: Staging, frame: DataFrame) -> None:
+def check(reader: Reader, frame: DataFrame) -> None:
     """DataError unless the frame's columns fit the table."""
     fields = json.loads(frame.schema.json())["fields"]
     try:
         types = [pa.null() if f["type"] == "void" else arrow_type(f["type"]) for f in fields]
     except UnsupportedType as error:
-        raise DataError(f"table '{staging.table.name}': type {error} is not supported yet; cast it") from None
+        raise DataError(f"table '{reader.table.name}': type {error} is not supported yet; cast it") from None
     schema = pa.schema([pa.field(f["name"], type_) for f, type_ in zip(fields, types, strict=True)])
-    staging.read(schema.empty_table())
+    none = pa.RecordBatch.from_arrays([pa.nulls(0, type_) for type_ in types], schema=schema)
+    for _ in reader(none):
+        pass
 
 
 def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
     """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
-    found = [(relation, chunk) for relation, value in values if isinstance(value, list) for chunk in value]
+    found = [
+        (order, relation, chunk)
+        for relation, value in values
+        if isinstance(value, list)
+        for order, chunk in value
+    ]
     for _, value in values:
         if isinstance(value, Error):
-            pipeline.store.discard({chunk.segment for _, chunk in found})
+            pipeline.store.discard({chunk.segment for _, _, chunk in found})
             raise value
-    return found
+    found.sort(key=lambda each: each[:2])
+    return [(relation, chunk) for _, relation, chunk in found]

@@ -6,6 +6,8 @@ One query has one set of offsets, so that a step holds a consistent cut of all s
 
 A batch that died after its commit comes again with the same number, and is skipped. Between two batches a
 step without data happens when the clock makes something due; its commit repeats the last batch's number.
+A source that is read whole is compared in each step, and between batches when it is time: without a stream
+these are all the steps there are.
 """
 
 from __future__ import annotations
@@ -28,24 +30,27 @@ from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.planned import check_files, located, planned_files
+from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
+from dbsp.pipeline.spark.records import Records
+from dbsp.pipeline.spark.snapshots import queue_differences, snapshot_tables
 from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
     files_per_step,
-    is_file,
     open_source,
     source_tables,
 )
-from dbsp.pipeline.spark.staging import STAGED, Staging, check, collect, without_unread
+from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
-from dbsp.sql.plans.program import Table
+from dbsp.sql.plans.program import DEBEZIUM, Table
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
+# how often a source that is read whole is looked at, unless it is said
+LOOK_SECONDS = 1.0
 
 
 def run(
@@ -70,7 +75,7 @@ def expected_steps(pipeline: Fed) -> int | None:
     Each step takes `maxFilesPerTrigger` files of every table.
     """
     tables = source_tables(pipeline.program)
-    if not tables or not all(map(is_file, tables)):
+    if not tables or snapshot_tables(pipeline.program) or not all(table.is_file for table in tables):
         return None
     check_paths(tables)
     done = pipeline.store.last.batch if pipeline.store.last else None
@@ -84,6 +89,7 @@ class _Run:
     ) -> None:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
+        self.compares = bool(snapshot_tables(pipeline.program))
         self.checkpoint = Checkpoint(pipeline.store.root / "checkpoint")
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.steps = 0
@@ -92,7 +98,9 @@ class _Run:
         self.began = -math.inf
         # after which step, and when, the clock has something to do
         self.due: tuple[int, datetime | None] | None = None
-        if not self.tables:
+        # of a sink's directories that are read as changes by key, the last step so far
+        self.read_to: dict[int, int] = {}
+        if not self.tables and not self.compares:
             raise ProgramError(
                 f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
                 "or feed the tables with `dbsp step` or Pipeline.insert"
@@ -101,7 +109,9 @@ class _Run:
         self.spark = spark_of(pipeline)
 
     def run(self, once: bool, every: float | None) -> int:
-        self.pipeline.deliver()
+        self.pipeline.redeliver()
+        if not self.tables:
+            return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
         writer = self._writer()
         if once:
@@ -123,17 +133,50 @@ class _Run:
         if self.failure is not None:
             raise self.failure
         if once and not interrupted:
+            if self.compares:
+                self._compare()
             self._finish()
+            self.pipeline.deliver()
         return self.steps
 
+    def _only_compare(self, once: bool, every: float) -> int:
+        """A run without a stream."""
+        while not self.stop.is_set():
+            self._compare()
+            if once:
+                self._finish()
+                self.pipeline.deliver()
+                break
+            self.stop.wait(every)
+        return self.steps
+
+    def _compare(self) -> None:
+        """A step, if what is read whole isn't what the tables hold, or the clock makes something due.
+
+        It belongs to no micro-batch.
+        """
+        self.began = time.monotonic()
+        try:
+            if self.compares:
+                queue_differences(self.pipeline, self.spark)
+            if self.pipeline.queued or self._is_due():
+                self._made(self.pipeline.step())
+        except BaseException:
+            if self.compares:
+                self.pipeline.discard()
+            raise
+
     def _tick(self, every: float) -> None:
-        """A step without data where the clock makes something due; it belongs to no micro-batch."""
+        """Between two batches, when it is time."""
         if not self.stepping.acquire(blocking=False):
             return  # the step that runs has a later clock than any that is due
         try:
-            if self.failure is None and time.monotonic() - self.began >= every and self._is_due():
-                self.began = time.monotonic()
-                self._made(self.pipeline.step())
+            waited = time.monotonic() - self.began
+            looks = self.compares and waited >= (every or LOOK_SECONDS)
+            if self.failure is None and waited >= every and (looks or self._is_due()):
+                self._compare()
+            elif self.failure is None:
+                self.pipeline.redeliver()
         finally:
             self.stepping.release()
 
@@ -166,11 +209,12 @@ class _Run:
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
         timezone = self.pipeline.program.timezone
-        staging = Staging(str(self.pipeline.store.segments.root), relation, table, 1, timezone)
+        reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         frame = with_integers(open_source(self.spark, table))
-        check(staging, frame)
-        frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(staging, STAGED)
+        check(reader, frame)
+        if table.changelog != DEBEZIUM:  # whose columns are within others
+            frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
+        return frame.mapInArrow(Staging(str(self.pipeline.store.segments.root), relation, reader), STAGED)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -194,6 +238,8 @@ class _Run:
             files = self._files(batch)
             for relation, chunk in self._collected(staged, files):
                 self.pipeline.change(self.tables[relation].name, chunk)
+            if self.compares:
+                queue_differences(self.pipeline, self.spark)
             changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
         except BaseException:
             self.pipeline.discard()
@@ -204,9 +250,14 @@ class _Run:
         """What the batch reads of each table of files, all of it there."""
         files = {}
         for relation, table in enumerate(self.tables):
-            if is_file(table):
+            if table.is_file:
                 files[table.name] = planned_files(self.checkpoint.root, relation, batch)
                 check_files(self.spark, table, files[table.name])
+                if table.changelog is not None and table.primary_key:
+                    if relation not in self.read_to:
+                        before = files_before(self.checkpoint.root, relation, batch)
+                        self.read_to[relation] = check_steps(table, 0, before)
+                    self.read_to[relation] = check_steps(table, self.read_to[relation], files[table.name])
         return files
 
     def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:

@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Table
+from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -65,7 +65,8 @@ _TAKEN = {
         "partition": (pa.int32(),),
     }
 }
-_NOT_READ = ("jdbc", "console", "noop")
+_NOT_READ = ("jdbc", "console", "noop", POSTGRES)
+_STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
 _NOT_WRITTEN = ("binaryfile", "rate", "rate-micro-batch", "socket")
 
 
@@ -88,12 +89,15 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
     """Raises ProgramError where the format can't give these columns, or they are a changelog's."""
     assert table.format is not None
     what = _Columns(source, statement, table)
-    if table.format.lower() in _NOT_READ:
+    if table.is_snapshot:
+        what.check_snapshot()
+    elif table.format.lower() in _NOT_READ:
         why = f"{table.format} is no stream, so it can't be read; nothing is inserted into '{table.name}'"
-        what.fail(f"{why} either")
+        cure = "; WITH (snapshot = 'every step') compares it" if table.format.lower() == "jdbc" else ""
+        what.fail(f"{why} either{cure}")
     for column in table.schema:
         if column.name.lower() in FILLED:
-            why = "is what a sink writes of changes; a source's rows are insertions, whatever it holds"
+            why = "is what a sink writes of changes, and no column of rows"
             what.fail(f"column '{column.name}' of source '{table.name}' {why}; leave it out", column)
     given = given_columns(table.format, table.options)
     if given is not None:
@@ -130,6 +134,10 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
             what.unfit(column, "csv has no such values; declare STRING and give base64(...) or hex(...)")
         if form == "jdbc" and (pt.is_struct(column.type) or pt.is_map(column.type)):
             what.unfit(column, "jdbc has no such values; declare STRING and give to_json(...)")
+        if form == POSTGRES and pt.is_nested(column.type):
+            what.unfit(column, "postgres is given no such values; declare STRING and give to_json(...)")
+        if form == POSTGRES and pt.is_duration(column.type):
+            what.unfit(column, "postgres is given no such values; declare STRING or BIGINT and CAST it")
         if form == "xml" and pt.is_duration(column.type):
             what.unfit(column, "xml has no such values; declare STRING and CAST it")
 
@@ -166,6 +174,28 @@ class _Columns:
                     f"column '{column.name}' of '{table.name}' is {_spelled(column.type)}, {table.format} "
                     f"gives {_spelled(type_)}; {cure}",
                     column,
+                )
+
+    def check_snapshot(self) -> None:
+        """Of a source that is read whole: all that its table holds is kept, and it isn't a stream's."""
+        table, form = self.table, (self.table.format or "").lower()
+        if form in _STREAMS or (form in _NOT_READ and form != "jdbc"):
+            self.fail(
+                f"{form} can't be read whole, as snapshot = 'every step' of '{table.name}' says; leave it out"
+            )
+        for is_so, why in (
+            (table.append_only, "append_only says that no row is taken back"),
+            (table.unchecked and not table.primary_key, "unchecked rows aren't kept"),
+            (bool(table.lateness), "rows below a LATENESS aren't kept"),
+            (
+                bool(table.defaults),
+                "a DEFAULT is filled in when a row arrives, and its source has none to compare",
+            ),
+            (table.changelog is not None, "a changelog is read once, and says its changes itself"),
+        ):
+            if is_so:
+                self.fail(
+                    f"snapshot = 'every step' of '{table.name}' compares all rows, and {why}; leave one out"
                 )
 
     def check_taken(self, taken: Mapping[str, Sequence[pa.DataType]]) -> None:

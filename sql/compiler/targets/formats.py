@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from dbsp.sql.catalyst import Catalyst
-from dbsp.sql.plans.program import FILE_FORMATS
+from dbsp.sql.plans.program import FILE_FORMATS, POSTGRES
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
 _FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
-    "delta", "iceberg", "hudi", "console", "noop",
+    "delta", "iceberg", "hudi", "console", "noop", POSTGRES,
 )  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 _OF_FILES = (
@@ -39,6 +39,7 @@ _OTHERS = {
     "rate": ("rowsPerSecond", "rampUpTime", "numPartitions"),
     "rate-micro-batch": ("rowsPerBatch", "numPartitions", "startTimestamp", "advanceMillisPerBatch"),
     "socket": ("host", "port", "includeTimestamp", "numPartitions"),
+    POSTGRES: ("url", "dbtable"),
 }  # fmt: skip
 _SYNONYMS = {"separator": "sep", "seperator": "sep", "null": "nullValue", "na": "nullValue"}
 # Spark takes any other mode for permissive.
@@ -79,7 +80,9 @@ def _check_options(source: Source, statement: CreateTable, known: Collection[str
         if known and name.lower() not in lower and "." not in name:
             near = _SYNONYMS.get(name.lower()) or _near(name, known)
             hint = f"; did you mean '{near}'?" if near else ", and would ignore it"
-            message = f"Spark's {(statement.format or '').lower()} has no option '{name}'{hint}"
+            form = (statement.format or "").lower()
+            whose = form if form == POSTGRES else f"Spark's {form}"
+            message = f"{whose} has no option '{name}'{hint}"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
         allowed = _VALUES.get(name.lower(), ()) if known else ()
         if allowed and value.lower() not in allowed:

@@ -23,7 +23,7 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
-from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Insert, Schedule, Table, View
+from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, SHAPES, STEP, Insert, Schedule, Table, View
 from dbsp.sql.plans.schemas import Field, Key
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
@@ -90,6 +90,9 @@ class _Fit:
         if target.append_only:
             default = "append"
         shape = target.changelog or default
+        if shape not in SHAPES:
+            listed = ", ".join(SHAPES)
+            self._fail(f"changelog = '{shape}' of '{target.name}' is only read; what is written is {listed}")
         if target.append_only and shape != "append":
             self._fail(
                 f"table '{target.name}' is append_only, its changelog can't be '{shape}'; leave out one"
@@ -217,6 +220,9 @@ class _Fit:
                     f"{spelled}: a key could have a row of this query and one of that at {other.location}"
                 )
         form = self._format()
+        if form == POSTGRES:
+            self._check_held()
+            return places
         if form == "kafka":
             self._check_records(columns)
         if self.view.retracts:
@@ -227,6 +233,14 @@ class _Fit:
             why = f"{form} is appended to, and nothing tells which row of a key is its last"
             self._fail(f"{spelled}: {why}; declare a column {STEP} BIGINT")
         return places
+
+    def _check_held(self) -> None:
+        """Such a table is upserted itself: it holds rows, and no records."""
+        for name in self._names():
+            if name.lower() in (OP, WEIGHT):
+                why = "says what a record does, and the table is to hold the rows that the view has"
+                cure = "leave it out, or declare changelog = 'retract'"
+                self._fail(f"column '{name}' of '{self.target.name}' {why}; {cure}")
 
     def _check_records(self, columns: Sequence[int | None]) -> None:
         """Kafka keeps a key's last record in each partition of a topic; one without a value deletes it."""
@@ -278,7 +292,7 @@ def _shown(column: Field) -> str:
 
 
 def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: Mapping[str, View]) -> None:
-    """A target is written, so nothing of the program reads it; what isn't one has no changelog."""
+    """A target is written, so nothing of the program reads it; what is no edge has no changelog."""
     for insert in inserts:
         for view in views.values():
             if insert.target in view.plan.scanned():
@@ -289,8 +303,12 @@ def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: M
     targets = {insert.target for insert in inserts}
     _check_paths([table for table in tables if table.format is not None], targets)
     for table in tables:
-        if table.changelog is not None and table.name not in targets:
-            message = f"changelog is of a table that is written; nothing is inserted into '{table.name}'"
+        if table.changelog is not None and table.format is None:
+            message = f"changelog is of a source or a target; '{table.name}' has no USING"
+            raise ProgramError(f"{table.location}: {message}; leave it out")
+        if table.is_snapshot and (table.format is None or table.name in targets):
+            what = "is written" if table.name in targets else "has no USING"
+            message = f"snapshot is of a source, which is compared with its table; '{table.name}' {what}"
             raise ProgramError(f"{table.location}: {message}; leave it out")
 
 

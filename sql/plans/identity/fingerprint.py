@@ -41,7 +41,7 @@ FORMS: Forms = {
             Default("changelog", None),
             Default("defaults", ()),
         ),
-        silent=("format", "options", "location"),
+        silent=("format", "options", "location", "records", "is_snapshot"),
     ),
     program.View: Form(
         "view",

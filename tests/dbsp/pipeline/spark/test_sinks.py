@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.pipeline.spark.sinks import Sinks, reading_of
+from dbsp.pipeline.spark.sinks import Appended
 from dbsp.sql.compiler.load import compile_program
+from dbsp.targets.reading import reading_of
 from tests.effort import examples
 from tests.generators.programs import program, table
 from tests.generators.strategies import runs
@@ -42,7 +43,7 @@ _COMPILED: dict[str, Any] = {}
 @pytest.fixture(autouse=True)
 def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be written is read here."""
-    monkeypatch.setattr(Sinks, "_write", lambda *_: None)
+    monkeypatch.setattr(Appended, "_write", lambda *_: None)
 
 
 def compiled(session: Any) -> Any:
@@ -59,7 +60,7 @@ def written(running: Running, target: str) -> list[dict[str, Any]]:
     if not chunks:
         return []
     tasks = pa.RecordBatch.from_pydict({"id": list(range(len(chunks)))})
-    batches = reading_of(p, insert, p.last_step, chunks)([tasks])
+    batches = reading_of(p.program, p.store, insert, p.last_step, chunks)([tasks])
     return [record for batch in batches for record in batch.to_pylist()]
 
 

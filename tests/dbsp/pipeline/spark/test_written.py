@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.sinks import Sinks
+from dbsp.pipeline.sinks import Sinks
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark

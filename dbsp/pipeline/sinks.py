@@ -1,0 +1,190 @@
+"""Standing INSERTs: the changelog of a view, in its shape, written step by step to a table USING a format.
+
+DIR/delivered.json says, per target, which step was written last. A sink that fails undoes no step and
+keeps no other sink from getting it; it gets it before anything else happens, unless it may lag. What makes a
+step that is written again harmless is for each target to say: `dbsp.pipeline.spark.sinks`,
+`dbsp.targets.postgres`.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dbsp.circuits.errors import StateError
+from dbsp.errors import DeliveryError
+from dbsp.sql.plans.program import POSTGRES, Table
+from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.targets.postgres.target import Postgres
+from dbsp.targets.target import Target
+
+if TYPE_CHECKING:
+    from dbsp.pipeline.spark.fed import Fed
+
+log = logging.getLogger("dbsp")
+
+# the first wait of a sink that fails, which doubles, and the longest
+_SHORTEST, _LONGEST = 0.5, 60.0
+
+
+@dataclass
+class Later:
+    """Of each sink that failed, how long it is left alone, and until when."""
+
+    waits: dict[str, float] = field(default_factory=dict)
+    until: dict[str, float] = field(default_factory=dict)
+
+    def failed(self, name: str) -> float:
+        """Seconds to wait."""
+        wait = self.waits[name] = min(2 * self.waits.get(name, _SHORTEST / 2), _LONGEST)
+        self.until[name] = time.monotonic() + wait
+        return wait
+
+    def succeeded(self, name: str) -> None:
+        """The next failure is a first one."""
+        self.waits.pop(name, None)
+        self.until.pop(name, None)
+
+    def is_early(self, name: str) -> bool:
+        """Whether it isn't to be tried yet."""
+        return time.monotonic() < self.until.get(name, 0.0)
+
+
+@dataclass
+class Sinks:
+    """The sinks of a pipeline's program: the tables that something is inserted into.
+
+    _delivered: per target, the last step that it has. _recorded: what the file says of that.
+    """
+
+    pipeline: Fed
+    _delivered: dict[str, Delivery] = field(default_factory=dict)
+    _recorded: dict[str, Delivery] = field(default_factory=dict)
+    _later: Later = field(default_factory=Later)
+
+    def __post_init__(self) -> None:
+        program = self.pipeline.program
+        root = self.pipeline.store.root
+        self._delivered = read_delivered(root)
+        check_delivered(root, self._delivered, self.pipeline.last_step)
+        self._recorded = dict(self._delivered)
+        names = dict.fromkeys(insert.target for insert in program.inserts)
+        self.targets = {name: self._opened(program.tables[name]) for name in names}
+
+    def _opened(self, table: Table) -> Target:
+        if (table.format or "").lower() == POSTGRES:
+            return Postgres(
+                self.pipeline.program,
+                self.pipeline.store,
+                table,
+                lambda: self._writer(table.name),
+                lambda: self.pipeline.last_step,
+                lambda step: self._given(table.name, step),
+            )
+        from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
+
+        return opened(self.pipeline, table)
+
+    def catch_up(self, may_lag: int = 0) -> None:
+        """Deliver the committed steps that some sink doesn't have. Raises the first DeliveryError.
+
+        may_lag: how many steps a sink may be without, that fails and is tried again later. StateError where
+        changes aren't kept any more.
+        """
+        last = self.pipeline.last_step
+        if not self.targets or not last:
+            return
+        failed = [error for name in self.targets if (error := self._bring(name, last, may_lag)) is not None]
+        self._note_step(last)
+        for other in failed[1:]:
+            log.error("%s", other)
+        if failed:
+            raise failed[0]
+
+    def _bring(self, name: str, last: int, may_lag: int) -> DeliveryError | None:
+        """Write to a sink what it doesn't have, step by step, until it fails by more than it may lag."""
+        first, kept = self._step_of(name) + 1, self.pipeline.store.steps[0]
+        if first > last or (last - first < may_lag and self._later.is_early(name)):
+            return None
+        if first < kept:
+            raise StateError(
+                f"{self.pipeline.store.root}: steps {first} to {kept - 1} never reached the sinks "
+                "and their changes are not kept any more; start from a new state directory"
+            )
+        for step in range(first, last + 1):
+            error = self._deliver(name, step)
+            if error is None:
+                self._later.succeeded(name)
+                if step < last:  # else with those of the others
+                    self._note_step(step)
+                continue
+            again, lag = self._later.failed(name), last - step + 1
+            if lag > may_lag:
+                return error
+            log.warning("%s; %d steps are held back, and tried again in %.1f s", error, lag, again)
+            return None
+        return None
+
+    def _deliver(self, name: str, step: int) -> DeliveryError | None:
+        """Write a kept step's changes to a sink."""
+        table = self.pipeline.program.tables[name]
+        changes = self.pipeline.store.commit_of(step).changes
+        inserts = [i for i in self.pipeline.program.inserts if i.target == name and changes.get(i.view)]
+        try:
+            if inserts:
+                self.targets[name].write(step, [(insert, changes[insert.view]) for insert in inserts])
+        except Exception as error:  # a format is anybody's code, and the step is true all the same
+            what = f"table '{name}': step {step} was not written: {self.targets[name].why(error)}"
+            failed = DeliveryError(f"{table.location}: {what}", step, name)
+            failed.__cause__ = error
+            return failed
+        before = self._delivered.get(name, Delivery(0))
+        self._delivered[name] = Delivery(step, self.targets[name].directory, before.writer)
+        return None
+
+    def close(self) -> None:
+        """Leave the targets."""
+        for target in self.targets.values():
+            target.close()
+
+    def _given(self, name: str, step: int) -> int:
+        """The last kept step before that one which changed something in a target; 0 for none."""
+        views = {insert.view for insert in self.pipeline.program.inserts if insert.target == name}
+        store = self.pipeline.store
+        for before in reversed([kept for kept in store.steps if kept < step]):
+            with suppress(StateError):  # whose record is damaged: no later step needs it
+                if any(store.commit_of(before).changes.get(view) for view in views):
+                    return before
+        return 0
+
+    def _writer(self, name: str) -> str:
+        """By which name the target knows this state directory; on disk before it is used."""
+        delivery = self._delivered.get(name, Delivery(0))
+        if delivery.writer is None:
+            delivery = self._delivered[name] = Delivery(
+                delivery.step, delivery.directory, secrets.token_hex(8)
+            )
+            self._note()
+        assert delivery.writer is not None
+        return delivery.writer
+
+    def _note_step(self, step: int) -> None:
+        try:
+            self._note()
+        except StateError as error:
+            what = f"can't note that step {step} was written: {error}"
+            raise DeliveryError(what, step, ", ".join(self.targets)) from error
+
+    def _note(self) -> None:
+        """Put on disk what was delivered."""
+        if self._recorded != self._delivered:
+            write_delivered(self.pipeline.store.root, self._delivered, self.pipeline.store.durable)
+            self._recorded = dict(self._delivered)
+
+    def _step_of(self, target: str) -> int:
+        """The last step that it has."""
+        return self._delivered[target].step if target in self._delivered else 0

@@ -1,0 +1,130 @@
+"""Sources whose records are changes: envelopes, the order in which records count, and bad ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbsp.circuits.errors import DataError, Error
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.compiler.load import compile_program
+
+pytestmark = pytest.mark.spark
+
+ENVELOPES = """
+CREATE TABLE keyed (id BIGINT PRIMARY KEY, name STRING, note STRING)
+USING json OPTIONS (path '{0}') WITH (changelog = 'debezium');
+CREATE TABLE bag (id BIGINT, name STRING) USING json OPTIONS (path '{0}') WITH (changelog = 'debezium');
+CREATE VIEW of_keys AS SELECT id, name FROM keyed;
+CREATE VIEW of_bag AS SELECT name, count(*) AS n FROM bag GROUP BY name;
+"""
+UPSERTS = """
+CREATE TABLE t (id BIGINT PRIMARY KEY, name STRING, __op STRING)
+USING json OPTIONS (path '{0}', maxFilesPerTrigger '{1}');
+CREATE VIEW v AS SELECT * FROM t;
+"""
+
+
+@contextmanager
+def opened(spark: Any, tmp_path: Path, text: str) -> Iterator[Pipeline]:
+    (tmp_path / "in").mkdir(exist_ok=True)
+    program = compile_program(text, session=spark)
+    with Pipeline(program, state=tmp_path / "state", spark=spark, runner="inline") as p:
+        yield p
+
+
+def write(file: Path, *records: dict[str, Any], time: int = 0) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    os.utime(file, (1_700_000_000 + time,) * 2)
+
+
+def envelope(op: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
+    return {"before": before, "after": after, "op": op, "ts_ms": 1, "source": {"table": "t"}}
+
+
+def test_envelopes_are_a_table(spark: Any, tmp_path: Path) -> None:
+    one, two, three = ({"id": i, "name": name} for i, name in ((1, "a"), (2, "b"), (1, "c")))
+    with opened(spark, tmp_path, ENVELOPES.format(tmp_path / "in")) as p:
+        assert p.run(once=True) == 0  # of nothing
+        write(tmp_path / "in" / "1.json", envelope("r", None, one), envelope("c", None, two))
+        p.run(once=True)
+        assert p["of_keys"].rows() == [one, two]
+        with_schema = {"schema": {"type": "struct"}, "payload": envelope("u", one, three)}
+        write(tmp_path / "in" / "2.json", with_schema, envelope("d", two, None), time=1)
+        p.run(once=True)
+        assert p["of_keys"].rows() == [three]
+        assert p["of_bag"].rows() == [{"name": "c", "n": 1}]
+
+
+def test_a_key_s_last_record_counts_whatever_file_it_is_in(spark: Any, tmp_path: Path) -> None:
+    """Spark gives the largest files of a batch to its tasks first."""
+    many = [{"id": i, "name": "old", "__op": "I"} for i in range(5000)]
+    write(tmp_path / "in" / "z.json", {"id": 1, "name": "new", "__op": "U"}, {"id": 2, "__op": "D"}, time=2)
+    write(tmp_path / "in" / "b.json", {"id": 3, "name": "x", "__op": "U"}, {"id": 3, "__op": "D"}, time=1)
+    write(tmp_path / "in" / "a.json", {"id": 1, "__op": "D"}, {"id": 3, "__op": "D"}, time=1)
+    write(tmp_path / "in" / "x.json", *many, time=0)
+    with opened(spark, tmp_path, UPSERTS.format(tmp_path / "in", 100)) as p:
+        assert p.run(once=True) == 1
+        held = {row["id"]: row["name"] for row in p["v"].rows()}
+    assert held == {i: "new" if i == 1 else "old" for i in range(5000) if i not in (2, 3)}
+
+
+def test_a_step_s_directory_that_comes_late_is_refused(spark: Any, tmp_path: Path) -> None:
+    steps = [tmp_path / "in" / f"__step={n}" / "x.json" for n in (1, 2, 3)]
+    write(steps[0], {"id": 1, "name": "a", "__op": "I"}, time=0)
+    write(steps[2], {"id": 1, "__op": "D"}, time=1)
+    text = UPSERTS.format(tmp_path / "in", 1)
+    with opened(spark, tmp_path, text) as p:
+        assert p.run(once=True) == 2
+        assert p["v"].rows() == []
+    write(steps[1], {"id": 1, "name": "b", "__op": "U"}, time=2)
+    with opened(spark, tmp_path, text) as p:
+        with pytest.raises(Error, match=r"table 't': '.*/__step=2/x.json' came after __step=3 was read"):
+            p.run(once=True)
+        assert (p.last_step, p["v"].rows()) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("record", "error"),
+    [
+        ({"id": 7, "name": "x", "__op": "?"}, "__op is 'I', 'U' or 'D', not '[?]'; the record in 'file:"),
+        (
+            {"name": "x", "__op": "I"},
+            r"column 'id' \(BIGINT NOT NULL\); the record in 'file:.*bad.json': id=None, name",
+        ),
+    ],
+)
+def test_a_bad_record_names_its_file(spark: Any, tmp_path: Path, record: dict[str, Any], error: str) -> None:
+    write(tmp_path / "in" / "bad.json", {"id": 1, "name": "a", "__op": "I"}, record)
+    text = UPSERTS.format(tmp_path / "in", 1)
+    with opened(spark, tmp_path, text) as p:
+        with pytest.raises(DataError, match=error):
+            p.run(once=True)
+        assert p.last_step == 0
+    write(tmp_path / "in" / "bad.json", {"id": 1, "name": "a", "__op": "I"})
+    with opened(spark, tmp_path, text) as p:
+        p.run(once=True)
+        assert p["v"].rows() == [{"id": 1, "name": "a"}]
+
+
+def test_a_bad_record_of_a_bag_names_its_file(spark: Any, tmp_path: Path) -> None:
+    text = """
+    CREATE TABLE t (id BIGINT, __weight BIGINT) USING json OPTIONS (path '{0}');
+    CREATE VIEW v AS SELECT * FROM t;
+    """
+    write(tmp_path / "in" / "good.json", {"id": 1, "__weight": 1})
+    write(tmp_path / "in" / "b?d.json", {"id": 1, "__weight": 1}, {"id": 2, "__weight": 0}, time=1)
+    with opened(spark, tmp_path, text.format(tmp_path / "in")) as p:
+        wanted = (
+            r"__weight is a number other than 0, not 0; the record: id=2, __weight=0; it is in '.*b[?]d.json'"
+        )
+        with pytest.raises(DataError, match=wanted):
+            p.run(once=True)
+        assert p.last_step == 0

@@ -1,0 +1,157 @@
+"""A source that is read whole: after each look the table is what the source holds, whatever changed there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbsp.circuits.errors import DataError, Error, ProgramError
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.streaming import run
+from dbsp.sql.compiler.load import compile_program
+
+pytestmark = pytest.mark.spark
+
+TEXT = """
+CREATE TABLE price (product BIGINT, amount DECIMAL(9, 2), PRIMARY KEY (product))
+USING csv OPTIONS (path '{0}/prices.csv', header 'true', mode 'FAILFAST') WITH (snapshot = 'every step');
+CREATE TABLE note (text STRING) USING text OPTIONS (path '{0}/notes.txt') WITH (snapshot = 'every step');
+CREATE VIEW prices AS SELECT * FROM price;
+CREATE VIEW notes AS SELECT text, count(*) AS n FROM note GROUP BY text;
+"""
+SALES = """
+CREATE TABLE sale (product BIGINT, units BIGINT)
+USING json OPTIONS (path '{0}/sales', maxFilesPerTrigger '1') WITH (append_only = true);
+CREATE VIEW turnover AS
+SELECT sum(units * amount) AS total FROM sale JOIN price ON sale.product = price.product;
+"""
+
+
+@contextmanager
+def opened(spark: Any, root: Path, text: str = TEXT) -> Iterator[Pipeline]:
+    program = compile_program(text.format(root), session=spark)
+    with Pipeline(program, state=root / "state", spark=spark, runner="inline") as p:
+        yield p
+
+
+def write(root: Path, prices: dict[int, str], notes: list[str]) -> None:
+    lines = ["product,amount", *(f"{product},{amount}" for product, amount in prices.items())]
+    (root / "prices.csv").write_text("\n".join(lines) + "\n")
+    (root / "notes.txt").write_text("".join(f"{note}\n" for note in notes))
+
+
+def prices(p: Pipeline) -> dict[int, str]:
+    return {row["product"]: str(row["amount"]) for row in p["prices"].rows()}
+
+
+def test_an_edited_file_is_its_difference(spark: Any, tmp_path: Path) -> None:
+    write(tmp_path, {1: "1.00", 2: "2.00", 3: "3.00"}, ["a", "a", "b"])
+    steps: list[int] = []
+    with opened(spark, tmp_path) as p:
+        assert p.run(once=True, on_step=lambda changes: steps.append(len(changes["prices"]))) == 1
+        assert p.run(once=True) == 0
+        write(tmp_path, {2: "2.50", 3: "3.00", 4: "4.00"}, ["a", "b", "b"])
+    with opened(spark, tmp_path) as p:
+        assert p.run(once=True, on_step=lambda changes: steps.append(len(changes["prices"]))) == 1
+        assert prices(p) == {2: "2.50", 3: "3.00", 4: "4.00"}
+        assert p["notes"].rows() == [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
+    assert steps == [3, 4]
+
+
+def test_each_step_of_a_stream_sees_the_source_as_it_is(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "sales").mkdir()
+    write(tmp_path, {1: "1.00"}, [])
+    with opened(spark, tmp_path, TEXT + SALES) as p:
+        (tmp_path / "sales" / "1.json").write_text('{"product": 1, "units": 10}\n')
+        assert p.run(once=True) == 1
+        assert str(p["turnover"].rows()[0]["total"]) == "10.00"
+        write(tmp_path, {1: "2.00"}, [])
+        assert p.run(once=True) == 1  # without a batch
+        (tmp_path / "sales" / "2.json").write_text('{"product": 1, "units": 1}\n')
+        write(tmp_path, {1: "3.00"}, [])
+        assert p.run(once=True) == 1
+        assert str(p["turnover"].rows()[0]["total"]) == "33.00"
+
+
+def test_a_run_that_goes_on_looks_again(spark: Any, tmp_path: Path) -> None:
+    write(tmp_path, {1: "1.00"}, [])
+    stop = threading.Event()
+
+    def edit(changes: Any) -> None:
+        if changes.step == 1:
+            write(tmp_path, {1: "1.50"}, [])
+        else:
+            stop.set()
+
+    with opened(spark, tmp_path) as p:
+        assert run(p, every=0.1, on_step=edit, stop=stop) == 2
+        assert prices(p) == {1: "1.50"}
+
+
+def test_a_source_that_can_t_be_read_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    write(tmp_path, {1: "1.00"}, ["a"])
+    with opened(spark, tmp_path) as p:
+        p.run(once=True)
+        (tmp_path / "notes.txt").unlink()
+        write_prices = tmp_path / "prices.csv"
+        write_prices.write_text("product,amount\n1,9.00\n")
+        with pytest.raises(Error, match=r"table 'note' can't be read: .*notes\.txt"):
+            p.run(once=True)
+        assert (p.last_step, p.queued, prices(p)) == (1, {}, {1: "1.00"})
+        write(tmp_path, {}, [])
+        write_prices.write_text("product,amount\n1,9.00\n1,8.00\n")
+        with pytest.raises(DataError, match="table 'price', row 1: row 0 has the same key"):
+            p.run(once=True)
+        assert (p.last_step, p.queued) == (1, {})
+        write(tmp_path, {1: "9.00"}, [])
+        p.run(once=True)
+        assert prices(p) == {1: "9.00"}
+
+
+CSV = "USING csv OPTIONS (path 'x')"
+
+
+@pytest.mark.parametrize(
+    ("columns", "rest", "error"),
+    [
+        (
+            "a INT",
+            f"{CSV} WITH (snapshot = 'every step', append_only = true)",
+            "p.sql:1:14: snapshot = 'every",
+        ),
+        ("a INT", f"{CSV} WITH (snapshot = 'every step', unchecked = true)", "unchecked rows aren't kept"),
+        ("a INT LATENESS 3", f"{CSV} WITH (snapshot = 'every step')", "rows below a LATENESS aren't kept"),
+        ("a INT DEFAULT 3", f"{CSV} WITH (snapshot = 'every step')", "a DEFAULT is filled in when a row"),
+        ("a INT, __op STRING", f"{CSV} WITH (snapshot = 'every step')", "a changelog is read once"),
+        ("a INT", f"{CSV} WITH (snapshot = 'never')", "property 'snapshot' is every step, not 'never'"),
+        ("a INT", "WITH (snapshot = 'every step')", "which is compared with its table; 't' has no USING"),
+        (
+            "value BINARY",
+            "USING kafka OPTIONS (subscribe 'x') WITH (snapshot = 'every step')",
+            "kafka can't be read whole, as snapshot = 'every step' of 't' says; leave it out",
+        ),
+        (
+            "a INT",
+            "USING jdbc",
+            "jdbc is no stream, so it can't be read; nothing is inserted into 't' either; WITH",
+        ),
+    ],
+)
+def test_what_can_t_be_compared(spark: Any, columns: str, rest: str, error: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        compile_program(
+            f"CREATE TABLE t ({columns}) {rest};\nCREATE VIEW v AS SELECT * FROM t;", "p.sql", session=spark
+        )
+    assert error in str(raised.value)
+
+
+def test_jdbc_can_be_compared(spark: Any) -> None:
+    text = (
+        "CREATE TABLE t (a INT) USING jdbc WITH (snapshot = 'every step');\nCREATE VIEW v AS SELECT * FROM t;"
+    )
+    assert compile_program(text, "p.sql", session=spark).tables["t"].is_snapshot
