@@ -28,7 +28,7 @@ from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
-from dbsp.state.identity import Identity
+from dbsp.state.identity import identity_of
 from dbsp.state.lock import Overtaken
 from dbsp.state.store import RETAIN, VERIFY, Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
@@ -95,9 +95,7 @@ class Pipeline:
         self.spark = spark
         self.partitions = partitions
         program = self.program
-        identity = Identity(
-            program.name, program.fingerprint, program.text, program.timezone, program.functions
-        )
+        identity = identity_of(program)
         self.store = (
             Store.temporary(identity, retain)
             if state is None

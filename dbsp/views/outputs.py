@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.errors import did_you_mean
+from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.steps.contents import Owner, open_chunk
-from dbsp.circuits.steps.state import State
+from dbsp.circuits.steps.state import State, by_name
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import ZSet
@@ -19,6 +19,7 @@ from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.program import Program, View
 from dbsp.state.commits import Commit
+from dbsp.state.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.view import Contents
@@ -54,13 +55,23 @@ def contents_of(
 ) -> Contents:
     """What a view holds in some state."""
     kept = program.circuit.output(view).kept
+    if kept not in state.spines:
+        raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     return Contents(view, arrow_schema(program.views[view]), parts, spark, program.views[view].order)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
-    """What a step changed in a view."""
+    """What a step changed in a view. Raises StateError where the view was another then, or none."""
+    written = (
+        commit.views.get(view) if commit.format > NUMBERED else layouts_of_changes(program.circuit)[view]
+    )
+    if written != layouts_of_changes(program.circuit)[view]:
+        raise StateError(
+            f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
+            "after it"
+        )
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
     parts = open_chunks(program.circuit, program.circuit.output(view).changes, chunks, store.segments)
     return ViewChanges(view, changes_schema(program, view), parts, written_order(program.views[view]))
@@ -82,7 +93,13 @@ def state_of(program: Program, commit: Commit | None) -> State:
     """The circuit's state after a commit, or before any."""
     if commit is None:
         return State.empty(program.circuit)
-    return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
+    known = commit.state if commit.format > NUMBERED else by_name(program.circuit, commit.state)
+    return State.from_json(program.circuit, known)
+
+
+def layouts_of_changes(circuit: Circuit) -> dict[str, str]:
+    """Per view, the name of the trace or log in whose layout its changes are."""
+    return {output.view: circuit.names[output.changes] for output in circuit.outputs}
 
 
 def check_state(program: Program, state: State, segments: Segments) -> None:

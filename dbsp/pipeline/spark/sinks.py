@@ -221,10 +221,11 @@ class Sinks:
     def deliver(self, step: int) -> None:
         """Write a kept step's changes to all sinks that don't have them. Raises the first DeliveryError."""
         due = [target for target in self.targets if self._step_of(target) < step]
-        changes = self.pipeline.store.commit_of(step).changes if due else {}
+        commit = self.pipeline.store.commit_of(step) if due else None
         failed: list[DeliveryError] = []
         for name in due:
-            target = self.pipeline.program.tables[name]
+            assert commit is not None
+            target, changes = self.pipeline.program.tables[name], commit.changes_for(name)
             inserts = [i for i in self.pipeline.program.inserts if i.target == name and changes.get(i.view)]
             try:
                 frames = [self._changes(target, insert, step, changes[insert.view]) for insert in inserts]

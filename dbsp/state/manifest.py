@@ -1,0 +1,153 @@
+"""What a program keeps in its state directory, in words that outlive the program: a part of program.json.
+
+Traces are described under their names, which are digests of what they mean. So an entry is true of a trace of
+that name whichever program wrote it, and a record's names are looked up here without asking whose they are.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.identity.streams import digest
+from dbsp.circuits.traces.batch import Layout
+from dbsp.sql.plans.program import Insert, Program, Table
+
+
+@dataclass(frozen=True)
+class Held:
+    """A trace or log. rows, columns: the digests of the stream that it is the integral of; whole: it is that.
+
+    log: in order of arrival, without sort keys. layout: as (placement, order, sums, minima, maxima,
+    nulls_greatest, timeline, bag). schema: Arrow's own bytes of it, in base64.
+    """
+
+    rows: str
+    columns: tuple[str, ...]
+    whole: bool
+    log: bool
+    layout: tuple[Any, ...]
+    schema: str
+
+    def stored(self) -> Layout:
+        """How its batches are stored."""
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(self.schema)))
+        placement, order, sums, minima, maxima, nulls_greatest, timeline, bag = self.layout
+        accumulators = (tuple(sums), tuple(minima), tuple(maxima))
+        return Layout(schema, tuple(placement), order, *accumulators, nulls_greatest, timeline, bag)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table: its columns' types by name, and digests of what else is declared of it."""
+
+    types: Mapping[str, str]
+    key: tuple[str, ...]
+    lateness: str
+    defaults: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A view: the names of the trace or log of its rows, and of what leaves; the digest of its types.
+
+    emits: its changes wait, so that what left isn't what it holds.
+    """
+
+    kept: str
+    changes: str
+    types: str
+    emits: bool
+
+
+@dataclass(frozen=True)
+class Sink:
+    """INSERT INTO target, of a view. form: the digest of how its changes are written there."""
+
+    target: str
+    view: str
+    form: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """traces: by name. seed: of the row hashes, by which traces are sorted."""
+
+    traces: Mapping[str, Held] = field(default_factory=dict)
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    views: Mapping[str, Shown] = field(default_factory=dict)
+    sinks: tuple[Sink, ...] = ()
+    seed: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> Manifest:
+        return Manifest(
+            {name: _held(one) for name, one in record["traces"].items()},
+            {name: Columns(**one | {"key": tuple(one["key"])}) for name, one in record["tables"].items()},
+            {name: Shown(**one) for name, one in record["views"].items()},
+            tuple(Sink(**one) for one in record["sinks"]),
+            record["seed"],
+        )
+
+
+def _held(record: Mapping[str, Any]) -> Held:
+    return Held(**{**record, "columns": tuple(record["columns"]), "layout": tuple(record["layout"])})
+
+
+def manifest_of(program: Program) -> Manifest:
+    """Of a compiled program."""
+    circuit = program.circuit
+    return Manifest(
+        {name: _described(circuit, i) for i, name in circuit.names.items()},
+        {name: _columns(table) for name, table in program.inputs.items()},
+        {
+            output.view: Shown(
+                circuit.names[output.kept],
+                circuit.names[output.changes],
+                digest([field.type for field in circuit.nodes[output.kept].schema]),
+                output.emission is not None,
+            )
+            for output in circuit.outputs
+        },
+        tuple(_sink(program, insert) for insert in program.inserts),
+        circuit.seed,
+    )
+
+
+def _described(circuit: Circuit, i: int) -> Held:
+    layout, stream = circuit.stored(i), circuit.streams[i]
+    accumulators = (layout.sums, layout.minima, layout.maxima)
+    spelled = (layout.placement, layout.order, *accumulators, layout.nulls_greatest)
+    return Held(
+        stream.rows,
+        stream.columns,
+        i in circuit.logs or circuit.nodes[i].operator.is_trace,
+        i in circuit.logs,
+        (*spelled, layout.timeline, layout.bag),
+        base64.b64encode(layout.schema.serialize()).decode(),
+    )
+
+
+def _columns(table: Table) -> Columns:
+    names = [column.name for column in table.schema]
+    return Columns(
+        {column.name: digest(column.type) for column in table.schema},
+        table.primary_key,
+        digest([(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]),
+        {names[one.column]: digest(one.value) for one in table.defaults},
+    )
+
+
+def _sink(program: Program, insert: Insert) -> Sink:
+    target = program.tables[insert.target]
+    written = [(column.name, column.type) for column in target.schema]
+    form = digest(insert.shape, insert.columns, insert.key, target.format, written)
+    return Sink(insert.target, insert.view, form)
