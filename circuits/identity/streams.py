@@ -108,8 +108,8 @@ def source_column(table: str, name: str, data_type: object) -> str:
     return digest("column", table, name, data_type)
 
 
-def filled_column(given: str, value: Expression) -> str:
-    """Of a column with a default in place of NULL."""
+def filled_column(given: str, value: str) -> str:
+    """Of a column with a default in place of NULL. value: the digest of the default."""
     return digest("default", given, value)
 
 
@@ -171,6 +171,11 @@ def _generate(node: Node, inputs: Sequence[Stream]) -> Stream:
 
 
 def _union(node: Node, inputs: Sequence[Stream]) -> Stream:
+    return united(inputs)
+
+
+def united(inputs: Sequence[Stream]) -> Stream:
+    """The sum of some streams."""
     if len(inputs) == 1:
         return inputs[0]
     columns = tuple(digest("either", column) for column in zip(*(one.columns for one in inputs), strict=True))
@@ -204,7 +209,7 @@ def _defaults(node: Node, inputs: Sequence[Stream]) -> Stream:
     assert isinstance(node.operator, Defaults)
     columns = list(inputs[0].columns)
     for one in node.operator.defaults:
-        columns[one.column] = filled_column(columns[one.column], one.value)
+        columns[one.column] = filled_column(columns[one.column], digest(one.value))
     return Stream(inputs[0].rows, tuple(columns))
 
 

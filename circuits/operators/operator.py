@@ -73,9 +73,12 @@ class Operator(ABC):
     that leaves a question open can't be made. `families.py` has the answers that several give alike.
 
     is_trace: its trace is the integral of what it puts out, so that others may look rows up in it.
+    history: what it follows from beside what its inputs hold, in words: of that, nothing can be computed anew
+    from their contents. Of most operators there is nothing.
     """
 
     is_trace: ClassVar[bool] = False
+    history: ClassVar[str] = ""
 
     @property
     @abstractmethod

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 import click
@@ -31,6 +32,7 @@ def run_program(
     partitions: int | None = None,
     ui: bool = False,
     verify: str = "first read",
+    evolve: bool = False,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
@@ -44,7 +46,14 @@ def run_program(
     if ui:
         click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
     with Pipeline(
-        program, define=define, state=state, spark=spark, partitions=partitions, verify=verify
+        program,
+        define=define,
+        state=state,
+        spark=spark,
+        partitions=partitions,
+        verify=verify,
+        evolve=evolve,
+        progress=partial(click.echo, err=True),
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()

@@ -18,6 +18,8 @@ from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.errors import DeliveryError
+from dbsp.evolution.evolve import evolve as change_program
+from dbsp.evolution.evolve import explained
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.runners import runner_of
@@ -28,7 +30,7 @@ from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
-from dbsp.state.identity import identity_of
+from dbsp.state.identity import OtherProgram, identity_of
 from dbsp.state.lock import Overtaken
 from dbsp.state.store import RETAIN, VERIFY, Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
@@ -50,7 +52,8 @@ class Pipeline:
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
-    compared with their checksums: all at 'open', each at its 'first read', or 'never'.
+    compared with their checksums: all at 'open', each at its 'first read', or 'never'. evolve: the state may
+    be of another program, which is changed into this one at a step of its own; `progress` is told how.
     """
 
     def __init__(
@@ -66,6 +69,8 @@ class Pipeline:
         retain: int = RETAIN,
         functions: Sequence[Function] = (),
         verify: str = "first read",
+        evolve: bool = False,
+        progress: Callable[[str], None] = log.info,
     ) -> None:
         if (program is None) == (sql is None):
             raise Error(
@@ -95,12 +100,9 @@ class Pipeline:
         self.spark = spark
         self.partitions = partitions
         program = self.program
-        identity = identity_of(program)
-        self.store = (
-            Store.temporary(identity, retain)
-            if state is None
-            else Store.open(state, identity, retain, verify=verify)
-        )
+        if state is not None and evolve:
+            change_program(program, state, self.runner, partitions, retain, progress)
+        self.store = _store_of(program, state, retain, verify)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
         self._closed = False
@@ -376,6 +378,16 @@ class Pipeline:
     def _open(self) -> None:
         if self._closed:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
+
+
+def _store_of(program: Program, state: str | Path | None, retain: int, verify: str) -> Store:
+    identity = identity_of(program)
+    if state is None:
+        return Store.temporary(identity, retain)
+    try:
+        return Store.open(state, identity, retain, verify=verify)
+    except OtherProgram as error:
+        raise explained(error, program, state) from None
 
 
 def _check_names(program: object, sql: str | None) -> None:

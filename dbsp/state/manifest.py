@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.identity.streams import digest
+from dbsp.circuits.identity.streams import digest, filled_column, source_column
 from dbsp.circuits.traces.batch import Layout
 from dbsp.sql.plans.program import Insert, Program, Table
 
@@ -36,7 +37,7 @@ class Held:
 
     def stored(self) -> Layout:
         """How its batches are stored."""
-        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(self.schema)))
+        schema = _read(self.schema)
         placement, order, sums, minima, maxima, nulls_greatest, timeline, bag = self.layout
         accumulators = (tuple(sums), tuple(minima), tuple(maxima))
         return Layout(schema, tuple(placement), order, *accumulators, nulls_greatest, timeline, bag)
@@ -44,12 +45,29 @@ class Held:
 
 @dataclass(frozen=True)
 class Columns:
-    """A table: its columns' types by name, and digests of what else is declared of it."""
+    """A table. schema: as of `Held`. lateness: a digest. defaults: digests of the values, by column.
 
-    types: Mapping[str, str]
+    source: the format that it is read in, or nothing.
+    """
+
+    schema: str
     key: tuple[str, ...]
     lateness: str
     defaults: Mapping[str, str]
+    source: str = ""
+
+    @cached_property
+    def fields(self) -> dict[str, pa.Field]:
+        """By name. A column with a default is never NULL."""
+        return {
+            field.name: field.with_nullable(field.nullable and field.name not in self.defaults)
+            for field in _read(self.schema)
+        }
+
+    def column(self, table: str, name: str) -> str:
+        """The digest of a column's values, its default filled in."""
+        given = source_column(table, name, self.fields[name].type)
+        return filled_column(given, self.defaults[name]) if name in self.defaults else given
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,14 @@ def _held(record: Mapping[str, Any]) -> Held:
     return Held(**{**record, "columns": tuple(record["columns"]), "layout": tuple(record["layout"])})
 
 
+def _written(schema: pa.Schema) -> str:
+    return base64.b64encode(schema.serialize()).decode()
+
+
+def _read(schema: str) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema)))
+
+
 def manifest_of(program: Program) -> Manifest:
     """Of a compiled program."""
     circuit = program.circuit
@@ -132,17 +158,18 @@ def _described(circuit: Circuit, i: int) -> Held:
         i in circuit.logs or circuit.nodes[i].operator.is_trace,
         i in circuit.logs,
         (*spelled, layout.timeline, layout.bag),
-        base64.b64encode(layout.schema.serialize()).decode(),
+        _written(layout.schema),
     )
 
 
 def _columns(table: Table) -> Columns:
     names = [column.name for column in table.schema]
     return Columns(
-        {column.name: digest(column.type) for column in table.schema},
+        _written(pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])),
         table.primary_key,
         digest([(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]),
         {names[one.column]: digest(one.value) for one in table.defaults},
+        table.format or "",
     )
 
 
