@@ -156,12 +156,17 @@ class Circuit:
                 levels[i].add(node.level)
         return tuple(map(frozenset, levels))
 
-    def views_of(self, node: int) -> list[str]:
-        """The views that a node's rows reach, in the order of the program."""
+    def reached(self, node: int) -> set[int]:
+        """The node, and all that its rows reach."""
         reached = {node}
         for i in range(node + 1, len(self.nodes)):
             if reached.intersection(self.nodes[i].inputs):
                 reached.add(i)
+        return reached
+
+    def views_of(self, node: int) -> list[str]:
+        """The views that a node's rows reach, in the order of the program."""
+        reached = self.reached(node)
         return [output.view for output in self.outputs if output.node in reached]
 
     def output(self, view: str) -> Output:

@@ -52,8 +52,9 @@ class Change:
 
     @cached_property
     def is_same(self) -> bool:
-        traces = self.record["spines"].keys()
-        return self.last.fingerprint == self.program.fingerprint and self.new.traces.keys() <= traces
+        if self.last.fingerprint != self.program.fingerprint:
+            return False
+        return self.last.format == NUMBERED or self.new.traces.keys() <= self.record["spines"].keys()
 
     @cached_property
     def kept(self) -> dict[str, int]:
@@ -208,16 +209,19 @@ class Change:
         yield from self._other_sources()
         yield from self._other_sinks()
         yield from self._other_emission()
+        for missing in self.filling[1].missing:
+            yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {_CURE}"
+
+    def _whose(self, node: int) -> str:
+        """In words, the views that a node's rows reach; or the table whose they are."""
         circuit = self.program.circuit
-        said = set()
-        for one in self.filling[1].missing:
-            views = circuit.views_of(one.node)
-            table = circuit.nodes[one.node].name
-            whose = ", ".join(f"'{view}'" for view in views) if views else f"table '{table}'"
-            whose = ("view " if len(views) == 1 else "views " if views else "") + whose
-            if (whose, one.why) not in said:
-                said.add((whose, one.why))
-                yield f"{whose} can't be computed from what is there ({one.why}); {_CURE}"
+        reached = circuit.reached(node)
+        views = [o.view for o in circuit.outputs if reached & {o.node, o.kept, o.changes}]
+        if views:
+            return ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+        return "; ".join(
+            f"table '{name}'" for name, i in circuit.sources.items() if node in circuit.reached(i)
+        )
 
     def _other_tables(self) -> Iterator[str]:
         for name, table in self.new.tables.items():
@@ -269,7 +273,7 @@ class Change:
                     yield f"sink '{target}' holds rows that were written otherwise; {cure}"
                 elif sink.view in self.changed and not self._follows(sink.view):
                     yield f"sink '{target}' holds rows of other columns of view '{sink.view}'; {cure}"
-                elif self.delivered.get(target, 0) < self.last.step and sink.view in self.changed:
+                elif self.delivered.get(target, 0) < self.last.step and not self._is_as_before(sink.view):
                     yield (
                         f"sink '{target}' hasn't got step {self.last.step} yet, which is of the program "
                         f"before; open the state with '{self.before.name}' once more"
@@ -283,6 +287,9 @@ class Change:
             if self.old.views[name].kept == self.new.views[view].kept:
                 return before.pop(name)
         return None
+
+    def _is_as_before(self, view: str) -> bool:
+        return view in self.old.views and view not in self.changed
 
     def _follows(self, view: str) -> bool:
         """Whether it can be told what the change adds to a view, and takes from it."""

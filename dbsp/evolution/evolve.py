@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.progress.waterline import to_json
 from dbsp.circuits.steps.contents import open_chunk
@@ -55,23 +56,31 @@ def evolve(
 
     say: what is about to be done, line by line, and how far it is. When it raises, nothing has changed.
     """
-    if not (local_root(state) / "commits").is_dir():
+    root = local_root(state)
+    with disk(root):
+        if not (root / "commits").is_dir():
+            return None
+        before = Store.read(root)[1]
+        store = Store.open(root, before, retain)
+        try:
+            return _evolved(program, before, store, runner, partitions, say)
+        finally:
+            store.close()
+
+
+def _evolved(
+    program: Program, before: Identity, store: Store, runner: Runner, partitions: int | None, say: Say
+) -> Plan | None:
+    if store.last is None:
         return None
-    before = Store.read(state)[1]
-    store = Store.open(state, before, retain)
-    try:
-        if store.last is None:
-            return None
-        change = _change(program, before, store)
-        if change.is_same:
-            return None
-        for line in change.plan.lines():
-            say(line)
-        if change.plan.refused:
-            raise refusal(store.root, change.plan)
-        _Evolution(change, store, runner, partitions or runner.partitions, say).run()
-    finally:
-        store.close()
+    change = _change(program, before, store)
+    if change.is_same:
+        return None
+    for line in change.plan.lines():
+        say(line)
+    if change.plan.refused:
+        raise refusal(store.root, change.plan)
+    _Evolution(change, store, runner, partitions or runner.partitions, say).run()
     return change.plan
 
 
@@ -124,8 +133,6 @@ class _Evolution:
             commit = self._commit(fill)
             self._begin_sinks()
             self.store.commit(commit, self.change.after)
-        except OSError as error:
-            raise StateError(f"{self.store.root}: the program was not changed: {error.strerror}") from error
         finally:
             if commit is None or not self.store.settle(commit):
                 self.store.discard_attempt(self.name)

@@ -28,7 +28,7 @@ from dbsp.evolution.given import Given, Holdings
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that can't be computed. node: of the new circuit. why: in words."""
+    """Something that can't be computed. node: of the new circuit, whose trace is wanted. why: in words."""
 
     node: int
     why: str
@@ -59,6 +59,7 @@ class Filling:
     missing: list[Missing] = field(default_factory=list)
     made: dict[int, int] = field(default_factory=dict)
     targets: tuple[int, ...] = ()
+    _wanted: int = -1
 
     def __post_init__(self) -> None:
         self.builder = CircuitBuilder(self.circuit.seed)
@@ -71,8 +72,8 @@ class Filling:
         outputs = {output.view: output for output in self.circuit.outputs}
         wanted = [*self.targets, *(outputs[view].node for view in changed)]
         self._need(wanted)
-        for i in wanted:
-            self._node(i)
+        for self._wanted in wanted:
+            self._node(self._wanted)
         differences = {view: self._difference(outputs[view].node, old) for view, old in changed.items()}
         if self.missing:
             return Fill(self.builder.build(), {}, {}, {})
@@ -106,10 +107,12 @@ class Filling:
             elif i in self.circuit.loop_of:
                 self._loop(self.circuit.loop_of[i])
             elif isinstance(node.operator, Source):
-                self.missing.append(Missing(i, f"nothing holds the rows of table '{node.operator.table}'"))
+                table = node.operator.table
+                why = f"nothing holds the rows of table '{table}', as a view of all of them would"
+                self.missing.append(Missing(self._wanted, why))
                 self.made[i] = self._source(f"missing {i}", node.schema)
             elif node.operator.history:
-                self.missing.append(Missing(i, node.operator.history))
+                self.missing.append(Missing(self._wanted, node.operator.history))
                 self.made[i] = self._stand_in(i, None)
             else:
                 inputs = [self._node(j) for j in node.inputs]

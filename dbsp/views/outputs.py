@@ -50,13 +50,18 @@ def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
     return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
 
 
+def is_there(program: Program, state: State, view: str) -> bool:
+    """Whether a state, maybe of a program before this one, has the view's rows."""
+    return program.circuit.output(view).kept in state.spines
+
+
 def contents_of(
     program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
 ) -> Contents:
     """What a view holds in some state."""
-    kept = program.circuit.output(view).kept
-    if kept not in state.spines:
+    if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
+    kept = program.circuit.output(view).kept
     chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     return Contents(view, arrow_schema(program.views[view]), parts, spark, program.views[view].order)
