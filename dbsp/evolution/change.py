@@ -54,21 +54,13 @@ class Change:
     def is_same(self) -> bool:
         if self.last.fingerprint != self.program.fingerprint:
             return False
-        return self.last.format == NUMBERED or self.new.traces.keys() <= self.record["spines"].keys()
+        return self.last.format == NUMBERED or self.kept.keys() == self.new.traces.keys()
 
     @cached_property
     def kept(self) -> dict[str, int]:
-        """The traces that the new circuit goes on with, and its nodes.
-
-        Of one that may have lost rows, no reader may look at more than readers did before.
-        """
-        collected, now = self.record["collected"], self.program.circuit.collected
-        return {
-            name: node
-            for node, name in self.program.circuit.names.items()
-            if name in self.record["spines"]
-            and (name not in collected or (name in now and {*now[name]} <= {*collected[name]}))
-        }
+        """The traces that the new circuit goes on with, and its nodes."""
+        names = self.new.goes_on_with(self.record)
+        return {name: node for node, name in self.program.circuit.names.items() if name in names}
 
     @cached_property
     def missing(self) -> list[int]:

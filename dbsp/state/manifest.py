@@ -94,13 +94,26 @@ class Sink:
 
 @dataclass(frozen=True)
 class Manifest:
-    """traces: by name. seed: of the row hashes, by which traces are sorted."""
+    """traces: by name. collected: of those that may lose rows, the readers (`Circuit.collected`)."""
 
     traces: Mapping[str, Held] = field(default_factory=dict)
+    collected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tables: Mapping[str, Columns] = field(default_factory=dict)
     views: Mapping[str, Shown] = field(default_factory=dict)
     sinks: tuple[Sink, ...] = ()
-    seed: int = 0
+
+    def goes_on_with(self, state: Mapping[str, Any]) -> set[str]:
+        """The traces of a record that it can go on with.
+
+        One that may have lost rows has lost those that no reader would look at; so none may look at more now.
+        """
+        collected = state["collected"]
+        return {
+            name
+            for name in self.traces.keys() & state["spines"].keys()
+            if name not in collected
+            or (name in self.collected and {*self.collected[name]} <= {*collected[name]})
+        }
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -109,10 +122,10 @@ class Manifest:
     def from_json(record: Mapping[str, Any]) -> Manifest:
         return Manifest(
             {name: _held(one) for name, one in record["traces"].items()},
+            {name: tuple(readers) for name, readers in record["collected"].items()},
             {name: Columns(**one | {"key": tuple(one["key"])}) for name, one in record["tables"].items()},
             {name: Shown(**one) for name, one in record["views"].items()},
             tuple(Sink(**one) for one in record["sinks"]),
-            record["seed"],
         )
 
 
@@ -133,6 +146,7 @@ def manifest_of(program: Program) -> Manifest:
     circuit = program.circuit
     return Manifest(
         {name: _described(circuit, i) for i, name in circuit.names.items()},
+        circuit.collected,
         {name: _columns(table) for name, table in program.inputs.items()},
         {
             output.view: Shown(
@@ -144,7 +158,6 @@ def manifest_of(program: Program) -> Manifest:
             for output in circuit.outputs
         },
         tuple(_sink(program, insert) for insert in program.inserts),
-        circuit.seed,
     )
 
 

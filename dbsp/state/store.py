@@ -217,7 +217,8 @@ class Store:
 
     def _refuse_other_traces(self, last: Commit, identity: Identity) -> None:
         """A program may come to keep other traces than it did, in another release."""
-        absent = identity.manifest.traces.keys() - traces_of(last)
+        manifest = identity.manifest
+        absent = manifest.traces.keys() - (manifest.goes_on_with(last.state) if manifest.traces else set())
         if absent:
             raise OtherProgram(
                 f"{self.root}: '{identity.name}' keeps other rows than it did ({len(absent)} of its traces "

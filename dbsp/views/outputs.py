@@ -69,10 +69,8 @@ def contents_of(
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
     """What a step changed in a view. Raises StateError where the view was another then, or none."""
-    written = (
-        commit.views.get(view) if commit.format > NUMBERED else layouts_of_changes(program.circuit)[view]
-    )
-    if written != layouts_of_changes(program.circuit)[view]:
+    layout = program.circuit.names[program.circuit.output(view).changes]
+    if commit.format > NUMBERED and commit.views.get(view) != layout:
         raise StateError(
             f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
             "after it"
