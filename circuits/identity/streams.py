@@ -26,7 +26,7 @@ from dbsp.circuits.identity.canonical import Form, Forms, canonical_text
 from dbsp.circuits.identity.operators import FORMS
 from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.inputs.defaults import Defaults
-from dbsp.circuits.operators.inputs.late import OnTime
+from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
 from dbsp.circuits.operators.joins.join import Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
@@ -175,9 +175,10 @@ def _union(node: Node, inputs: Sequence[Stream]) -> Stream:
 
 
 def united(inputs: Sequence[Stream]) -> Stream:
-    """The sum of some streams."""
+    """The sum of some streams, in any order."""
     if len(inputs) == 1:
         return inputs[0]
+    inputs = sorted(inputs, key=lambda one: (one.rows, one.columns))
     columns = tuple(digest("either", column) for column in zip(*(one.columns for one in inputs), strict=True))
     return Stream(digest("union", [one.rows for one in inputs]), columns)
 
@@ -219,6 +220,19 @@ def _on_time(node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(digest("on_time", inputs[0].rows, watched), inputs[0].columns)
 
 
+def _late(node: Node, inputs: Sequence[Stream]) -> Stream:
+    """Each row is told as it came, with the columns that its relation had then."""
+    assert isinstance(node.operator, Late)
+    rows = digest("late", node.operator.relation, inputs[0].rows, inputs[1].rows)
+    return _by_position(node, rows)
+
+
+def _frozen(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Frozen)
+    rows = digest("frozen", node.operator.relation, inputs[0].rows, inputs[1].rows)
+    return _by_position(node, rows)
+
+
 def _upsert(node: Node, inputs: Sequence[Stream]) -> Stream:
     assert isinstance(node.operator, Upsert)
     taken = inputs[0].columns
@@ -241,5 +255,7 @@ _RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {
     SemiJoin: _semi_join,
     Defaults: _defaults,
     OnTime: _on_time,
+    Late: _late,
+    Frozen: _frozen,
     Upsert: _upsert,
 }

@@ -92,13 +92,15 @@ class Change:
     @cached_property
     def holdings(self) -> Holdings:
         collected = self.record["collected"]
-        whole = [
+        kept = [
             Kept(name, held, Spine.from_json(self.record["spines"][name]), self._owner(name))
             for name, held in self.old.traces.items()
-            if held.whole and name not in collected and name in self.record["spines"]
+            if held.whole and name in self.record["spines"]
         ]
+        whole = tuple(one for one in kept if one.name not in collected)
+        left = tuple((one, frozenset(collected[one.name])) for one in kept if one.name in collected)
         was, constants, _ = self._columns
-        return Holdings(tuple(whole), was, constants)
+        return Holdings(whole, was, constants, left)
 
     def _owner(self, name: str) -> str:
         shown = [view for view, one in self.old.views.items() if one.kept == name]

@@ -58,6 +58,7 @@ class Filling:
     given: dict[str, Given] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
     made: dict[int, int] = field(default_factory=dict)
+    left: dict[int, int] = field(default_factory=dict)  # targets of which only what is left can be made
     targets: tuple[int, ...] = ()
     _wanted: int = -1
 
@@ -73,7 +74,8 @@ class Filling:
         wanted = [*self.targets, *(outputs[view].node for view in changed)]
         self._need(wanted)
         for self._wanted in wanted:
-            self._node(self._wanted)
+            if not self._is_made_of_what_is_left(self._wanted):
+                self._node(self._wanted)
         differences = {view: self._difference(outputs[view].node, old) for view, old in changed.items()}
         if self.missing:
             return Fill(self.builder.build(), {}, {}, {})
@@ -81,8 +83,10 @@ class Filling:
             if i in self.circuit.logs:
                 self.builder.output(f"log {i}", self.made[i], None)
         built = self.builder.build()
-        bags = {self.made[i] for i in self.made if i in self.circuit.layouts and self.circuit.layouts[i].bag}
-        filled = {i: self.made[i] for i in self.targets}
+        traces = [(i, made) for each in (self.made, self.left) for i, made in each.items()]
+        layouts = self.circuit.layouts
+        bags = {made for i, made in traces if i in layouts and layouts[i].bag}
+        filled = {i: self.left[i] if i in self.left else self.made[i] for i in self.targets}
         return Fill(replace(built, bags=frozenset(bags)), self.given, filled, differences)
 
     def _need(self, wanted: Collection[int]) -> None:
@@ -119,6 +123,20 @@ class Filling:
                 self.made[i] = self.builder.add(node.operator, *inputs, name=node.name)
         return self.made[i]
 
+    def _is_made_of_what_is_left(self, i: int) -> bool:
+        """A trace that is collected is made of one that was, if no reader of it looks at more than before.
+
+        Nothing else can be made of that.
+        """
+        node, readers = self.circuit.nodes[i], self.circuit.collected.get(self.circuit.names.get(i, ""))
+        if readers is None or not node.operator.is_trace:
+            return False
+        holdings = self.holdings.for_readers(readers)
+        given = holdings.find(self.circuit.streams[i], node.schema, self._needed[i])
+        if given is not None:
+            self.left[i] = self._stand_in(i, given, f"rows left {i}")
+        return given is not None
+
     def _given(self, i: int) -> Given | None:
         node, stream = self.circuit.nodes[i], self.circuit.streams[i]
         if i in self.targets and i in self.circuit.layouts and not node.operator.is_trace:
@@ -136,10 +154,10 @@ class Filling:
         self.builder.sources[name] = node
         return node
 
-    def _stand_in(self, i: int, given: Given | None) -> int:
+    def _stand_in(self, i: int, given: Given | None, name: str = "") -> int:
         """A source in the place of node i, placed and laid out as that is. given: None: of no rows."""
         node = self.circuit.nodes[i]
-        name = f"rows {i}"
+        name = name or f"rows {i}"
         if given is not None:
             self.given[name] = given
         source = self._source(name, node.schema)

@@ -7,7 +7,7 @@ gained is NULL in the rows that were there, or its DEFAULT; one whose type is wi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -101,12 +101,19 @@ def _made(rows: pa.RecordBatch, column: int | pa.Scalar | None, data_type: pa.Da
 @dataclass(frozen=True)
 class Holdings:
     """kept: the traces that are whole. was: digests of columns as the old program had them, by those of the
-    new one. constants: of columns that are new.
+    new one. constants: of columns that are new. left: what is left of traces that are collected, each with
+    its readers.
     """
 
     kept: tuple[Kept, ...]
     was: Mapping[str, str]
     constants: Mapping[str, pa.Scalar]
+    left: tuple[tuple[Kept, frozenset[str]], ...] = ()
+
+    def for_readers(self, readers: Collection[str]) -> Holdings:
+        """What is enough for readers who will look at no other rows: but for theirs, there may be more."""
+        enough = tuple(kept for kept, known in self.left if known.issuperset(readers))
+        return replace(self, kept=enough)
 
     def find(self, stream: Stream, schema: pa.Schema, needed: Collection[int]) -> Given | None:
         """The stream, with NULL in columns that aren't needed; of the smallest trace that has it."""

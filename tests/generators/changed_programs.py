@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.fingerprint import fingerprint
 from dbsp.sql.plans.plan import Distinct, Filter, Plan, Project, Scan, Union
@@ -89,8 +89,10 @@ def _some(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:
 
 
 def _with_query(view: View, choose: random.Random) -> View:
-    if view.component or view.emission or choose.random() < 0.6:
+    if view.component or view.emission or choose.random() < 0.4:
         return view
+    if choose.random() < 0.6:
+        return replace(view, plan=bottom_up(view.plan, lambda plan: _of_other_columns(plan, choose)))
     first = view.plan.schema[0]
     known = Call("is_not_null", (Column(0, first.type, first.nullable),), pa.bool_(), False)
     plans: list[Plan] = [
@@ -99,6 +101,25 @@ def _with_query(view: View, choose: random.Random) -> View:
         Filter(view.plan, known),
     ]
     return replace(view, plan=choose.choice(plans))
+
+
+def _of_other_columns(plan: Plan, choose: random.Random) -> Plan:
+    """The plan, columns of a projection being others of the same type, or NULL."""
+    if not isinstance(plan, Project) or choose.random() < 0.3:
+        return plan
+    given = plan.input.schema
+    expressions: list[Expression] = list(plan.expressions)
+    for i, expression in enumerate(expressions):
+        if isinstance(expression, Column):
+            alike: list[Expression] = [
+                Column(j, field.type, field.nullable)
+                for j, field in enumerate(given)
+                if (field.type, field.nullable) == (expression.type, expression.nullable)
+            ]
+            if expression.nullable:
+                alike.append(Literal(None, expression.type))
+            expressions[i] = choose.choice(alike or [expression])
+    return replace(plan, expressions=tuple(expressions))
 
 
 def _renamed(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,7 @@ from dbsp.sql.plans.program import Program
 from tests.effort import examples
 from tests.generators.changed_programs import changed, widened, with_all_rows
 from tests.generators.programs import Column, Table
-from tests.generators.strategies import Delta, Row, seeded_program, seeded_run
+from tests.generators.strategies import Change, Contents, Delta, Row, seeded_program, seeded_run
 from tests.laws.laws import naive, queue
 from tests.oracles.recorded_catalyst import KNOWN, compile_recorded
 
@@ -115,6 +116,42 @@ def goes_on(seed: int, choose: random.Random, partitions: int) -> str:
     return ""
 
 
+def goes_across(seed: int, other: int, choose: random.Random) -> str:
+    """The same of two programs that have nothing in common but names: tables have other columns, or kinds."""
+    first, second = seeded_program(seed), seeded_program(other)
+    before, after = (with_all_rows(compile_recorded(one.text)) for one in (first, second))
+    narrow, wide = ({table.name: table for table in one.tables} for one in (first, second))
+    held = Contents(first.tables)
+    with tempfile.TemporaryDirectory(prefix="dbsp-law-") as directory:
+        state, fresh = Path(directory, "state"), Path(directory, "fresh")
+        with opened(before, state) as pipeline:
+            for delta in seeded_run(choose.randrange(1 << 30), first):
+                step(pipeline, narrow, delta)
+                held.apply(delta)
+        there = files(state)
+        try:
+            evolved = opened(after, state, evolve=True)
+        except StateError as error:
+            assert files(state) == there
+            return str(error)
+        with evolved, opened(after, fresh) as new:
+            same = [name for name in wide if name in narrow]
+            step(new, wide, {name: as_columns(held.rows(name), narrow[name], wide[name]) for name in same})
+            assert rows(evolved) == rows(new)
+            for delta in seeded_run(choose.randrange(1 << 30), second):
+                more = {name: [c for c in changes if c.kind != "retract"] for name, changes in delta.items()}
+                assert step(evolved, wide, more) == step(new, wide, more)
+    return ""
+
+
+def as_columns(held: list[Row], narrow: Table, wide: Table) -> list[Change]:
+    """Rows of a table with the columns of another; those that they haven't are NULL."""
+    names = [column.name for column in narrow.columns]
+    kind = "upsert" if wide.key else "insert"
+    places = [names.index(column.name) if column.name in names else None for column in wide.columns]
+    return [Change(kind, tuple(None if i is None else row[i] for i in places)) for row in held]
+
+
 def follows_from(before: Counter[Any] | None, told: Counter[Any], now: Counter[Any]) -> None:
     """What the change says of a view leads from what it held to what it holds."""
     total = Counter(before or {})
@@ -132,3 +169,11 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_evolved_is_as_from_the_start(seed: int, choice: int, partitions: int) -> None:
     why = goes_on(seed, random.Random(choice), partitions)
     assert why == "" or "can't be computed from what is there" in why, why
+
+
+@examples(40)
+@given(st.integers(0, KNOWN - 1), st.integers(0, KNOWN - 1), st.integers(0, 1 << 30))
+def test_of_unrelated_programs_what_can_be_is_computed(seed: int, other: int, choice: int) -> None:
+    why = goes_across(seed, other, random.Random(choice))
+    said = r"can't be computed from what is there|had (no )?PRIMARY KEY|NOT NULL|never NULL"
+    assert why == "" or re.search(said, why), why

@@ -142,6 +142,25 @@ def test_what_a_waterline_has_taken_can_t_be_computed_from(spark: Any, tmp_path:
         assert rows(p, "others_by_n") == {(1, 1)}
 
 
+def test_a_table_with_lateness_gains_a_column(spark: Any, tmp_path: Path) -> None:
+    """What is left of its rows goes on; late rows are told as they came."""
+    readings = LATE.format("readings")
+    with opened(spark, tmp_path, readings + HOURLY) as p:
+        for n in (1, 5):
+            p.insert("readings", [(hour(n), n)])
+            p.step()
+        p.insert("readings", [(hour(1), 100)])
+        p.step()
+        held, late = rows(p, "hourly"), rows(p, "late_rows")
+    wider = readings.replace("n INT", "n INT, place STRING")
+    with opened(spark, tmp_path, wider + HOURLY, evolve=True) as p:
+        assert rows(p, "hourly") == held and rows(p, "late_rows") == late
+        p.delete("readings", [(hour(5), 5, None)])
+        p.insert("readings", [(hour(1), 100, "x")])
+        p.step()
+        assert len(p["hourly"].rows()) == 1 and len(p["late_rows"].rows()) == 2
+
+
 def test_the_clock_and_emission_go_on_but_aren_t_made_up(spark: Any, tmp_path: Path) -> None:
     events = "CREATE TABLE events (k INT, ts TIMESTAMP);\n"
     recent = "CREATE VIEW recent AS SELECT k FROM events WHERE ts > now() - INTERVAL 1 HOUR;\n"
