@@ -158,32 +158,26 @@ class Change:
             said = [("with", added), ("without", gone), ("wider", wider)]
             why = ", ".join(f"{word} {', '.join(columns)}" for word, columns in said if columns)
             yield Item("table", name, KEPT, why)
-        for name in self.old.tables.keys() - self.new.tables.keys():
-            yield Item("table", name, DROPPED)
+        for name in self.old.tables:
+            if name not in self.new.tables:
+                yield Item("table", name, DROPPED)
 
     def _views(self) -> Iterator[Item]:
-        names = {shown.kept: view for view, shown in self.old.views.items()}
         for view, shown in self.new.views.items():
-            if shown.kept in self.kept:
-                why = (
-                    f"was '{names[shown.kept]}'" if view not in self.old.views and shown.kept in names else ""
-                )
-                why = why or ("from rows that are there" if view not in self.old.views else "")
-                if view in self.changed:
-                    why = "its query is another, whose rows are there"
-                if not why and self._below(view):
-                    why = "what it is computed from is back-filled"
-                yield Item("view", view, KEPT, why)
-            else:
-                why = "its query is another" if view in self.changed else "new"
-                yield Item("view", view, FILLED, why)
-        for view in self.old.views.keys() - self.new.views.keys():
-            if self.old.views[view].kept not in {shown.kept for shown in self.new.views.values()}:
+            yield Item("view", view, KEPT if shown.kept in self.kept else FILLED, self._why(view, shown))
+        goes_on = {shown.kept for shown in self.new.views.values()}
+        for view, shown in self.old.views.items():
+            if view not in self.new.views and shown.kept not in goes_on:
                 yield Item("view", view, DROPPED)
 
-    def _below(self, view: str) -> bool:
-        """Whether traces are missing that a view is computed with."""
-        return any(view in self.program.circuit.views_of(node) for node in self.missing)
+    def _why(self, view: str, shown: Shown) -> str:
+        if view in self.changed:
+            return "it is computed otherwise"
+        if view not in self.old.views:
+            was = next((name for name, one in self.old.views.items() if one.kept == shown.kept), None)
+            return "new" if was is None else f"was '{was}'" if was not in self.new.views else f"as '{was}'"
+        below = any(view in self.program.circuit.views_of(node) for node in self.missing)
+        return "what it is computed with is back-filled" if below else ""
 
     def _sinks(self) -> Iterator[Item]:
         before = {sink.target for sink in self.old.sinks}

@@ -17,7 +17,7 @@ from typing import Any
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.disk import disk
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import EvaluationError, StateError
 from dbsp.circuits.progress.waterline import to_json
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
@@ -162,7 +162,10 @@ class _Evolution:
                 inputs[name] = [Input(0, batch)]
                 rows += batch.num_rows
             work = Work(circuit=fill.circuit, step=step, inputs=inputs, segments=self.store.segments)
-            self.state = self.state.apply(self.runner.run(work))
+            try:
+                self.state = self.state.apply(self.runner.run(work))
+            except EvaluationError as error:
+                raise error.within("the program can't be changed") from None
             if total:
                 self.say(f"back-filling: {min(rows, total)} of {total} rows")
 

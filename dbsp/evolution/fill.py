@@ -20,6 +20,7 @@ from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.identity.streams import united
 from dbsp.circuits.operators.groups.aggregate import Aggregate
 from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
+from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.operators.recursion import Loop
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.traces.batch import Layout
@@ -49,7 +50,7 @@ class Fill:
 
 @dataclass
 class Filling:
-    """Collects the circuit. empty: the tables that are new. needed: per node, the columns that are read."""
+    """Collects the circuit. empty_tables: those that are new."""
 
     circuit: Circuit
     holdings: Holdings
@@ -60,12 +61,12 @@ class Filling:
     made: dict[int, int] = field(default_factory=dict)
     left: dict[int, int] = field(default_factory=dict)  # targets of which only what is left can be made
     targets: tuple[int, ...] = ()
-    _wanted: int = -1
+    _wanted: int = -1  # the target that is being made
 
     def __post_init__(self) -> None:
         self.builder = CircuitBuilder(self.circuit.seed)
         self.empty = _empty(self.circuit, self.empty_tables)
-        self._needed: list[set[int]] = [set() for _ in self.circuit.nodes]
+        self._needed: list[set[int]] = [set() for _ in self.circuit.nodes]  # columns, per node
 
     def fill(self, targets: Iterable[int], changed: dict[str, Given]) -> Fill:
         """targets: nodes whose trace or log is missing. changed: what views held that hold something else."""
@@ -90,16 +91,22 @@ class Filling:
         return Fill(replace(built, bags=frozenset(bags)), self.given, filled, differences)
 
     def _need(self, wanted: Collection[int]) -> None:
+        """Find what is read of each node that the wanted ones follow from."""
         nodes = self.circuit.nodes
+        reached = {*wanted}
         for i in wanted:
-            self._needed[i] = set(range(len(nodes[i].schema)))
-        for i in reversed(range(len(nodes))):
-            for position, j in enumerate(nodes[i].inputs):
-                if self._needed[i]:
+            self._needed[i] = _all(nodes[i])
+        before = -1
+        while before != (before := len(reached)):
+            for loop in self.circuit.loops:
+                if reached.intersection(loop.body):  # what comes back is read, too
+                    reached |= {*loop.body}
+                    for i in loop.body:
+                        self._needed[i] = _all(nodes[i])
+            for i in reversed(range(len(nodes))):
+                for position, j in enumerate(nodes[i].inputs if i in reached else ()):
+                    reached.add(j)
                     self._needed[j] |= nodes[i].operator.reads(position, self._needed[i], nodes[j].schema)
-        for loop in self.circuit.loops:
-            for i in loop.body:  # what comes back is read, too
-                self._needed[i] = set(range(len(nodes[i].schema)))
 
     def _node(self, i: int) -> int:
         """The node that stands for node i of the new circuit."""
@@ -189,6 +196,10 @@ class Filling:
         change = self.builder.add(Union(node.schema), self._node(i), retracted)
         everything = tuple(range(len(node.schema)))
         return self.builder.add(Integrate(everything), self.builder.placed(change, everything))
+
+
+def _all(node: Node) -> set[int]:
+    return set(range(len(node.schema)))
 
 
 def _empty(circuit: Circuit, tables: Collection[str]) -> set[int]:

@@ -127,6 +127,18 @@ def test_a_view_of_another_query_changes_by_the_difference(state: Path) -> None:
         assert p["all_votes"].rows() == []
 
 
+def test_what_only_decides_which_rows_there_are_is_read(state: Path) -> None:
+    """No column of the rows counted is needed, but the condition's are to know which they are."""
+    few = Filter(
+        Scan("votes", VOTES),
+        Call("less_than", (Column(0, pa.int64()), Literal(3, pa.int64())), pa.bool_(), True),
+    )
+    call = AggregateCall("count", (), pa.int64(), False)
+    how_many = Aggregate(few, (), (call,), (Field("n", pa.int64(), False),))
+    with opened(with_(how_many=view("how_many", how_many)), state, evolve=True) as p:
+        assert p["how_many"].rows() == [{"n": 3}]
+
+
 def test_renaming_and_removing_reads_and_writes_nothing(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Segments, "open", lambda *_: pytest.fail("a segment is read"))
     monkeypatch.setattr(InlineRunner, "run", lambda *_: pytest.fail("something is computed"))
@@ -266,6 +278,15 @@ def test_what_can_t_be_done_is_refused_and_changes_nothing(state: Path, name: st
     assert dbsp.plan(program, state).refused
     with pytest.raises(StateError, match=f"it can't be changed into this program: .*{said}"):
         opened(program, state)
+
+
+def test_a_query_that_fails_on_what_is_there_changes_nothing(state: Path) -> None:
+    ratio = Call("remainder", (Literal(1, pa.int64()), Column(1, pa.int64())), pa.int64(), True)
+    plan = Project(Scan("votes", VOTES), (ratio,), (Field("r", pa.int64()),))
+    before = files(state)
+    with pytest.raises(dbsp.EvaluationError, match=r"the program can't be changed: .*ZERO"):
+        opened(with_(ratios=view("ratios", plan)), state, evolve=True)
+    assert files(state) == before
 
 
 def test_an_older_format_makes_a_step_first(tmp_path: Path) -> None:
