@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import dbsp
 from dbsp.circuits.errors import StateError
+from dbsp.commands.cli import main
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import SparkRunner
 
@@ -191,6 +193,47 @@ def test_the_order_of_arrival_can_t_be_made_up(spark: Any, tmp_path: Path) -> No
     firsts = "CREATE VIEW firsts AS SELECT customer, first(amount) AS f FROM orders GROUP BY customer;\n"
     with pytest.raises(StateError, match=r"view 'firsts' .*the order in which rows arrived"):
         opened(spark, tmp_path, TABLES + TOTALS + firsts, evolve=True)
+
+
+def test_sources_go_on_where_they_were(spark: Any, tmp_path: Path) -> None:
+    """Spark knows them by their places, so none may come in between."""
+    source = "CREATE TABLE {0} (id BIGINT, n INT) USING csv OPTIONS (path '{1}/{0}', header 'true');\n"
+    one, other = source.format("one", tmp_path), source.format("other", tmp_path)
+    total = "CREATE VIEW total AS SELECT sum(n) AS n FROM one;\n"
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.csv").write_text("id,n\n1,1\n2,2\n")
+    state = tmp_path / "state"
+    with opened(spark, state, one + total) as p:
+        p.run(once=True)
+    with pytest.raises(StateError, match=r"tables with a source were one, and are one, other: Spark's"):
+        opened(spark, state, one + other + total, evolve=True)
+    count = "CREATE VIEW counted AS SELECT count(*) AS c FROM one;\n"
+    with opened(spark, state, one + total + count, evolve=True) as p:
+        (tmp_path / "one" / "2.csv").write_text("id,n\n3,3\n")
+        p.run(once=True)
+        assert rows(p, "total") == {(6,)} and rows(p, "counted") == {(3,)}
+
+
+def test_on_the_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program, deltas = Path("program.sql"), Path("deltas.sql")
+    program.write_text(TABLES + TOTALS)
+    deltas.write_text("INSERT INTO orders VALUES (1, 'a', 10), (2, 'b', 1);\nSTEP;\n")
+    assert CliRunner().invoke(main, ["step", "program.sql", "deltas.sql", "--state", "state"]).exit_code == 0
+    program.write_text(TABLES + TOTALS + "CREATE VIEW big AS SELECT id FROM orders WHERE amount > 5;\n")
+    planned = CliRunner().invoke(main, ["plan", "program.sql", "--state", "state"])
+    assert planned.exit_code == 0
+    lines = ["kept         table orders", "kept         view totals", "back-filled  view big: new"]
+    assert planned.output.splitlines()[:3] == lines
+    step = ["step", "program.sql", "deltas.sql", "--state", "state"]
+    refused = CliRunner().invoke(main, step)
+    assert refused.exit_code == 1 and "with --evolve" in refused.output
+    made = CliRunner().invoke(main, [*step, "--evolve"])
+    assert made.exit_code == 0 and '{"step": 3, "view": "big"' in made.output
+    program.write_text(TABLES.replace("id BIGINT", "id BIGINT PRIMARY KEY") + TOTALS)
+    planned = CliRunner().invoke(main, ["plan", "program.sql", "--state", "state"])
+    assert planned.exit_code == 1 and "refused: table 'orders' had no PRIMARY KEY" in planned.output
 
 
 def test_a_comment_is_no_change(spark: Any, tmp_path: Path) -> None:
