@@ -131,7 +131,7 @@ class Change:
         step = self.last.step
         if self.is_same:
             return Plan(step, is_same=True)
-        if self.before.format == NUMBERED:
+        if self.last.format == NUMBERED:
             return Plan(
                 step,
                 refused=(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -70,7 +70,8 @@ def contents_of(
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
     """What a step changed in a view. Raises StateError where the view was another then, or none."""
     layout = program.circuit.names[program.circuit.output(view).changes]
-    if commit.format > NUMBERED and commit.views.get(view) != layout:
+    is_numbered = commit.format == NUMBERED and commit.fingerprint == program.fingerprint
+    if not is_numbered and commit.views.get(view) != layout:
         raise StateError(
             f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
             "after it"
@@ -96,8 +97,16 @@ def state_of(program: Program, commit: Commit | None) -> State:
     """The circuit's state after a commit, or before any."""
     if commit is None:
         return State.empty(program.circuit)
-    known = commit.state if commit.format > NUMBERED else by_name(program.circuit, commit.state)
-    return State.from_json(program.circuit, known)
+    return State.from_json(program.circuit, _known_traces(program, commit))
+
+
+def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
+    """A record's traces by name. Of a program before this one, numbers of nodes say nothing."""
+    if commit.format > NUMBERED:
+        return commit.state
+    if commit.fingerprint != program.fingerprint:
+        return {**commit.state, "spines": {}, "pieces": []}
+    return by_name(program.circuit, commit.state)
 
 
 def layouts_of_changes(circuit: Circuit) -> dict[str, str]:

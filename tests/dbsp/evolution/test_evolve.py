@@ -297,6 +297,11 @@ def test_an_older_format_makes_a_step_first(tmp_path: Path) -> None:
         p.step()
     with opened(with_(by_user=BY_USER), old, evolve=True) as p:
         assert len(p["by_user"].rows()) == 4
+        # numbers of nodes are those of another circuit
+        with pytest.raises(StateError, match="'counts' is not there as of that step"):
+            p.view("counts", as_of=2)
+        with pytest.raises(StateError, match="step 2: what it changed in view 'counts' can't be told"):
+            p.changes_of("counts", 2)
 
 
 def test_a_step_before_the_change_can_be_gone_back_to(state: Path) -> None:
