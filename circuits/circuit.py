@@ -15,7 +15,7 @@ from dbsp.circuits.identity.spines import readers_of, spine_names
 from dbsp.circuits.identity.streams import Stream, streams
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import FixedPoint, Loop
-from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.operators.streams import Exchange
 from dbsp.circuits.progress.limits import Retention
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
 from dbsp.circuits.traces.batch import Layout
@@ -72,8 +72,18 @@ class Circuit:
     @cached_property
     def gathered(self) -> frozenset[int]:
         """The nodes whose whole trace belongs to the first partition."""
-        kinds = enumerate(node.operator for node in self.nodes)
-        return frozenset(i for i, kind in kinds if isinstance(kind, Integrate) and kind.gathered)
+        return frozenset(i for i, node in enumerate(self.nodes) if node.operator.gathered)
+
+    @cached_property
+    def tables(self) -> dict[int, str]:
+        """The table of every Source node."""
+        return {source: table for table, source in self.sources.items()}
+
+    @cached_property
+    def fed_back(self) -> dict[int, tuple[int, ...]]:
+        """Per node where an iteration begins, the nodes whose output enters there in the next one."""
+        pairs = [pair for loop in self.loops for pair in loop.feedback]
+        return {begins: tuple(source for source, node in pairs if node == begins) for _, begins in pairs}
 
     @cached_property
     def levels(self) -> int:
@@ -99,8 +109,7 @@ class Circuit:
         summed = self.gathered | self.retracting() | {output.kept for output in self.outputs}
         for node in self.nodes:
             summed |= {i for position, i in enumerate(node.inputs) if not node.operator.takes_bag(position)}
-        traces = [(i, node.operator) for i, node in enumerate(self.nodes) if i not in summed]
-        return {i for i, trace in traces if isinstance(trace, Integrate) and not trace.accumulates}
+        return {i for i, node in enumerate(self.nodes) if node.operator.keeps_rows and i not in summed}
 
     def retracting(self, growing: Collection[int] = ()) -> set[int]:
         """The nodes that may put out negative weights. growing: sources that have none.
@@ -108,12 +117,11 @@ class Circuit:
         A recursion does only if it does though what it reads of itself does not: by induction over
         iterations.
         """
-        feedback = {recurrence: source for loop in self.loops for source, recurrence in loop.feedback}
         found: set[int] = set()
         while True:
             before = len(found)
             for i, node in enumerate(self.nodes):
-                inputs = (feedback[i],) if i in feedback else node.inputs
+                inputs = self.fed_back.get(i, node.inputs)
                 if i not in growing and node.operator.retracts([j in found for j in inputs]):
                     found.add(i)
             if len(found) == before:

@@ -142,7 +142,7 @@ def passes(file: str, tree: ast.Module, tests: Path, most: float | None = None) 
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
             os.dup2(null, 2)
-            module = "dbsp." + file.removesuffix(".py").replace("/", ".")
+            module = "dbsp." + file.removesuffix(".py").removeprefix("dbsp/").replace("/", ".")
             code = compile(tree, file, "exec")
             sys.meta_path.insert(0, _Finder(module, ROOT / file, code))  # type: ignore[arg-type]
             if most is not None:

@@ -55,18 +55,18 @@ def validity(array: pa.Array) -> np.ndarray:
 
 def is_true(array: pa.Array) -> np.ndarray:
     """bool[n]: True where a boolean is, False where it is NULL."""
-    return np.asarray(pc.fill_null(array, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    filled = pc.fill_null(array, False) if array.null_count else array
+    return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def fixed_values(array: pa.Array) -> np.ndarray:
-    """The values of a fixed-width array; anything where NULL. Dates, timestamps, durations: integers.
+    """The values of a fixed-width array; anything where NULL, but of booleans False.
 
-    decimal128: bytes, as `V16[n]`.
+    Dates, timestamps, durations: integers. decimal128: bytes, as `V16[n]`.
     """
     data_type = array.type.id
     if data_type == _BOOLEAN:
-        filled = pc.fill_null(array, False) if array.null_count else array
-        return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
+        return is_true(array)
     dtype = _DTYPES[data_type]
     buffer = array.buffers()[1]
     if buffer is None or not len(array):

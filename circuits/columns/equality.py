@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, is_fixed, validity
+from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, is_fixed, is_true, validity
 from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.columns.ranges import expand_lengths
 
 
 def equal_rows(
@@ -38,7 +39,7 @@ def _equal_at(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -> n
         equal = _equal_lists(a, a_at, b, b_at)
     else:
         same = pc.equal(a.take(int64_array(a_at)), b.take(int64_array(b_at)))
-        equal = np.array(pc.fill_null(same, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+        equal = is_true(same)
     if not a.null_count and not b.null_count:
         return equal
     a_valid, b_valid = validity(a)[a_at], validity(b)[b_at]
@@ -60,8 +61,7 @@ def _equal_lists(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -
     lengths = a_length[a_at]
     equal = lengths == b_length[b_at]
     lengths = np.where(equal, lengths, 0)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    owner, within = expand_lengths(lengths)
     same = equal_rows(
         [a_elements], a_start[a_at][owner] + within, [b_elements], b_start[b_at][owner] + within
     )

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, fixed_values, validity
+from dbsp.circuits.columns.ranges import expand_lengths
 
 Hashes = np.ndarray  # uint64[n]
 
@@ -121,13 +122,13 @@ def _hash_bytes(array: pa.Array) -> Hashes:
                 unread = data[starts[one] + offset : starts[one] + lengths[one]]
                 hashes[one] = _hash_one(int(hashes[one]), unread)
             break
-        at = (starts if active is None else starts[active]) + offset
+        position = (starts if active is None else starts[active]) + offset
         whole = min(int(left.min()) // 8, max(1, _WORDS // len(left)))
         if whole:
-            parts = words[at + 8 * np.arange(whole)[:, None]]
+            parts = words[position + 8 * np.arange(whole)[:, None]]
             offset += 8 * whole
         else:
-            parts = _ends(words[np.minimum(at, len(data))], left)[None]
+            parts = _ends(words[np.minimum(position, len(data))], left)[None]
             offset += 8
         mixed = hashes if active is None else hashes[active]
         for part in parts:
@@ -184,9 +185,8 @@ def _hash_lists(array: pa.Array) -> Hashes:
     """Each element's hash mixed with its position, added up, mixed with the length."""
     starts, lengths, elements = list_ranges(array)
     inner = hash_rows([elements], len(elements))
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    picked = inner[np.repeat(starts, lengths) + within] ^ (within.astype(np.uint64) * _MULTIPLIER)
+    owner, within = expand_lengths(lengths)
+    picked = inner[starts[owner] + within] ^ (within.astype(np.uint64) * _MULTIPLIER)
     hashes = lengths.astype(np.uint64)
     np.add.at(hashes, owner, _mix(picked))
     return _mix(hashes)

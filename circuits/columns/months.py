@@ -16,6 +16,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, fixed_values, validity
 from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.columns.ranges import expand_ranges
 
 MONTHS = pa.duration("s")
 CALENDAR = pa.month_day_nano_interval()
@@ -114,9 +115,8 @@ def _rebuilt(array: pa.Array, target: pa.DataType, leaf: Callable[[pa.Array], pa
         return pa.StructArray.from_arrays(fields, fields=list(target), mask=null)
     starts, lengths, elements = list_ranges(array)
     lengths = np.where(validity(array), lengths, 0)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    compact = elements.take(pa.array(starts[owner] + within))
+    _, positions = expand_ranges(starts, starts + lengths)
+    compact = elements.take(pa.array(positions))
     offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
     if pt.is_map(data_type):
         key, item = child_arrays(compact)

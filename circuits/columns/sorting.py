@@ -22,6 +22,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
+from dbsp.circuits.columns.ranges import expand_lengths, expand_ranges
 
 Words = list[np.ndarray]
 
@@ -100,6 +101,56 @@ def dense_ranks(keys: Sequence[np.ndarray], count: int) -> np.ndarray:
     return ranks
 
 
+def ranks(array: pa.Array, descending: bool = False, nulls_last: bool = False) -> np.ndarray:
+    """int64[n]: 0 for the least value, the same for those that tie."""
+    return dense_ranks(sort_keys(array, descending, nulls_last), len(array))
+
+
+def exact_ranks(array: pa.Array, descending: bool = False) -> np.ndarray:
+    """int64[n]: the same, but what ties and isn't the same value is told apart, or which of such values a
+    function takes would depend on where it was found.
+    """
+    return dense_ranks([*sort_keys(array, descending), *sort_keys(array, exact=True)], len(array))
+
+
+def compare(left: pa.Array, right: pa.Array) -> np.ndarray:
+    """int8[n]: -1 where the left value is less than the right one, 0 where they tie, 1 where it is greater.
+
+    Both are of one type. NULL is the least value. Only what meets is compared: nothing is sorted but strings.
+    """
+    if pt.is_struct(left.type):
+        fields = zip(child_arrays(left), child_arrays(right), strict=True)
+        order = _first_difference([compare(a, b) for a, b in fields], len(left))
+    elif pt.is_list(left.type) or pt.is_large_list(left.type):
+        order = _compare_lists(left, right)
+    else:
+        keys = sort_keys(pa.concat_arrays([left, right]))
+        halves = ((key[: len(left)], key[len(left) :]) for key in keys)
+        return _first_difference([(a > b).astype(np.int8) - (a < b) for a, b in halves], len(left))
+    known, other = validity(left), validity(right)
+    return np.where(known & other, order, known.astype(np.int8) - other)
+
+
+def _first_difference(orders: Sequence[np.ndarray], count: int) -> np.ndarray:
+    found = np.zeros(count, dtype=np.int8)
+    for order in orders:
+        found = np.where(found == 0, order, found)
+    return found
+
+
+def _compare_lists(left: pa.Array, right: pa.Array) -> np.ndarray:
+    """By the first elements that differ; without any, by length."""
+    (start, length, elements), (other_start, other_length, others) = list_ranges(left), list_ranges(right)
+    owner, within = expand_lengths(np.minimum(length, other_length))
+    mine, theirs = int64_array(start[owner] + within), int64_array(other_start[owner] + within)
+    each = compare(elements.take(mine), others.take(theirs))
+    order = np.sign(length - other_length).astype(np.int8)
+    # written from the last to the first, so that the first difference of each list stays
+    differing = np.flatnonzero(each)[::-1]
+    order[owner[differing]] = each[differing]
+    return np.asarray(order)
+
+
 def sort_rows(
     rows: pa.RecordBatch, groups: np.ndarray, order: Sequence[SortKey]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -175,14 +226,14 @@ def _list_ranks(array: pa.Array, exact: bool) -> np.ndarray:
     if not len(elements) or not len(array):
         return np.zeros(len(array), dtype=np.int64)
     inner = dense_ranks(sort_keys(elements, exact=exact), len(elements))
-    return _ranks_of_distinct(spelled(inner, starts, lengths))
+    return _ranks_of_distinct(_spelled(inner, starts, lengths))
 
 
-def spelled(ranks: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> pa.Array:
+def _spelled(ranks: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> pa.Array:
     """LARGE BINARY[n]: ranks[start : start + length], each none below 0, as bytes that compare as they do."""
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     width = next(w for w in (1, 2, 4, 8) if int(ranks.max(initial=0)) < 1 << 8 * w)
-    at = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-    spelled = ranks[at].astype(f">u{width}")
+    _, positions = expand_ranges(starts, starts + lengths)
+    spelled = ranks[positions].astype(f">u{width}")
     buffers = [None, pa.py_buffer(offsets.astype(np.int64) * width), pa.py_buffer(spelled)]
     return pa.Array.from_buffers(pa.large_binary(), len(lengths), buffers)

@@ -11,13 +11,26 @@ from dbsp.circuits.identity.values import VALUES
 from dbsp.circuits.operators import distinct, generate, linear, recursion, set_operation, streams
 from dbsp.circuits.operators.clock import temporal_filter, timed_projection
 from dbsp.circuits.operators.emission import emit, records, timers, trigger
-from dbsp.circuits.operators.groups import aggregate, combine, sessions, top, window
-from dbsp.circuits.operators.groups.aggregates import bits, hyperloglog, moments
+from dbsp.circuits.operators.groups import aggregate, combine, combine_expanded, sessions, top, window
+from dbsp.circuits.operators.groups.aggregates import (
+    bits,
+    counts,
+    extremes,
+    finalized,
+    hyperloglog,
+    moments,
+    presence,
+    sums,
+)
+from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
 from dbsp.circuits.operators.inputs import arrivals, defaults, event_times, late, tables, thresholds
 from dbsp.circuits.operators.joins import as_of, join, semijoin
 from dbsp.circuits.progress import limits
 from dbsp.circuits.progress.waterline import Lateness
+
+# of every function of accumulators
+_ACCUMULATED = (Default("state", 0), Default("values", None), Default("parts", ()))
 
 OPERATORS: Forms = {
     # linear
@@ -75,7 +88,10 @@ OPERATORS: Forms = {
     # groups
     combine.Combine: Form("combine", ("keys", "accumulators")),
     combine.CombineParts: Form("combine_parts", ("keys", "split")),
-    aggregate.Aggregate: Form("aggregate", ("keys", "results"), silent=("output",)),
+    combine_expanded.CombineExpanded: Form(
+        "combine_expanded", ("projections", "shared", "arguments", "accumulators"), silent=("keys",)
+    ),
+    aggregate.Aggregate: Form("aggregate", ("keys", "accumulated", "results"), silent=("output",)),
     top.Top: Form("top", ("partition", "order", "ranking", "size", Default("ranked", False))),
     top.TopOfAppends: Form("top_of_appends", ("partition", "order", "ranking", "size")),
     window.Window: Form("window", ("partition", "functions")),
@@ -124,27 +140,25 @@ OPERATORS: Forms = {
     ),
     emit.Emit: Form("emit", ("key", Default("schedule", None), Default("limits", ())), silent=("once",)),
     # what they are made of
-    combine.Accumulator: Form("accumulator", ("kind", "column")),
-    combine.Doubles: Form("doubles", ()),
+    accumulators.Values: Form("values", ("column",)),
+    accumulators.NarrowSum: Form("narrow_sum", ("column",)),
+    accumulators.Digit: Form("digit", ("column", "position")),
+    accumulators.Least: Form("least", ("column",)),
+    accumulators.Greatest: Form("greatest", ("column",)),
+    counts.Count: Form("counted", _ACCUMULATED),
+    presence.Presence: Form("present", _ACCUMULATED),
+    extremes.Extreme: Form("extreme", _ACCUMULATED),
+    extremes.OrderedExtreme: Form("ordered_extreme", ("trace", "greatest")),
+    sums.Sum: Form("sum", (*_ACCUMULATED, Default("lenient", False))),
+    sums.Average: Form("average", (*_ACCUMULATED, Default("lenient", False), Default("scale", 0))),
+    sums.DoubleSum: Form("double_sum", (*_ACCUMULATED, Default("trace", 0))),
+    sums.DoubleAverage: Form("double_average", (*_ACCUMULATED, Default("trace", 0))),
+    finalized.Finalized: Form("finalized", ("trace", "finalizer")),
+    sums.Doubles: Form("doubles", ()),
     bits.Bits: Form("bits", ()),
     hyperloglog.Registers: Form("registers", ()),
     moments.Moments: Form("moments", ("powers",)),
-    aggregate.Result: Form(
-        "result",
-        (
-            "function",
-            "type",
-            Default("input", 0),
-            Default("count", None),
-            Default("parts", ()),
-            Default("scale", 0),
-            Default("ordered", False),
-            Default("limbs", None),
-            Default("lenient", False),
-            Default("finalizer", None),
-        ),
-        silent=("text",),
-    ),
+    aggregate.Result: Form("result", ("data_type", "function"), silent=("text",)),
     calls.WindowFunction: Form(
         "function",
         (

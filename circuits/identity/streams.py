@@ -25,6 +25,7 @@ from dbsp.circuits.expressions.nodes import Column, Expression, substitute
 from dbsp.circuits.identity.canonical import Form, Forms, canonical_text
 from dbsp.circuits.identity.operators import FORMS
 from dbsp.circuits.operators.generate import Generate
+from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
 from dbsp.circuits.operators.inputs.defaults import Defaults
 from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
@@ -170,6 +171,16 @@ def _generate(node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(rows, columns)
 
 
+def _combine_expanded(node: Node, inputs: Sequence[Stream]) -> Stream:
+    """The projections are over what is shared, and accumulators over that and the arguments."""
+    assert isinstance(node.operator, CombineExpanded)
+    operator, taken = node.operator, inputs[0].columns
+    shared = tuple(over(e, taken) for e in operator.shared)
+    arguments = tuple(over(e, taken) for e in operator.arguments)
+    rows = digest(replace(operator, shared=shared, arguments=arguments), inputs[0].rows)
+    return _by_position(node, rows)
+
+
 def _union(node: Node, inputs: Sequence[Stream]) -> Stream:
     return united(inputs)
 
@@ -249,6 +260,7 @@ _RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {
     Filter: _filter,
     FlatMap: _flat_map,
     Generate: _generate,
+    CombineExpanded: _combine_expanded,
     Union: _union,
     Negate: _negate,
     Join: _join,

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.legal import looks_up
-from dbsp.circuits.operators.operator import Node, Operator, Placement
+from dbsp.circuits.operators.operator import LINEAR, Node, Operator, Placement, Reasons, Standing
 from dbsp.circuits.operators.shown import parameters
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
@@ -22,13 +22,17 @@ class Changes(Operator):
 
     @property
     def cost(self) -> str:
-        return "linear"
+        return LINEAR
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         return None
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return everything(schema)
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """No change, no output."""
+        return None
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         return parameters(self, *inputs[:1])
@@ -42,6 +46,10 @@ class RowWise(Changes):
 
     def takes_bag(self, position: int) -> bool:
         return True
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row is made of one row of some input."""
+        return all_of(inputs)
 
 
 class Unchanged(Operator):
@@ -61,7 +69,10 @@ class Unchanged(Operator):
 
 
 class Keeper(Operator):
-    """Keeps a trace of its own, of whole rows, and takes the changes of its inputs alone."""
+    """Keeps a trace of its own, of whole rows, and takes the changes of its inputs alone.
+
+    One that takes the clock beside them says itself when it wakes up, and what holds it.
+    """
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         return None
@@ -69,18 +80,37 @@ class Keeper(Operator):
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return everything(schema)
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Its contents are a function of theirs."""
+        return all_of(inputs)
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """What doesn't take the clock changes with its inputs."""
+        return None
+
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         return parameters(self, *inputs[:1])
 
 
 class Reader(Operator):
-    """Looks rows up in the traces of its inputs, which hold whole rows."""
+    """Looks rows up in the traces of its inputs, which hold whole rows.
+
+    One that takes the clock beside them says itself when it wakes up, and what holds it.
+    """
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         looks_up(node, inputs, where)
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return everything(schema)
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Its contents are a function of theirs."""
+        return all_of(inputs)
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """What doesn't take the clock changes with its inputs."""
+        return None
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         return parameters(self, *inputs[:1])
@@ -89,3 +119,13 @@ class Reader(Operator):
 def everything(schema: pa.Schema) -> Set[int]:
     """All columns."""
     return set(range(len(schema)))
+
+
+def all_of(inputs: Sequence[Reasons | None]) -> Reasons | None:
+    """What holds all of them together; of no input, nothing."""
+    found: list[str] = []
+    for reasons in inputs:
+        if reasons is None:
+            return None
+        found += reasons
+    return tuple(dict.fromkeys(found)) if inputs else None

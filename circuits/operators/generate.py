@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array, retyped, take
 from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.columns.ranges import expand_lengths
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
@@ -55,15 +56,14 @@ class Generate(RowWise):
             return ZSet.empty(self.output)
         starts, lengths, elements = list_ranges(evaluate(self.elements, delta.rows))
         counts = np.maximum(lengths, 1) if self.outer else lengths
-        owner = np.repeat(np.arange(len(counts)), counts)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        owner, within = expand_lengths(counts)
         nothing = lengths[owner] == 0
         columns = take(delta.rows.select(list(self.kept)), owner).columns if self.kept else []
         if self.position:
             data_type = self.output.field(len(self.kept)).type
             columns.append(pa.array(within, data_type, mask=nothing))
-        at = starts[owner] + within
-        indices = pa.array(at, mask=nothing) if nothing.any() else int64_array(at)
+        position = starts[owner] + within
+        indices = pa.array(position, mask=nothing) if nothing.any() else int64_array(position)
         picked = elements.take(indices)
         # flatten: the fields of a NULL struct are NULL
         columns += picked.flatten() if self.fields else [picked]
@@ -78,7 +78,7 @@ class Generate(RowWise):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """Each output row has the kept columns of one input row; elements may be anything."""
-        return {at: inputs[0][i] for at, i in enumerate(self.kept) if i in inputs[0]}
+        return {column: inputs[0][i] for column, i in enumerate(self.kept) if i in inputs[0]}
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, self.kept[column]) if column < len(self.kept) else None

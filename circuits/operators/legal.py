@@ -11,7 +11,7 @@ from dbsp.circuits.operators.operator import Node, Placement
 def looks_up(node: Node, inputs: Sequence[Node], where: str) -> None:
     """Rows are looked up in all inputs."""
     assert all(child.operator.is_trace for child in inputs), f"{where}: inputs must be traces"
-    assert node.operator.cost != "linear", f"{where}: say what reading the trace costs"
+    assert node.operator.costs_more, f"{where}: say what reading the trace costs"
 
 
 def makes(expressions: Sequence[Expression], node: Node, child: Node, where: str) -> None:

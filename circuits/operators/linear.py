@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, validity
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bounds, bound_of
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
@@ -19,7 +19,7 @@ from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
 from dbsp.circuits.operators.legal import has_columns, makes, same_types
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import NO_MORE, Lines, projected, union
 from dbsp.circuits.traces.zset import ZSet
 
@@ -48,6 +48,10 @@ class Source(Changes):
         return {}
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A table has what it is given."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
@@ -87,6 +91,9 @@ class Constant(Changes):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        return ("constants",)
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False
@@ -255,14 +262,12 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
 
 def where_true(condition: Expression, rows: pa.RecordBatch) -> np.ndarray:
     """int64[k]: the positions of the rows for which the condition is true."""
-    held = evaluate(condition, rows)
-    true = fixed_values(held)
-    return np.flatnonzero(true & validity(held) if held.null_count else true)
+    return np.flatnonzero(is_true(evaluate(condition, rows)))
 
 
 def moved(placement: Placement, expressions: tuple[Expression, ...]) -> Placement:
     """The placement after a projection, if all its columns are still there."""
     if placement is None:
         return None
-    at = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, Column)}
-    return tuple(at[i] for i in placement) if all(i in at for i in placement) else None
+    place = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, Column)}
+    return tuple(place[i] for i in placement) if all(i in place for i in placement) else None

@@ -8,7 +8,7 @@ one-step memories `Delay` and `Differentiate`, which are traces of their own).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
@@ -28,6 +28,13 @@ from dbsp.circuits.traces.zset import ZSet
 # Columns of an output by whose hash its rows lie in partitions; None: anywhere.
 Placement = tuple[int, ...] | None
 Value = ZSet | Integral
+# A trace as it stands between two steps, read when it is asked for; its delta is empty.
+Standing = Callable[[], Integral]
+# What bounds a relation's size, in words; each once.
+Reasons = tuple[str, ...]
+
+# a delta costs its size
+LINEAR = "linear"
 
 
 @dataclass
@@ -73,12 +80,20 @@ class Operator(ABC):
     that leaves a question open can't be made. `families.py` has the answers that several give alike.
 
     is_trace: its trace is the integral of what it puts out, so that others may look rows up in it.
+    gathered: its whole trace belongs to the first partition.
     history: what it follows from beside what its inputs hold, in words: of that, nothing can be computed anew
     from their contents. Of most operators there is nothing.
     """
 
     is_trace: ClassVar[bool] = False
     history: ClassVar[str] = ""
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether its trace is the rows of its input, all of each, so that it may be a bag of them."""
+        return False
+
+    gathered: bool = False
 
     @property
     @abstractmethod
@@ -90,6 +105,11 @@ class Operator(ABC):
         partitions': all rows of each partition in the delta, or its first few; 'every row's frame for f': for
         each of those rows all rows that f is computed of.
         """
+
+    @property
+    def costs_more(self) -> bool:
+        """Whether a delta costs more than its size."""
+        return self.cost != LINEAR
 
     @abstractmethod
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
@@ -162,6 +182,34 @@ class Operator(ABC):
     @abstractmethod
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """Whether it may put out a negative weight, given which of the inputs may."""
+
+    @abstractmethod
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """What bounds the sum of all its deltas, given what bounds that of each input's; None: nothing does.
+
+        What depends on no input is taken for its own: it holds the output whatever the inputs grow to.
+        """
+
+    def own_bound(self) -> str | None:
+        """What takes rows out of its own trace again, in words; None: the trace holds what it puts out."""
+        return None
+
+    def alters(self, position: int) -> bool:
+        """Whether the clock changes rows that lie in an input's trace, again and again."""
+        return False
+
+    def compares_times(self, position: int) -> bool:
+        """Whether rows of an input's trace are needed as long as a time of the other inputs may be near."""
+        return False
+
+    @abstractmethod
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """The first clock after `now` at which its output changes though no input does; None: it never does.
+
+        In microseconds since 1970. own, inputs: their traces, of nodes that have one. A clock that is too
+        early costs a step that finds nothing to do; one that is too late leaves a wrong view.
+        Raises EvaluationError.
+        """
 
     @abstractmethod
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader, RowWise, Unchanged
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.traces.batch import Batch
@@ -75,6 +75,10 @@ class Recurrence(RowWise):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """An iteration may derive any row anew."""
         return {}
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A recursion makes rows of its own."""
+        return None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
@@ -137,6 +141,10 @@ class Earliest(Unchanged, Reader):
         """Rows of any age may be derived again."""
         return ()
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A recursion makes rows of its own."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)
 
@@ -165,6 +173,10 @@ class FixedPoint(RowWise):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         return {}
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A recursion makes rows of its own."""
+        return None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return 0, column

@@ -22,7 +22,7 @@ from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader, Unchanged
 from dbsp.circuits.operators.legal import lies_by, same_types
-from dbsp.circuits.operators.operator import Context, Node, Value
+from dbsp.circuits.operators.operator import Context, Node, Reasons, Value
 from dbsp.circuits.progress.bounds import Lines, union
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral, find_in
@@ -94,6 +94,10 @@ class SetOperation(Unchanged, Reader):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row is one of the first input."""
+        return inputs[0]
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A row is taken from an EXCEPT when it comes to be on the right."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -45,9 +45,8 @@ class Integrate(Unchanged, Keeper):
     is_trace: ClassVar[bool] = True
 
     @property
-    def accumulates(self) -> bool:
-        """Whether rows are told apart by some of their columns only."""
-        return bool(self.sums or self.minima or self.maxima)
+    def keeps_rows(self) -> bool:
+        return not (self.sums or self.minima or self.maxima)
 
     def placement(self, *inputs: Placement) -> Placement:
         return () if self.gathered else self.placed_by
@@ -107,6 +106,10 @@ class Delay(Unchanged, Keeper):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         return {}
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It puts out a change anew in each step."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)
 
@@ -139,6 +142,10 @@ class Differentiate(Unchanged, Keeper):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         return {}
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It is fed contents, whose sum has each row once a step."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return True
 
@@ -166,6 +173,10 @@ class Current(Unchanged, Reader):
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         return ()
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It puts out the contents anew in each step."""
+        return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)

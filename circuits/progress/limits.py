@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.arrow import int64_array, is_true
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.errors import EvaluationError
@@ -99,17 +99,17 @@ def out_of_reach(
 ) -> np.ndarray:
     """bool[n]: the rows to collect. bounds: one per limit of the retention."""
     gone = np.ones(rows.num_rows, dtype=np.bool_)
-    at = 0
+    first = 0
     for limits in retention.readers:
         unread = np.zeros(rows.num_rows, dtype=np.bool_)
-        for limit, bound in zip(limits, bounds[at : at + len(limits)], strict=True):
+        for limit, bound in zip(limits, bounds[first : first + len(limits)], strict=True):
             if bound is not None:
                 values = evaluate(limit.expression, rows)
-                below = _true(pc.less(values, bound))
+                below = is_true(pc.less(values, bound))
                 if limit.last_of is not None:
                     below = _before_last(limit, rows, values, below)
                 unread |= below
-        at += len(limits)
+        first += len(limits)
         gone &= unread
     return gone
 
@@ -117,16 +117,12 @@ def out_of_reach(
 def _before_last(limit: Limit, rows: pa.RecordBatch, values: pa.Array, below: np.ndarray) -> np.ndarray:
     """bool[n]: whether the next of the rows below is one of the same key, and later. rows: in their order."""
     assert limit.last_of is not None
-    at = np.flatnonzero(below)
+    indices = np.flatnonzero(below)
     keys = [rows.column(i) for i in limit.last_of]
-    later = _true(pc.less(values.take(int64_array(at[:-1])), values.take(int64_array(at[1:]))))
+    later = is_true(pc.less(values.take(int64_array(indices[:-1])), values.take(int64_array(indices[1:]))))
     earlier = np.zeros(rows.num_rows, dtype=np.bool_)
-    earlier[at[:-1]] = later & equal_rows(keys, at[:-1], keys, at[1:])
+    earlier[indices[:-1]] = later & equal_rows(keys, indices[:-1], keys, indices[1:])
     return earlier
-
-
-def _true(values: pa.Array) -> np.ndarray:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def tops(retention: Retention, rows: pa.RecordBatch) -> tuple[int | None, ...]:
@@ -155,9 +151,9 @@ def _all_below(
         bound is not None and top is not None and top < int(order_bits(pa.array([bound], bound.type))[0])
         for bound, top in zip(bounds, greatest, strict=True)
     ]
-    at = 0
+    first = 0
     for limits in retention.readers:
-        if not any(below[at : at + len(limits)]):
+        if not any(below[first : first + len(limits)]):
             return False
-        at += len(limits)
+        first += len(limits)
     return True

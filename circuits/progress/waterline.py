@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.progress.percentile import Percentile
 
 # A lateness: microseconds for timestamps, days for dates, else a number of the column's kind.
@@ -51,14 +52,14 @@ class Lateness:
 
     def late(self, column: pa.Array, waterline: pa.Scalar) -> np.ndarray:
         """bool[n]: value < waterline; NULL is never late."""
-        return _where(pc.less(column, waterline))
+        return is_true(pc.less(column, waterline))
 
     def jumps(self, column: pa.Array, waterline: pa.Scalar) -> np.ndarray:
         """bool[n]: value − lateness > waterline + jump."""
         if self.jump is None:
             return np.zeros(len(column), dtype=np.bool_)
         furthest = shift(shift(waterline, self.amount), self.jump)
-        return _where(pc.greater(column, furthest))
+        return is_true(pc.greater(column, furthest))
 
     def candidate(self, column: pa.Array) -> pa.Scalar | None:
         """max(values) − lateness; None where there is no value. NaN is no value."""
@@ -129,7 +130,3 @@ def from_json(
 def _number(value: pa.Scalar) -> int:
     """The integer beneath a date, time or integer."""
     return int(value.as_py() if pt.is_integer(value.type) else value.value)
-
-
-def _where(condition: pa.Array) -> np.ndarray:
-    return np.array(pc.fill_null(condition, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

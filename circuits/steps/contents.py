@@ -29,9 +29,8 @@ def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
     """Whether the end of all input would emit anything. O(keys that wait)."""
     for i, node in enumerate(circuit.nodes):
         if isinstance(node.operator, Trigger):
-            flagged = node.operator.schedule is not None and node.operator.schedule.flagged
             # a result that is to be called final is waited for, whether it changes or not
-            waiting = [i, *node.inputs[2 : 2 + node.operator.agendas]] if flagged else [i]
+            waiting = [i, *node.inputs[node.operator.timers]] if node.operator.flagged else [i]
             for trace in waiting:
                 chunks = [chunk for run in state.spines[trace].runs for chunk in run.chunks]
                 batches = [open_chunk(circuit, trace, chunk, segments) for chunk in chunks]

@@ -52,12 +52,12 @@ class _Waiting:
     def add(self, rows: ZSet) -> None:
         if not len(rows):
             return
-        at = iterations(rows.rows)
-        if (at == at[0]).all():
-            self._rows.setdefault(int(at[0]), []).append(rows)
+        reached = iterations(rows.rows)
+        if (reached == reached[0]).all():
+            self._rows.setdefault(int(reached[0]), []).append(rows)
             return
-        order = np.argsort(at, kind="stable")
-        ordered = at[order]
+        order = np.argsort(reached, kind="stable")
+        ordered = reached[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
         for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
             self._rows.setdefault(int(ordered[start]), []).append(rows.take(order[start:stop]))

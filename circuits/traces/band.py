@@ -21,7 +21,7 @@ from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch
+from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 
@@ -53,24 +53,16 @@ class Band(ABC):
 
 
 def matches(batch: Batch, band: Band | None, run: SortedRun) -> Ranges:
-    """`Band.matches`; without a band, of all rows of the key."""
+    """`Band.matches`; without a band, of all rows of the key, by which the batch is placed."""
     if band is not None:
         return band.matches(batch, run)
-    start, stop = run.ranges(*_of_key(batch))
+    start, stop = run.ranges(*of_placement(batch.keys))
     return np.arange(len(start)), start, stop
 
 
 def near(trace: Integral, batch: Batch, band: Band | None) -> Iterator[Batch]:
-    """`Band.near`; without a band, with all rows of the keys."""
-    return trace.near(*_of_key(batch)) if band is None else band.near(trace, batch)
-
-
-def _of_key(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    """Per row the least and the greatest sort key of what has its key.
-
-    The batch is placed by the columns that are equal on both sides.
-    """
-    return batch.keys & HIGH, batch.keys | LOW
+    """`Band.near`; without a band, with all rows of the keys, by which the batch is placed."""
+    return trace.near(*of_placement(batch.keys)) if band is None else band.near(trace, batch)
 
 
 @dataclass(frozen=True)
@@ -101,11 +93,11 @@ class ValueBand(Band):
 
     def _reach(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         """Per row the least and the greatest sort key of what it can meet; an empty range is (1, 0)."""
-        least = batch.keys & HIGH
         low, below = _codes(self.lower, batch.rows, np.maximum, np.uint64(0))
         high, above = _codes(self.upper, batch.rows, np.minimum, LOW)
         some = below & above & (low <= high)
-        return np.where(some, least | low, np.uint64(1)), np.where(some, least | high, np.uint64(0))
+        least, greatest = with_low(batch.keys, low), with_low(batch.keys, high)
+        return np.where(some, least, np.uint64(1)), np.where(some, greatest, np.uint64(0))
 
 
 def _codes(

@@ -21,7 +21,7 @@ nor a comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,22 +75,38 @@ class Layout:
 
     def sort_keys(self, rows: pa.RecordBatch, seed: int) -> np.ndarray:
         """uint64[n]. Cost: one hash of the placement and one of the identity columns."""
-        high = hash_rows([rows.column(i) for i in self.placement], rows.num_rows, seed)
+        if self.order is None:
+            return self.hashed(rows.columns, rows.num_rows, seed)
+        ordered, high = rows.column(self.order), self.placed(rows.columns, rows.num_rows, seed)
         if self.timeline:
-            assert self.order is not None
-            return np.asarray((high & SLOT) | order_steps(rows.column(self.order)))
-        if self.order is not None:
-            ordered = rows.column(self.order)
-            code = order_code(ordered)
-            if ordered.null_count:
-                code = np.where(validity(ordered), code, np.uint32(LOW if self.nulls_greatest else 0))
-            return (high & HIGH) | code.astype(np.uint64)
+            return np.asarray((high & SLOT) | order_steps(ordered))
+        code = order_code(ordered)
+        if ordered.null_count:
+            code = np.where(validity(ordered), code, np.uint32(LOW if self.nulls_greatest else 0))
+        return with_low(high, code.astype(np.uint64))
+
+    def hashed(self, columns: Sequence[pa.Array], count: int, seed: int) -> np.ndarray:
+        """uint64[count]: the sort keys, without `order`, of rows that begin with these columns."""
+        high = self.placed(columns, count, seed)
         if self.bag:
             return high & HIGH
         if self.placement == self.identity:
             return high
-        low = hash_rows([rows.column(i) for i in self.identity], rows.num_rows, seed)
-        return (high & HIGH) | (low >> _HALF)
+        return with_low(high, hash_rows([columns[i] for i in self.identity], count, seed) >> _HALF)
+
+    def placed(self, columns: Sequence[pa.Array], count: int, seed: int) -> np.ndarray:
+        """uint64[count]: sort keys of which only the high half means something."""
+        return hash_rows([columns[i] for i in self.placement], count, seed)
+
+
+def with_low(keys: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """uint64[n]: the high half of sort keys, and that low half."""
+    return np.asarray((keys & HIGH) | low)
+
+
+def of_placement(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """uint64[n] each: the least and the greatest sort key with the high half of these."""
+    return keys & HIGH, keys | LOW
 
 
 @dataclass(frozen=True, eq=False)

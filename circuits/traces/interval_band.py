@@ -19,15 +19,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.logic.interval_codes import BUCKETS, INTERVAL_CODE, LAST_LEVEL, LEVEL_BITS
 from dbsp.circuits.traces.band import Band, Ranges
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch
+from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral, expand_ranges
+from dbsp.circuits.traces.trace import Integral
 
 _LEVEL = np.uint64(LEVEL_BITS)
 _LEAST = np.iinfo(np.int64).min
@@ -66,7 +67,7 @@ class IntervalBand(Band):
         least, known = _bound(self.least, batch.rows, np.maximum)
         most, too = _bound(self.most, batch.rows, np.minimum)
         asking = np.flatnonzero(known & too)
-        lows, highs = batch.keys[asking] & HIGH, batch.keys[asking] | LOW
+        lows, highs = of_placement(batch.keys[asking])
         owners: list[np.ndarray] = [np.zeros(0, np.int64)]
         found: list[tuple[np.ndarray, np.ndarray]] = []
         while len(asking):
@@ -75,12 +76,12 @@ class IntervalBand(Band):
             asking, lows, highs, start = asking[some], lows[some], highs[some], start[some]
             level = (run.keys(start) & LOW) >> _LEVEL
             owner, low, high = _of_level(least[asking], most[asking], level.astype(np.int64))
-            base = (highs & HIGH)[owner] | (level[owner] << _LEVEL)
+            base = with_low(highs[owner], level[owner] << _LEVEL)
             owners.append(asking[owner])
             found.append(run.ranges(base | low, base | high))
             further = level < LAST_LEVEL
             asking, highs = asking[further], highs[further]
-            lows = (highs & HIGH) | ((level[further] + np.uint64(1)) << _LEVEL)
+            lows = with_low(highs, (level[further] + np.uint64(1)) << _LEVEL)
         starts, stops = (np.concatenate([np.zeros(0, np.int64), *(f[i] for f in found)]) for i in range(2))
         return np.concatenate(owners), starts, stops
 

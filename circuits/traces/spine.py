@@ -8,7 +8,8 @@ disjoint ranges of the sort key (several tasks, or several pieces of a merge, wr
 Runs of fewer than SMALL rows are absorbed: the next batch is merged with them before it is written.
 FAN_IN runs of a class become one *merge*, done in pieces (ranges of the sort key) so that a step merges
 about CREDIT rows for each row it inserted, and never more than 1/PIECES of a large merge at once. A
-merge of S rows lasts S/CREDIT inserted rows, and the next one of its class is not due before S.
+merge of S rows lasts S/CREDIT inserted rows, and the next one of its class is not due before S: so CREDIT
+is as small as leaves a margin, and a step's share of merges is about the same in each.
 So a row is merged O(log n) times, a trace of n rows has O(log n) runs, and a merge never blocks a step.
 The order of merging can't change any result: addition of Z-sets is associative and commutative.
 """
@@ -22,9 +23,9 @@ from dbsp.circuits.traces.segments import Chunk
 
 SMALL = 2048
 FAN_IN = 4
-CREDIT = 12
+CREDIT = 2
 PIECE = 1 << 17
-PIECES = 16
+PIECES = 64
 # logs are only concatenated, in one piece, so beyond this size a merge buys nothing
 LOG_LIMIT = 1 << 18
 

@@ -1,6 +1,6 @@
 """Timelines: which rows of a trace in the order of time come due as a threshold rises.
 
-    due(before, W, W') = { x ∈ before : x.at passed by W' and not by W }        W <= W'
+    due(before, W, W') = { x ∈ before : x.instant passed by W' and not by W }        W <= W'
 
 A row is *passed* where its instant is below the threshold, or equal to it if `at_once`. So a row comes due in
 exactly one step, however far the threshold jumps.  Cost: a search a slot and run, then the rows that come due
@@ -15,21 +15,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.columns.order_codes import order_steps
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import SLOTS, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import expand_ranges
 from dbsp.circuits.traces.zset import ZSet
 
 _SLOTS = np.arange(SLOTS, dtype=np.uint64) << np.uint64(56)
 
 
-def passed(at: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
+def passed(instants: pa.Array, threshold: pa.Scalar | None, at_once: bool) -> np.ndarray:
     """bool[n]; nothing is while the threshold is unset, and a NULL never is."""
     if threshold is None:
-        return np.zeros(len(at), dtype=np.bool_)
+        return np.zeros(len(instants), dtype=np.bool_)
     compare = pc.less_equal if at_once else pc.less
-    return np.asarray(pc.fill_null(compare(at, threshold), False).to_numpy(zero_copy_only=False))
+    return is_true(compare(instants, threshold))
 
 
 def due(
@@ -49,8 +50,10 @@ def due(
         _, there = expand_ranges(*run.ranges(since, to))
         if len(there):
             found = run.take(there)
-            at = found.rows.column(layout.order)
-            yield found.zset.take(np.flatnonzero(passed(at, now, at_once) & ~passed(at, earlier, at_once)))
+            instants = found.rows.column(layout.order)
+            yield found.zset.take(
+                np.flatnonzero(passed(instants, now, at_once) & ~passed(instants, earlier, at_once))
+            )
 
 
 def earliest(
@@ -64,7 +67,7 @@ def earliest(
         # all rows of that code, and in each slot the first beyond it
         start, stop = run.ranges(_SLOTS | code, _SLOTS | code)
         there = np.unique(np.concatenate([expand_ranges(start, stop)[1], stop[stop < len(run)]]))
-        at = run.take(there).rows.column(layout.order)
-        found.append(at.filter(pa.array(~passed(at, now, at_once))))
+        instants = run.take(there).rows.column(layout.order)
+        found.append(instants.filter(pa.array(~passed(instants, now, at_once))))
     least = pc.min(pa.chunked_array(found)) if found else None
     return least if least is not None and least.is_valid else None

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.columns.ranges import expand_ranges
+from dbsp.circuits.traces.batch import Batch, Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 
@@ -94,8 +95,7 @@ def find_in(
     keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
     Yields (positions into columns, batch, positions into the batch).
     """
-    greatest = keys if whole_key else keys | LOW
-    least = keys if whole_key else keys & HIGH
+    least, greatest = (keys, keys) if whole_key else of_placement(keys)
     for run in runs:
         start, stop = run.ranges(least, greatest)
         if (start == stop).all():
@@ -125,29 +125,3 @@ def disjoint(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.nd
     opens[1:] = least[1:] > greatest[:-1]
     starts = np.flatnonzero(opens)
     return least[starts], greatest[np.append(starts[1:], len(least))[: len(starts)] - 1]
-
-
-def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
-    counts = stop - start
-    total = int(counts.sum())
-    owner = np.repeat(np.arange(len(counts)), counts)
-    if total == len(counts) and (counts == 1).all():
-        return owner, start
-    ends = np.cumsum(counts)
-    return owner, np.arange(total) + np.repeat(start - (ends - counts), counts)
-
-
-def expand_in_blocks(
-    start: np.ndarray, stop: np.ndarray, most: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """`expand_ranges` of a few ranges at a time, at most about `most` pairs unless one range has more."""
-    ends = np.cumsum(stop - start)
-    if not len(ends) or not ends[-1]:
-        return
-    first, done = 0, 0
-    while done < ends[-1]:
-        last = max(first + 1, int(np.searchsorted(ends, done + most, "right")))
-        owner, there = expand_ranges(start[first:last], stop[first:last])
-        yield owner + first, there
-        first, done = last, int(ends[last - 1])

@@ -16,13 +16,9 @@ import pyarrow.types as pt
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.expressions.nodes import columns_of
-from dbsp.circuits.operators.clock.temporal_filter import Ahead
-from dbsp.circuits.operators.clock.timed_projection import TimedProjection
-from dbsp.circuits.operators.emission.timers import Timers
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
-from dbsp.circuits.operators.joins.as_of import AsOf
-from dbsp.circuits.operators.recursion import Recurrence
+from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
@@ -112,7 +108,6 @@ def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
     circuit = program.circuit
     if not tables:
         return "constants"
-    operator = circuit.nodes[i].operator
     retention = circuit.retentions.get(i)
     if retention is not None and retention.limits:
         columns = {
@@ -123,15 +118,12 @@ def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
         return " and ".join(
             ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
         )
-    if isinstance(operator, Timers):
-        return "what is still to come due"
     view = _view(circuit, i)
     if view == LATE_ROWS:
         return "what comes too late"
-    if isinstance(operator, Trigger) and operator.counting is None and operator.schedule is None:
-        return "what is still to leave"
-    if isinstance(operator, Ahead) and operator.clock is not None:
-        return "the clock, which its rows are ahead of"
+    own = circuit.nodes[i].operator.own_bound()
+    if own is not None:
+        return own
     if view is None and i in circuit.layouts and not circuit.layouts[i].identity:
         return "being one row"
     reasons = held(program, i if view is None else circuit.output(view).kept)
@@ -163,14 +155,19 @@ def _emits_for(circuit: Circuit, i: int) -> str | None:
             (fired, _) = circuit.nodes[output.emission].inputs
             trigger = circuit.nodes[fired]
             assert isinstance(trigger.operator, Trigger)
-            if i in (output.emission, fired, *trigger.inputs[2 : 2 + trigger.operator.agendas]):
+            if i in (output.emission, fired, *trigger.inputs[trigger.operator.timers]):
                 return output.view
     return None
 
 
 def _is_phased(circuit: Circuit, i: int) -> bool:
     """Whether it keeps rows that the clock changes again and again."""
-    return any(isinstance(node.operator, TimedProjection) and i in node.inputs[1:] for node in circuit.nodes)
+    return any(reader.alters(position) for reader, position in _readers(circuit, i))
+
+
+def _readers(circuit: Circuit, i: int) -> list[tuple[Operator, int]]:
+    """The operators that read a node, each with the position of that input."""
+    return [(node.operator, k) for node in circuit.nodes for k, j in enumerate(node.inputs) if j == i]
 
 
 def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
@@ -204,7 +201,7 @@ def _lateness_cure(
     missing = [name for name in times if name not in annotated]
     if shown or not times:
         return []
-    if any(isinstance(node.operator, AsOf) and i in node.inputs for node in circuit.nodes):
+    if any(reader.compares_times(position) for reader, position in _readers(circuit, i)):
         if missing:
             return [f"LATENESS on the times that the ASOF JOIN compares, {' or '.join(missing)}"]
         grown = [table.name for table in tables if not table.append_only]
@@ -222,8 +219,7 @@ def _tables(circuit: Circuit, i: int) -> set[str]:
 
 def _recursions(circuit: Circuit, i: int) -> list[str]:
     """The recursive relations whose rows reach a node."""
-    operators = (circuit.nodes[at].operator for at in _above(circuit, i))
-    return sorted({operator.name for operator in operators if isinstance(operator, Recurrence)})
+    return sorted(circuit.nodes[j].name for j in _above(circuit, i) & circuit.fed_back.keys())
 
 
 def _above(circuit: Circuit, i: int) -> set[int]:

@@ -14,9 +14,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.operators.linear import Source
-from dbsp.circuits.operators.operator import Node
-from dbsp.circuits.operators.recursion import Recurrence
 from dbsp.commands.paths import paths, proofs
 from dbsp.commands.shown.drawing import svg
 from dbsp.rows.incoming import arrow_schema
@@ -28,7 +25,8 @@ from dbsp.views.outputs import output_view
 
 @dataclass(frozen=True)
 class Box:
-    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a delta.
+    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a
+    delta, '' if it is no more than its size.
 
     proved: by waterlines.
     """
@@ -67,17 +65,14 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
         node = circuit.nodes[i]
         views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
         title = type(node.operator).__name__ + (f" {node.name}" if node.name else "")
-        inputs = node.inputs
-        if isinstance(node.operator, Recurrence):
-            inputs = tuple(source for loop in circuit.loops for source, at in loop.feedback if at == i)
         yield Box(
             i,
             title,
-            detail(program, node),
+            detail(program, i),
             keeps(circuit, i),
-            node.operator.cost,
+            node.operator.cost if node.operator.costs_more else "",
             node.level,
-            inputs,
+            circuit.fed_back.get(i, node.inputs),
             views,
             tuple(proved.get(i, ())),
         )
@@ -108,11 +103,13 @@ def keeps(circuit: Circuit, i: int) -> str:
     return f"keeps every row: {', '.join(names)}" if i in circuit.logs else ""
 
 
-def detail(program: Program, node: Node) -> str:
+def detail(program: Program, i: int) -> str:
     """The operator's parameters, with columns by name."""
-    if isinstance(node.operator, Source):
-        return _columns(arrow_schema(program.tables[node.operator.table]))
-    inputs = (program.circuit.nodes[i].schema.names for i in node.inputs)
+    circuit = program.circuit
+    if i in circuit.tables:
+        return _columns(arrow_schema(program.tables[circuit.tables[i]]))
+    node = circuit.nodes[i]
+    inputs = (circuit.nodes[j].schema.names for j in node.inputs)
     return node.operator.shown(node.schema.names, *inputs)
 
 
@@ -125,7 +122,7 @@ def _text(program: Program, shown: list[Box]) -> str:
     lines = []
     for box in shown:
         inputs = f"  <- {', '.join(map(str, box.inputs))}" if box.inputs else ""
-        cost = "" if box.cost == "linear" else f"  [{box.cost}]"
+        cost = f"  [{box.cost}]" if box.cost else ""
         lines.append(
             f"{box.number:4d}  level {box.level}  {f'{box.title}  {box.detail}'.rstrip()}{inputs}{cost}"
         )

@@ -62,8 +62,8 @@ def spell_bound(bound: Bound, waterlines: Schema) -> str:
 def paths(circuit: Circuit, shown: Sequence[int]) -> Iterator[tuple[str, list[Proof]]]:
     """(waterline, its proofs at the nodes `shown`), for those that have any there."""
     found = [proof for proof in proofs(circuit) if proof.node in set(shown)]
-    for at, one in enumerate(circuit.lateness):
-        path = [proof for proof in found if at in proof.waterlines]
+    for position, one in enumerate(circuit.lateness):
+        path = [proof for proof in found if position in proof.waterlines]
         if path:
             yield one.name, path
 

@@ -23,8 +23,9 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.program import DELETED, INSERTED, UPDATED, Program
-from dbsp.sql.plans.properties.append_only import to_promise
-from dbsp.sql.plans.properties.keys import Key, view_keys
+from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.sql.plans.properties.promises import to_promise
+from dbsp.sql.plans.schemas import Key
 from dbsp.views.outputs import output_views
 
 
@@ -40,8 +41,10 @@ class Records:
         """Each record as often as its weight says."""
         if (np.abs(self.weights) == 1).all():
             return self
-        at = np.repeat(np.arange(len(self.weights)), np.abs(self.weights))
-        return Records(take(self.rows, at), np.sign(self.weights[at]), self.ops.take(pa.array(at)))
+        copies = np.repeat(np.arange(len(self.weights)), np.abs(self.weights))
+        return Records(
+            take(self.rows, copies), np.sign(self.weights[copies]), self.ops.take(pa.array(copies))
+        )
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,8 @@ def upserts(delta: ZSet, key: Sequence[int]) -> Records:
 def _null_where(column: pa.Array, mask: np.ndarray) -> pa.Array:
     if not mask.any():
         return column
-    at = np.arange(len(column))
-    return column.take(pa.array(at, mask=mask))
+    indices = np.arange(len(column))
+    return column.take(pa.array(indices, mask=mask))
 
 
 def _spelled(ops: np.ndarray) -> pa.Array:

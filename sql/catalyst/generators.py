@@ -6,7 +6,7 @@ from dbsp.circuits.expressions.nodes import Column, Expression, Literal
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import Expand, Generate
+from dbsp.sql.plans.nodes import Expand, Generate
 from dbsp.sql.plans.schemas import Field, Schema
 
 _EXPLODING = ("Explode", "PosExplode", "Inline", "Unnest")

@@ -3,12 +3,14 @@
     SELECT e… ORDER BY o           o over e…, each part of o that is one of e… being its column
 
 What is in the middle of a query says nothing of its result. A column that is ordered by and not selected has
-no place in the rows of a view: there the order is unknown, which `unselected` finds.
+no place in the rows of a view: there the order is unknown.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, substitute
 from dbsp.sql.catalyst.joins.scalars import scalars_in
@@ -20,27 +22,64 @@ from dbsp.sql.plans.calls import SortOrder
 # what leaves rows in the order in which it finds them
 _PASSING = {"Sort", "LocalLimit", "GlobalLimit", "Offset", "SubqueryAlias", "View", "ResolvedHint"}
 
-Order = tuple[SortOrder | None, ...]
 # of a node's columns, each over those of the lowest node below; None: no row tells it
 Made = list[Expression | None]
+# an item of ORDER BY, and as dumped
+Item = tuple[SortOrder | None, Node]
+
+
+@dataclass(frozen=True)
+class Order:
+    """items: what a query's rows are in the order of, over its columns, None for what these don't tell; ()
+    where they have none. dumped: each of them, for its place. whole: the query as a whole says so, and no
+    part of it. limit: its LIMIT or OFFSET, as dumped.
+    """
+
+    items: tuple[SortOrder | None, ...]
+    dumped: tuple[Node, ...]
+    whole: bool
+    limit: Node | None
+
+    @property
+    def known(self) -> tuple[SortOrder, ...]:
+        """As much of the order as the rows tell."""
+        return tuple(by for by in takewhile(lambda by: by is not None, self.items) if by is not None)
 
 
 def order_of(query: Query, node: Node) -> Order:
-    """Of the dumped plan's rows, over its columns; () where there is none, None for what they don't tell.
+    """Of the dumped plan's rows.
 
     Catalyst adds to a Project what a Sort above it orders by, and takes it away again above the Sort. So both
     are compared as what they are of the columns below all of these.
     """
-    order, made = _traced(query, node)
+    items, made = _traced(query, node)
     columns = [
         (expression_, Column(i, expression_.type, expression_.nullable))
         for i, expression_ in enumerate(made)
         if expression_ is not None
     ]
-    return tuple(None if by is None else _over(by, columns) for by in order)
+    own = [below for below in _passed(node) if query.ends(below)]
+    return Order(
+        tuple(None if by is None else _over(by, columns) for by, _ in items),
+        tuple(item for _, item in items),
+        any(below["op"] == "Sort" for below in own),
+        next((_constant(below) for below in own if below["op"] in ("GlobalLimit", "Offset")), None),
+    )
 
 
-def _traced(query: Query, node: Node) -> tuple[Order, Made]:
+def _passed(node: Node) -> Iterator[Node]:
+    """From the top down, the nodes that leave rows in their order, or make it."""
+    while node["op"] in _PASSING or node["op"] == "Project":
+        yield node
+        (node,) = node["k"]
+
+
+def _constant(limit: Node) -> Node:
+    found: Node = limit["o"].get("limitExpr") or limit["o"]["offsetExpr"]
+    return found
+
+
+def _traced(query: Query, node: Node) -> tuple[tuple[Item, ...], Made]:
     """(the order, over the lowest node's columns; the node's own columns)."""
     if node["op"] not in _PASSING and node["op"] != "Project":
         out = enumerate(node["out"])
@@ -50,7 +89,7 @@ def _traced(query: Query, node: Node) -> tuple[Order, Made]:
     if node["op"] == "Project":
         return order, [_expression(query, item, position, made) for item in node["o"]["projectList"]]
     if node["op"] == "Sort":
-        order = tuple(_item(query, item, position, made) for item in node["o"]["order"])
+        order = tuple((_item(query, item, position, made), item) for item in node["o"]["order"])
     return order, made
 
 

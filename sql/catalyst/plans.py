@@ -11,6 +11,7 @@ from dbsp.sql.catalyst.clock.temporal import Clocked, check_clock, temporal_filt
 from dbsp.sql.catalyst.generators import generate
 from dbsp.sql.catalyst.groups.aggregates import aggregate
 from dbsp.sql.catalyst.groups.limits import limit, ordered
+from dbsp.sql.catalyst.groups.time_windows import declared_windows, windows_of, with_windows
 from dbsp.sql.catalyst.groups.windows import computed, window
 from dbsp.sql.catalyst.joins.as_of import as_of
 from dbsp.sql.catalyst.joins.joins import conjuncts, join
@@ -22,18 +23,9 @@ from dbsp.sql.catalyst.reading.literals import literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import ONE_ROW, Relation, with_columns, without_columns
 from dbsp.sql.catalyst.recursion import check_monotone, level_before, union_loop
-from dbsp.sql.plans.plan import (
-    LEVEL,
-    Distinct,
-    Expand,
-    Filter,
-    Plan,
-    Project,
-    Scan,
-    SetOperation,
-    Union,
-    Values,
-)
+from dbsp.sql.plans.nodes import Distinct, Expand, Filter, Project, Scan, SetOperation, Union, Values
+from dbsp.sql.plans.nodes.leaves import LEVEL
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 from dbsp.sql.plans.types import UnsupportedType
 
@@ -90,7 +82,9 @@ def _scan(query: Query, node: Node) -> Relation:
     schema, ids = output(query, node)
     relations = {metadata.get(RELATION) for *_, metadata in node["out"]}
     assert len(relations) == 1 and None not in relations, f"a leaf that is no table of ours: {node['out']}"
-    return Relation(Scan(relations.pop(), schema), ids)
+    name = relations.pop()
+    known = declared_windows(query.relations.get(name, schema))
+    return Relation(Scan(name, with_windows(schema, known)), ids)
 
 
 def _values(query: Query, node: Node) -> Relation:
@@ -121,6 +115,7 @@ def _project(query: Query, node: Node) -> Relation:
     schema, ids = output(query, node)
     if not schema:
         return without_columns(clocked.plan)
+    schema = with_windows(schema, windows_of(expressions, clocked.plan.schema))
     return Relation(Project(clocked.plan, expressions, schema), ids)
 
 
@@ -172,6 +167,7 @@ def _union(query: Query, node: Node) -> Relation:
     if not schema:
         children = [without_columns(child).plan for child in children]
         return Relation(Union(tuple(children), children[0].schema), (-1,))
+    schema = with_windows(schema, *(declared_windows(child.schema) for child in children))
     return Relation(Union(tuple(_under_names_of(schema, child) for child in children), schema), ids)
 
 
@@ -192,6 +188,7 @@ def _expand(query: Query, node: Node) -> Relation:
         tuple(expression(query, item, child.position) for item in row) for row in node["o"]["projections"]
     )
     schema, ids = output(query, node)
+    schema = with_windows(schema, *(windows_of(row, child.plan.schema) for row in projections))
     return Relation(Expand(child.plan, projections, schema), ids)
 
 
@@ -238,6 +235,7 @@ def _set_operation(query: Query, node: Node) -> Relation:
     if not schema:
         left, right = (without_columns(side).plan for side in (left, right))
         schema, ids = left.schema, (-1,)
+    schema = with_windows(schema, declared_windows(left.schema), declared_windows(right.schema))
     kind = node["op"].lower() + (" all" if node["o"]["isAll"] else "")
     return Relation(SetOperation(left, right, kind, schema), ids)
 

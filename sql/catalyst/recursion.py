@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 from dbsp.sql.catalyst.reading.query import Node, Query
-from dbsp.sql.plans.plan import LEVEL, Levels, Plan, Scan, Union
-from dbsp.sql.plans.properties.growing import not_monotone, obstacle
-from dbsp.sql.plans.properties.relations_read import scanned
+from dbsp.sql.plans.nodes import Levels, Scan, Union
+from dbsp.sql.plans.nodes.leaves import LEVEL
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.verify import inputs
 
 # Spark's, unless the query says MAX RECURSION LEVEL
 LEVELS = 100
@@ -33,7 +33,7 @@ def check_monotone(query: Query, node: Node, plan: Plan) -> None:
     """
     found = obstacle(plan, query.recursive)
     if found is not None:
-        raise query.error(node, not_monotone(_KEYWORDS.get(node["op"], found[0]), found[1]))
+        raise query.error(node, _not_monotone(_KEYWORDS.get(node["op"], found[0]), found[1]))
 
 
 def level_before(schema: Schema) -> Plan:
@@ -46,7 +46,7 @@ def union_loop(query: Query, node: Node, anchor: Plan, term: Plan, schema: Schem
     options = node["o"]
     if options["limit"] is not None:
         raise query.refuse(node, "LIMIT of WITH RECURSIVE", "LIMIT")
-    if any(isinstance(inner, Levels) and LEVEL in scanned(term) for inner in _inside(term)):
+    if any(isinstance(inner, Levels) and LEVEL in term.scanned() for inner in _inside(term)):
         raise query.refuse(node, "WITH RECURSIVE inside the recursive term of another", "RECURSIVE")
     if not _every_branch_recurs(term):
         message = (
@@ -59,7 +59,7 @@ def union_loop(query: Query, node: Node, anchor: Plan, term: Plan, schema: Schem
 
 
 def _inside(plan: Plan) -> list[Plan]:
-    return [plan, *(inner for input_ in inputs(plan) for inner in _inside(input_))]
+    return [plan, *(inner for input_ in plan.inputs for inner in _inside(input_))]
 
 
 def _every_branch_recurs(plan: Plan) -> bool:
@@ -68,4 +68,27 @@ def _every_branch_recurs(plan: Plan) -> bool:
         return all(map(_every_branch_recurs, plan.inputs))
     if isinstance(plan, Scan):
         return plan.relation == LEVEL
-    return any(map(_every_branch_recurs, inputs(plan)))
+    return any(map(_every_branch_recurs, plan.inputs))
+
+
+def obstacle(plan: Plan, names: Set[str]) -> tuple[str, str] | None:
+    """(what, which): an operator over one of these relations that may take rows back when they grow."""
+    for input_ in plan.inputs:
+        read = input_.scanned() & names
+        what = plan.obstacle(read) if read else None
+        if what is not None:
+            return what, min(read)
+        found = obstacle(input_, names) if read else None
+        if found is not None:
+            return found
+    return None
+
+
+def _not_monotone(what: str, name: str) -> str:
+    """The message for an obstacle."""
+    if name == LEVEL:
+        return f"{what} in the recursive term of WITH RECURSIVE can't be maintained; use it outside"
+    return (
+        f"{what} over '{name}' in its own recursion, which can only add rows; "
+        f"use it in a view that reads '{name}'"
+    )

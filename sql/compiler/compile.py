@@ -18,17 +18,23 @@ from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, declare_function
 from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.shown_order import shown_order
-from dbsp.sql.compiler.streams import Relations, check_stream, emission_of_stream, forgets
+from dbsp.sql.compiler.streams import (
+    Relations,
+    check_stream,
+    emission_of_stream,
+    is_streaming,
+    words_of,
+)
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
-from dbsp.sql.plans.fingerprint import fingerprint
+from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.program import Insert, Program, View, inputs_of
-from dbsp.sql.plans.properties.append_only import append_only, to_promise
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.sql.plans.properties.promises import to_promise
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.text.annotations import LatenessStatement
 from dbsp.sql.text.create_function import CreateFunction
@@ -149,21 +155,23 @@ class _Compiler:
         if len(names) != len(dumped["names"]):
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
-        optimized = apply_rules(renamed(plan(query, dumped["plan"]).plan, names))
-        retracts_nothing = append_only(optimized, self.scope.defined.append_only())
+        written = renamed(plan(query, dumped["plan"]).plan, names)
+        optimized = apply_rules(written)
+        retracts_nothing = optimized.append_only(self.scope.defined.append_only())
         location = self.source.location(start)
-        order = shown_order(self.source, text, order_of(query, dumped["plan"]), name, kind)
+        asked = order_of(query, dumped["plan"])
+        order = shown_order(query, asked, name, kind, is_streaming(words_of(self.source, text)))
         relations = Relations(
             self.scope.defined.streams, self.scope.defined.monotonic(), self.scope.defined.forgetful
         )
-        if check_stream(self.source, text, optimized, relations, kind, order):
+        if check_stream(query, text, optimized, relations, kind, asked, order):
             self.scope.defined.streams[name] = kind != "local"
-        if forgets(optimized, self.scope.defined.forgetful):
+        if optimized.forgets(self.scope.defined.forgetful):
             self.scope.defined.forgetful.add(name)
         emission = None if kind == "local" else emission_of_stream(self.source, text, retracts_nothing, order)
         view = View(
             name,
-            optimized.schema,
+            written.schema,  # rules keep its columns, not all that is known of them
             kind,
             optimized,
             retracts_nothing,
@@ -197,7 +205,7 @@ class _Compiler:
         check_sink(self.source, self.scope.defined.definitions[target.name], target)
         view = self._inserted_view(statement)
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
-        filled = never_null(view.plan, self.scope.defined.views)
+        filled = never_null(view, self.scope.defined.views)
         promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
         self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
 

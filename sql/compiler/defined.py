@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
-from dbsp.sql.compiler.streams import Monotonic, annotated, monotonic
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.text.create_table import CreateTable
@@ -36,12 +37,12 @@ class Defined:
     def columns(self) -> dict[str, list[str]]:
         return {relation.name: [column.name for column in relation.schema] for relation in self.relations()}
 
-    def monotonic(self) -> dict[str, Monotonic]:
+    def monotonic(self) -> dict[str, Bounds]:
         """The monotonic columns of all tables and views so far."""
-        found: dict[str, Monotonic] = {}
+        found: dict[str, Bounds] = {}
         for relation in self.relations():
-            below = monotonic(relation.plan, found) if isinstance(relation, View) else {}
-            found[relation.name] = {**below, **annotated(relation)}
+            below = relation.plan.monotonic(found) if isinstance(relation, View) else {}
+            found[relation.name] = {**below, **_annotated(relation)}
         return found
 
     def append_only(self) -> dict[str, bool]:
@@ -51,3 +52,8 @@ class Defined:
 
     def relations(self) -> list[Table | View]:
         return [*self.tables.values(), *self.views.values()]
+
+
+def _annotated(relation: Table | View) -> Bounds:
+    """Its columns with LATENESS."""
+    return {one.column: (Column(one.column, relation.schema[one.column].type),) for one in relation.lateness}

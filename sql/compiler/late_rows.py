@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 
 from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.operators.inputs.late import LATE_ROWS, LATE_SCHEMA
-from dbsp.sql.plans.plan import Scan
+from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.properties.relations_read import scanned, views_reading_late_rows
+from dbsp.sql.plans.properties.late_readers import views_reading_late_rows
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.text.annotations import LatenessStatement
 from dbsp.sql.text.source import Source
@@ -51,7 +51,7 @@ def annotated_view(
             "annotate a column of a table, or give a constant"
         )
         raise source.error(statement.start, message)
-    if view.name in looked_into or any(view.name in scanned(other.plan) for other in views.values()):
+    if view.name in looked_into or any(view.name in other.plan.scanned() for other in views.values()):
         message = f"LATENESS of '{view.name}' must stand before the views that read it"
         raise source.error(statement.start, message)
     if view.name in views_reading_late_rows(views):

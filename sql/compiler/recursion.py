@@ -15,9 +15,7 @@ from typing import Any
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst.jvm.session import RELATION
-from dbsp.sql.plans.plan import (
-    Plan,
-)
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.shown.spelling import type_name
 from dbsp.sql.text.source import Source
@@ -80,7 +78,7 @@ def check_declared(source: Source, name: str, query: Slice, declared: Schema, pl
 
 def too_early(source: Source, text: Slice, name: str, later: Collection[str]) -> ProgramError:
     """The error for a recursive view that is read before it is complete. later: what it waits for."""
-    at = next(
+    position = next(
         (
             token.start
             for token in tokens(source)
@@ -94,4 +92,4 @@ def too_early(source: Source, text: Slice, name: str, later: Collection[str]) ->
     else:
         listed = " and ".join(f"'{other}'" for other in sorted(later))
         message = f"'{name}' refers to {listed}, defined further down: read it below"
-    return source.error(at, message)
+    return source.error(position, message)

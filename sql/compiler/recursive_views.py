@@ -11,9 +11,8 @@ from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.recursion import check_declared, complete_components, reached, relations_in
 from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.shown_order import shown_order
-from dbsp.sql.plans.plan import Distinct
+from dbsp.sql.plans.nodes import Distinct
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.properties.append_only import append_only
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.text.create_view import CreateRecursiveView
@@ -81,9 +80,9 @@ class Recursions:
                     location,
                     component=tuple(sorted(recursive)),
                     max_iterations=statement.max_iterations,
-                    order=shown_order(self.scope.source, statement.query, order, name, statement.kind),
+                    order=shown_order(query, order, name, statement.kind),
                 )
             )
         assumed = self.scope.defined.append_only() | dict.fromkeys(component, True)
-        retracts_nothing = all(append_only(view.plan, assumed) for view in made)
+        retracts_nothing = all(view.plan.append_only(assumed) for view in made)
         self.scope.defined.views |= {view.name: replace(view, append_only=retracts_nothing) for view in made}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +17,8 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.defined import Defined
 from dbsp.sql.compiler.functions.known import Functions
-from dbsp.sql.plans.plan import Plan, Project
+from dbsp.sql.plans.nodes import Project
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
@@ -77,6 +78,7 @@ class Scope:
             self.catalyst.timezone,
             functions=self.functions.by_name,
             arriving=self.defined.arriving(),
+            relations={relation.name: relation.schema for relation in self.defined.relations()},
             views=self.defined.exact_views(),
             looked_into=self.defined.looked_into,
         )
@@ -145,7 +147,7 @@ def renamed(input_: Plan, names: Sequence[str]) -> Plan:
     if tuple(names) == tuple(column.name for column in input_.schema):
         return input_
     schema: Schema = tuple(
-        Field(name, column.type, column.nullable) for name, column in zip(names, input_.schema, strict=True)
+        replace(column, name=name) for name, column in zip(names, input_.schema, strict=True)
     )
     columns = tuple(Column(i, column.type, column.nullable) for i, column in enumerate(input_.schema))
     return Project(input_, columns, schema)

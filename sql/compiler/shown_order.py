@@ -7,32 +7,27 @@ which rows there are, and they are shown in as much of it as they tell. A LOCAL 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import takewhile
-
-from dbsp.sql.compiler.streams import is_limited, is_ordered, is_streaming, order_item, words_of
+from dbsp.sql.catalyst.order import Order
+from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice
 
 
 def shown_order(
-    source: Source, text: Slice, order: Sequence[SortOrder | None], name: str, kind: str
+    query: Query, order: Order, name: str, kind: str, streaming: bool = False
 ) -> tuple[SortOrder, ...]:
-    """order: of the query's rows, None for what its columns don't tell. text: as written. kind: of the view.
+    """order: of the query's rows. kind: of the view. streaming: its rows leave in that order.
 
     Raises ProgramError.
     """
-    known = tuple(by for by in takewhile(lambda by: by is not None, order) if by is not None)
-    inside = words_of(source, text)
     if kind == "local":
         return ()
-    if not is_ordered(inside) or is_limited(inside):
-        return known  # of a part of the query, or of which rows there are
-    if len(known) < len(order):
+    if not order.whole or order.limit is not None:
+        return order.known  # of a part of the query, or of which rows there are
+    if len(order.known) < len(order.items):
         message = "ORDER BY what the query doesn't select: its rows don't tell their order; select it too"
-        raise source.error(order_item(inside, len(known)), f"{message}, or leave ORDER BY out")
-    if name.startswith("insert into ") and not is_streaming(inside):
+        unknown = order.dumped[len(order.known)]
+        raise query.error(unknown, f"{message}, or leave ORDER BY out")
+    if name.startswith("insert into ") and not streaming:
         message = "an INSERT writes rows when they change, in no order; leave ORDER BY out, or SELECT STREAM"
-        raise source.error(order_item(inside), message)
-    return known
+        raise query.error(order.dumped[0], message)
+    return order.known

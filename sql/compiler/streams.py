@@ -6,7 +6,8 @@ no further input can change it. Where the query only adds rows that is at once; 
 TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins with a
 monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
 
-A column is *monotonic* if waterlines bound it from below (`circuits/expressions/monotone.py`).
+A column is *monotonic* if waterlines bound it from below: each node of the plan says which of its columns are
+(`Plan.monotonic`), by the algebra of `circuits/progress/bounds.py`.
 Source: Apache Calcite, "Streaming".
 """
 
@@ -15,40 +16,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from dbsp.circuits.expressions.monotone import Bound, bound_of
-from dbsp.circuits.expressions.nodes import Column, columns_of
+from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.expressions.monotone import Bounds, bound_of
+from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.expressions.predicates import comparisons
+from dbsp.sql.catalyst.order import Order
+from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.plan import (
-    Aggregate,
-    AsOf,
-    Distinct,
-    Expand,
-    Filter,
-    Generate,
-    Join,
-    Levels,
-    Plan,
-    Project,
-    Scan,
-    SetOperation,
-    TemporalFilter,
-    TimedProjection,
-    Top,
-    Union,
-    Values,
-    Window,
-    unknown,
-)
-from dbsp.sql.plans.program import Ordered, Table, Triggers, View
-from dbsp.sql.plans.properties.relations_read import scanned
-from dbsp.sql.plans.verify import inputs
+from dbsp.sql.plans.nodes import Aggregate, Expand, Join
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.program import Ordered, Triggers
 from dbsp.sql.spellings.stream_word import is_stream_word
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, Token, tokens
 
-# column → what bounds it, if only by name
-Monotonic = dict[int, Bound]
+Shown = Sequence[SortOrder]
 _LIMITS = ("LIMIT", "OFFSET")
 
 
@@ -59,48 +41,11 @@ class Relations:
     """
 
     streams: Mapping[str, bool]
-    monotonic: Mapping[str, Monotonic]
+    monotonic: Mapping[str, Bounds]
     forgetful: Set[str] = frozenset()
 
 
-def monotonic(plan: Plan, relations: Mapping[str, Monotonic]) -> Monotonic:
-    """The plan's monotonic columns. Both sides of a join keep theirs: that is checked for the join itself."""
-    match plan:
-        case Scan():
-            return relations.get(plan.relation, {})
-        case Project():
-            return _projected(plan.expressions, monotonic(plan.input, relations))
-        case Filter() | TemporalFilter() | TimedProjection() | Distinct():
-            return monotonic(plan.input, relations)
-        case Expand():
-            below = monotonic(plan.input, relations)
-            return _shared([_projected(projection, below) for projection in plan.projections])
-        case Union():
-            return _shared([monotonic(input_, relations) for input_ in plan.inputs])
-        case Aggregate():
-            return _projected(plan.keys, monotonic(plan.input, relations))
-        case Join() if plan.kind == "inner":
-            left, right = monotonic(plan.left, relations), monotonic(plan.right, relations)
-            width = len(plan.left.schema)
-            return {**left, **{width + i: bound for i, bound in right.items()}}
-        case Values() | Join() | AsOf() | SetOperation() | Generate() | Window() | Top() | Levels():
-            return {}
-        case _:
-            raise unknown(plan, "which columns are monotonic")
-
-
-def _projected(expressions: Sequence[object], below: Monotonic) -> Monotonic:
-    found = {i: bound_of(e, below) for i, e in enumerate(expressions)}  # type: ignore[arg-type]
-    return {i: bound for i, bound in found.items() if bound is not None}
-
-
-def _shared(all_: list[Monotonic]) -> Monotonic:
-    return {i: bound for i, bound in all_[0].items() if all(i in other for other in all_)} if all_ else {}
-
-
-def emission_of_stream(
-    source: Source, text: Slice, final: bool, order: Sequence[SortOrder]
-) -> Triggers | None:
+def emission_of_stream(source: Source, text: Slice, final: bool, order: Shown) -> Triggers | None:
     """When the rows of SELECT STREAM leave; None: at once, or the query has no STREAM.
 
     final: no row is changed by later ones.
@@ -115,14 +60,16 @@ def emission_of_stream(
 
 
 def check_stream(
-    source: Source, text: Slice, plan: Plan, relations: Relations, kind: str, order: Sequence[SortOrder] = ()
+    query: Query, text: Slice, plan: Plan, relations: Relations, kind: str, order: Order, shown: Shown
 ) -> bool:
     """Whether a view of the query is a stream. text: as written. kind: of the view. order: of its rows.
+    shown: as much of it as they are shown in.
 
     Raises ProgramError, which says the cure, for a query that can't be what it says.
     """
+    source = query.source
     inside = words_of(source, text)
-    read = scanned(plan)
+    read = plan.scanned()
     word = _streaming(inside)
     if word is None:
         without = sorted(name for name in read if relations.streams.get(name) is False)
@@ -131,7 +78,13 @@ def check_stream(
         return bool(without)
     if not read & relations.streams.keys():
         _refuse_table(source, word, inside, sorted(read))
-    _check_order(source, inside, plan, relations, order)
+    if order.limit is not None:
+        raise _has_no_first_rows(source, inside, query.place(order.limit))
+    if shown and not _is_increasing(shown[0], plan.monotonic(relations.monotonic)):
+        raise query.error(order.dumped[0], f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+    if plan.forgets(relations.forgetful):
+        message = "rows never leave a stream, but the clock ends a condition on now() here; leave STREAM out"
+        raise source.error(word.start, message)
     for node in _nodes(plan):
         _check_node(source, word, inside, node, relations)
     return True
@@ -149,8 +102,12 @@ def is_streaming(inside: Sequence[Token]) -> bool:
 
 def _streaming(inside: Sequence[Token]) -> Token | None:
     """The STREAM of the outermost SELECT, if it has one."""
-    at = next((at for token, at in _outermost(inside) if token.upper == "SELECT"), -1)
-    return inside[at + 1] if at >= 0 and is_stream_word(inside, at + 1) else None
+    depth = 0
+    for i, token in enumerate(inside):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.upper == "SELECT":
+            return inside[i + 1] if is_stream_word(inside, i + 1) else None
+    return None
 
 
 def _check_history(source: Source, inside: Sequence[Token], streams: Sequence[str]) -> None:
@@ -170,53 +127,14 @@ def _refuse_table(source: Source, word: Token, inside: Sequence[Token], read: Se
     raise source.error(_place(inside, read[0]), message)
 
 
-def _check_order(
-    source: Source, inside: Sequence[Token], plan: Plan, relations: Relations, order: Sequence[SortOrder]
-) -> None:
-    """ORDER BY of a stream must begin with a monotonic column; a stream has no first rows."""
-    for token, _ in _outermost(inside):
-        if token.upper in _LIMITS:
-            cure = "it never ends; leave it or STREAM out"
-            raise source.error(token.start, f"a stream has no {token.upper}: {cure}")
-    if order:
-        first = order[0]
-        if first.descending or bound_of(first.expression, monotonic(plan, relations.monotonic)) is None:
-            raise source.error(order_item(inside), f"ORDER BY of a stream begins with {_A_MONOTONIC}")
+def _has_no_first_rows(source: Source, inside: Sequence[Token], constant: int) -> ProgramError:
+    """constant: where it stands how many rows are taken, or left out."""
+    word = next(t for t in reversed(inside) if t.upper in _LIMITS and t.start < constant)
+    return source.error(word.start, f"a stream has no {word.upper}: it never ends; leave it or STREAM out")
 
 
-def order_item(inside: Sequence[Token], number: int = 0) -> int:
-    """Where an item of the outermost ORDER BY stands; the last where it lists fewer, as ORDER BY ALL."""
-    starts, depth, at = list[int](), 0, _order_by(inside)
-    for before, token in zip(inside[at + 1 :], inside[at + 2 :], strict=False):
-        depth += (before.text == "(") - (before.text == ")")
-        if depth == 0 and (not starts or before.text == ","):
-            starts.append(token.start)
-    return starts[min(number, len(starts) - 1)]
-
-
-def is_ordered(inside: Sequence[Token]) -> bool:
-    """Whether the query as a whole, and no part of it, says ORDER BY."""
-    return _order_by(inside) >= 0
-
-
-def is_limited(inside: Sequence[Token]) -> bool:
-    """Whether the query as a whole takes only some of its rows."""
-    return any(token.upper in _LIMITS for token, _ in _outermost(inside))
-
-
-def _order_by(inside: Sequence[Token]) -> int:
-    """The number of the word ORDER; -1: there is none."""
-    found = (at for token, at in _outermost(inside) if token.upper == "ORDER" and at + 1 < len(inside))
-    return next((at for at in found if inside[at + 1].upper == "BY"), -1)
-
-
-def _outermost(inside: Sequence[Token]) -> Iterator[tuple[Token, int]]:
-    """(word, its number) of those in no parentheses."""
-    depth = 0
-    for at, token in enumerate(inside):
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.kind == "word":
-            yield token, at
+def _is_increasing(by: SortOrder, known: Bounds) -> bool:
+    return not by.descending and bound_of(by.expression, known) is not None
 
 
 _A_MONOTONIC = (
@@ -227,16 +145,13 @@ _A_MONOTONIC = (
 def _check_node(
     source: Source, word: Token, inside: Sequence[Token], node: Plan, relations: Relations
 ) -> None:
-    if _forgets(node, relations.forgetful):
-        message = "rows never leave a stream, but the clock ends a condition on now() here; leave STREAM out"
-        raise source.error(word.start, message)
-    if isinstance(node, Aggregate) and not monotonic(node, relations.monotonic):
+    if isinstance(node, Aggregate) and not node.monotonic(relations.monotonic):
         group = next((t for t in inside if t.upper == "GROUP"), word)
         sets = " in each of its sets" if isinstance(node.input, Expand) else ""
         raise source.error(group.start, f"GROUP BY of a stream needs{sets} {_A_MONOTONIC}")
     if isinstance(node, Join):
         sides = (node.left, node.right)
-        if all(scanned(side) & relations.streams.keys() for side in sides) and not _is_bounded(
+        if all(side.scanned() & relations.streams.keys() for side in sides) and not _is_bounded(
             node, relations
         ):
             join = next((t for t in inside if t.upper == "JOIN"), word)
@@ -244,43 +159,9 @@ def _check_node(
             raise source.error(join.start, f"a join of two streams needs a time bound between them, {cure}")
 
 
-def forgets(plan: Plan, forgetful: Set[str]) -> bool:
-    """Whether the clock alone takes rows from what the plan reads. forgetful: relations of which it does."""
-    return any(_forgets(node, forgetful) for node in _nodes(plan))
-
-
-def _forgets(node: Plan, forgetful: Set[str]) -> bool:
-    match node:
-        case TimedProjection():
-            return True
-        case TemporalFilter():
-            return any(bound.leaves for bound in node.bounds)
-        case Scan():
-            return node.relation in forgetful
-        case (
-            Values()
-            | Project()
-            | Filter()
-            | Join()
-            | AsOf()
-            | Aggregate()
-            | Distinct()
-            | Union()
-            | SetOperation()
-            | Expand()
-            | Generate()
-            | Window()
-            | Top()
-            | Levels()
-        ):
-            return False
-        case _:
-            raise unknown(node, "whether the clock takes rows from it")
-
-
 def _is_bounded(join: Join, relations: Relations) -> bool:
     """Whether each side's progress bounds the rows of the other that it can still meet."""
-    left, right = monotonic(join.left, relations.monotonic), monotonic(join.right, relations.monotonic)
+    left, right = (side.monotonic(relations.monotonic) for side in join.inputs)
     for a, b in zip(join.left_keys, join.right_keys, strict=True):
         if bound_of(a, left) is not None and bound_of(b, right) is not None:
             return True
@@ -296,14 +177,9 @@ def _is_bounded(join: Join, relations: Relations) -> bool:
     return len(ahead) == 2
 
 
-def annotated(relation: Table | View) -> Monotonic:
-    """Its columns with LATENESS."""
-    return {one.column: (Column(one.column, relation.schema[one.column].type),) for one in relation.lateness}
-
-
 def _nodes(plan: Plan) -> Iterator[Plan]:
     yield plan
-    for input_ in inputs(plan):
+    for input_ in plan.inputs:
         yield from _nodes(input_)
 
 

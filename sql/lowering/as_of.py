@@ -15,9 +15,10 @@ from dbsp.circuits.expressions.predicates import conjunction
 from dbsp.circuits.operators.joins.as_of import AsOf
 from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.window import Columns
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import arrow_schema
 
 
@@ -43,9 +44,9 @@ def lower_as_of(lowering: Lowering, plan: p.AsOf) -> int:
     operator = AsOf(left.key, right.key, left.time, right.time, plan.comparison, outer, grows)
     joined = add(operator, left.trace, right.trace)
     own = len(plan.left.schema)
-    at = [i if i < own else left.width + i - own for i in range(len(plan.schema))]
+    positions = [i if i < own else left.width + i - own for i in range(len(plan.schema))]
     columns: tuple[Expression, ...] = tuple(
-        Column(i, f.type, f.nullable) for i, f in zip(at, plan.schema, strict=True)
+        Column(i, f.type, f.nullable) for i, f in zip(positions, plan.schema, strict=True)
     )
     node = lowering.map(joined, columns, plan.schema)
     if not outer or left.condition is None:
@@ -60,14 +61,14 @@ def lower_as_of(lowering: Lowering, plan: p.AsOf) -> int:
 
 def _side(
     lowering: Lowering,
-    plan: p.Plan,
+    plan: Plan,
     keys: tuple[Expression, ...],
     null_safe: tuple[bool, ...],
     time: Expression,
 ) -> _Side:
     columns = Columns(plan.schema)
-    key, at = tuple(columns.at(one) for one in keys), columns.at(time)
-    required = [i for i, safe in zip(key, null_safe, strict=True) if not safe] + [at]
+    key, position = tuple(columns.at(one) for one in keys), columns.at(time)
+    required = [i for i, safe in zip(key, null_safe, strict=True) if not safe] + [position]
     fields = columns.fields
     there: list[Expression] = [
         Call("is_not_null", (Column(i, fields[i].type),), pa.bool_(), nullable=False)
@@ -78,5 +79,5 @@ def _side(
     node = columns.node(lowering, plan)
     eligible = node if condition is None else lowering.builder.add(Filter(condition), node)
     placed = lowering.builder.placed(eligible, key)
-    trace = lowering.builder.add(Integrate(key, order=at), placed)
-    return _Side(node, len(fields), key, at, condition, trace)
+    trace = lowering.builder.add(Integrate(key, order=position), placed)
+    return _Side(node, len(fields), key, position, condition, trace)

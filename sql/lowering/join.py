@@ -31,10 +31,11 @@ from dbsp.circuits.operators.linear import Filter, Union
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
-from dbsp.sql.lowering.context import Lowering
-from dbsp.sql.plans import plan as p
-from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
-from dbsp.sql.plans.properties.keys import is_unique
+from dbsp.sql.lowering.context.lowering import Lowering
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.bands import interval_bounds, value_bounds
+from dbsp.sql.plans.nodes.join import is_unique
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
 
 
@@ -47,7 +48,7 @@ def lower_columns_of_join(lowering: Lowering, plan: p.Join, needed: set[int]) ->
     """(the node whose stream is the join's change, where each needed column of the plan is in it)."""
     columns = sorted(needed or {0})
     node = _Joining(lowering, plan, columns).lower()
-    return node, {column: at for at, column in enumerate(columns)}
+    return node, {column: position for position, column in enumerate(columns)}
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class _Side:
     of the other side bounds; the trace is in the order of its column.
     """
 
-    plan: p.Plan
+    plan: Plan
     node: int
     schema: Schema
     key: tuple[int, ...]
@@ -108,30 +109,30 @@ class _Joining:
 
     # ---- the sides
 
-    def _side(self, which: int, plan: p.Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
+    def _side(self, which: int, plan: Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
         """Computed keys, and what is within bounds, become further columns of the trace."""
         node, fields = self.lowering.plan(plan), list(plan.schema)
         expressions: list[Expression] = list(columns_of_schema(plan.schema))
-        at = []
+        positions = []
         for key in keys:
             if key in expressions:
-                at.append(expressions.index(key))
+                positions.append(expressions.index(key))
             else:
-                at.append(len(expressions))
+                positions.append(len(expressions))
                 expressions.append(key)
-                fields.append(Field(f"key{len(at)}", key.type, key.nullable))
+                fields.append(Field(f"key{len(positions)}", key.type, key.nullable))
         band = None
         if not is_unique(keys, self.lowering.stream_key(plan)):
             band = self._band(which, expressions, fields)
         node = self.lowering.map(node, tuple(expressions), tuple(fields))
         conditions: list[Expression] = [
             _is_not_null(Column(i, fields[i].type))
-            for i, safe in zip(at, self.plan.null_safe, strict=True)
+            for i, safe in zip(positions, self.plan.null_safe, strict=True)
             if fields[i].nullable and not safe
         ]
         condition = conjunction(conditions + own)
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
-        return _Side(plan, node, tuple(fields), tuple(at), keys, condition, eligible, band)
+        return _Side(plan, node, tuple(fields), tuple(positions), keys, condition, eligible, band)
 
     def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | None:
         """What a row of the other side bounds; its order becomes a further column, unless it is one."""
@@ -253,8 +254,8 @@ class _Joining:
         """Pairs, as the needed columns."""
         wanted = self._both(self.columns)
         read = self._wide if self.residual else wanted
-        at = [read.index(column) for column in wanted]
-        columns = tuple(Column(i, f.type) for i, f in zip(at, self._output(), strict=True))
+        positions = [read.index(column) for column in wanted]
+        columns = tuple(Column(i, f.type) for i, f in zip(positions, self._output(), strict=True))
         return self.lowering.map(self._pairs(read), columns, self._output())
 
     def _of_left(self, node: int) -> int:

@@ -14,8 +14,9 @@ from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.verify import verify
 from dbsp.sql.lowering.aggregate import lower_aggregate
 from dbsp.sql.lowering.as_of import lower_as_of
-from dbsp.sql.lowering.context import Kinds, Lowering, Relation
-from dbsp.sql.lowering.emission import lower_emission
+from dbsp.sql.lowering.clock import lower_temporal_filter, lower_timed_projection
+from dbsp.sql.lowering.context.lowering import Kinds, Lowering, Relation
+from dbsp.sql.lowering.emission.view import lower_emission
 from dbsp.sql.lowering.join import lower_join
 from dbsp.sql.lowering.recursion import lower_component, lower_levels
 from dbsp.sql.lowering.rows import (
@@ -30,18 +31,17 @@ from dbsp.sql.lowering.rows import (
     lower_values,
 )
 from dbsp.sql.lowering.tables import lower_table
-from dbsp.sql.lowering.temporal import lower_temporal, lower_timed_projection
 from dbsp.sql.lowering.window import lower_top, lower_window
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.program import Table, View
-from dbsp.sql.plans.properties.relations_read import arriving, views_reading_late_rows
+from dbsp.sql.plans.properties.late_readers import views_reading_late_rows
 
 KINDS: Kinds = {
     p.Scan: lower_scan,
     p.Values: lower_values,
     p.Project: lower_project,
     p.Filter: lower_filter,
-    p.TemporalFilter: lower_temporal,
+    p.TemporalFilter: lower_temporal_filter,
     p.TimedProjection: lower_timed_projection,
     p.Join: lower_join,
     p.AsOf: lower_as_of,
@@ -60,7 +60,7 @@ KINDS: Kinds = {
 def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
     """The circuit of a program: a source per table, an output per view that isn't local."""
     lowering = Lowering(KINDS, seed)
-    in_order = frozenset[str]().union(*(arriving(view.plan) for view in views.values()))
+    in_order = frozenset[str]().union(*(view.plan.arriving() for view in views.values()))
     for table in tables.values():
         lower_table(lowering, table, table.name in in_order)
     after_late_rows = views_reading_late_rows(views)

@@ -21,12 +21,13 @@ from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Union
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
-from dbsp.sql.plans import plan as p
+from dbsp.sql.lowering.context.lowering import Lowering
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.nodes.leaves import LEVEL
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
-from dbsp.sql.plans.verify import inputs
 from dbsp.sql.rules.traverse import bottom_up
 
 _FIRST = Literal(0, ITERATION_FIELD.type)
@@ -51,55 +52,55 @@ def lower_component(lowering: Lowering, views: Sequence[View]) -> dict[str, int]
 
 def lower_levels(lowering: Lowering, plan: p.Levels) -> int:
     """The node whose stream is the change of all levels together."""
-    names = frozenset({p.LEVEL})
+    names = frozenset({LEVEL})
     whole = p.Union((plan.anchor, _in_pairs(plan.term, names)), plan.schema)
     loop = _Loop(lowering, [whole], names, by_level=True)
     past_limit = (
         f"[RECURSION_LEVEL_LIMIT_EXCEEDED] WITH RECURSIVE still has new rows after {plan.limit} levels; "
         "end it in its WHERE, or allow more: WITH RECURSIVE name MAX RECURSION LEVEL n AS (...)"
     )
-    loop.recur(p.LEVEL, plan.schema, plan.limit, past_limit)
+    loop.recur(LEVEL, plan.schema, plan.limit, past_limit)
     levels = loop.plan(whole)
-    return lowering.builder.loop([(levels, loop.recurrences[p.LEVEL])], [levels])[0]
+    return lowering.builder.loop([(levels, loop.recurrences[LEVEL])], [levels])[0]
 
 
-def _in_pairs(plan: p.Plan, names: Set[str]) -> p.Plan:
+def _in_pairs(plan: Plan, names: Set[str]) -> Plan:
     """The plan with inner joins for semi-joins that depend on the recursion.
 
     Several matches, where a residual doesn't let them be made one, multiply a row: a view is distinct anyhow.
     """
 
-    def change(node: p.Plan) -> p.Plan:
-        if not isinstance(node, p.Join) or node.kind != "semi" or not scanned(node) & names:
+    def change(node: Plan) -> Plan:
+        if not isinstance(node, p.Join) or node.kind != "semi" or not node.scanned() & names:
             return node
         right, keys = node.right, node.right_keys
         if node.residual is None:
             schema = tuple(Field(f"key{i}", key.type, key.nullable) for i, key in enumerate(keys))
             right, keys = p.Distinct(p.Project(right, keys, schema)), columns_of_schema(schema)
-        both = p.join_schema("inner", node.left.schema, right.schema)
+        both = join_schema("inner", node.left.schema, right.schema)
         pairs = replace(node, kind="inner", right=right, right_keys=keys, schema=both)
         return p.Project(pairs, columns_of_schema(node.left.schema), node.left.schema)
 
     return bottom_up(plan, change)
 
 
-def _without_distinct(plan: p.Plan, names: Set[str]) -> p.Plan:
+def _without_distinct(plan: Plan, names: Set[str]) -> Plan:
     """The plan of a view without DISTINCT where the view's own one does the same (DBSP, Proposition 4.4)."""
-    if isinstance(plan, p.Distinct) and scanned(plan) & names:
+    if isinstance(plan, p.Distinct) and plan.scanned() & names:
         return _without_distinct(plan.input, names)
     if isinstance(plan, p.Project | p.Filter):
         return replace(plan, input=_without_distinct(plan.input, names))
     if isinstance(plan, p.Union):
-        return replace(plan, inputs=tuple(_without_distinct(input_, names) for input_ in plan.inputs))
+        return replace(plan, parts=tuple(_without_distinct(input_, names) for input_ in plan.inputs))
     return plan
 
 
-def _outside(plan: p.Plan, names: Set[str]) -> Iterator[p.Plan]:
+def _outside(plan: Plan, names: Set[str]) -> Iterator[Plan]:
     """The largest parts of a plan that don't depend on the recursion."""
-    if not scanned(plan) & names:
+    if not plan.scanned() & names:
         yield plan
     else:
-        for input_ in inputs(plan):
+        for input_ in plan.inputs:
             yield from _outside(input_, names)
 
 
@@ -107,26 +108,26 @@ class _Loop:
     """Turns plans over recursive relations into nodes of one loop."""
 
     def __init__(
-        self, lowering: Lowering, plans: Sequence[p.Plan], names: frozenset[str], by_level: bool
+        self, lowering: Lowering, plans: Sequence[Plan], names: frozenset[str], by_level: bool
     ) -> None:
         self.builder, self.names, self.by_level = lowering.builder, names, by_level
         parts = dict.fromkeys(part for plan in plans for part in _outside(plan, names))
         self.outside = {part: self.builder.placed(lowering.plan(part), ()) for part in parts}
         self.recurrences: dict[str, int] = {}
-        self._nodes: dict[p.Plan, int] = {}
+        self._nodes: dict[Plan, int] = {}
 
     def recur(self, name: str, schema: Schema, limit: int, past_limit: str) -> None:
         """Add a recursive relation."""
         operator = Recurrence(len(self.builder.loops), name, _inside(schema), limit, past_limit)
         self.recurrences[name] = self.builder.add(operator, *self.outside.values(), name=name)
 
-    def plan(self, plan: p.Plan) -> int:
+    def plan(self, plan: Plan) -> int:
         """The node of a plan's rows and their iteration."""
         if plan not in self._nodes:
             self._nodes[plan] = self._lower(plan)
         return self._nodes[plan]
 
-    def _lower(self, plan: p.Plan) -> int:
+    def _lower(self, plan: Plan) -> int:
         if plan in self.outside:
             return self._map(self.outside[plan], (*columns_of_schema(plan.schema), _FIRST), plan.schema)
         match plan:
@@ -180,7 +181,7 @@ class _Loop:
         both = [(LEFT, i) for i in range(width)] + [(RIGHT, i) for i in range(len(plan.right.schema))]
         residual = () if plan.residual is None else (plan.residual,)
         needed = sorted({i for e in (*read, *residual) for i in columns_of(e)})
-        at = {column: i for i, column in enumerate(needed)}
+        position = {column: i for i, column in enumerate(needed)}
         left, left_key, left_at = self._keyed(plan.left, plan.left_keys, plan.null_safe)
         right, right_key, right_at = self._keyed(plan.right, plan.right_keys, plan.null_safe)
         columns = [both[i] for i in needed]
@@ -194,12 +195,14 @@ class _Loop:
             columns += [(LEFT, left_at), (RIGHT, right_at)]
             later = (iteration, _iteration(len(columns) - 1))
             iteration = Call("greatest", later, ITERATION_FIELD.type, nullable=False)
-        operator = Join(left_key, right_key, tuple(columns), remap(residual[0], at) if residual else None)
+        operator = Join(
+            left_key, right_key, tuple(columns), remap(residual[0], position) if residual else None
+        )
         joined = self.builder.add(operator, self._trace(left, left_key), self._trace(right, right_key))
-        return self._map(joined, (*(remap(e, at) for e in read), iteration), schema)
+        return self._map(joined, (*(remap(e, position) for e in read), iteration), schema)
 
     def _keyed(
-        self, side: p.Plan, keys: Sequence[Expression], null_safe: Sequence[bool]
+        self, side: Plan, keys: Sequence[Expression], null_safe: Sequence[bool]
     ) -> tuple[int, tuple[int, ...], int | None]:
         """(node, its key columns, its iteration's column); None: it is from outside.
 
@@ -241,5 +244,5 @@ def _inside(schema: Schema) -> pa.Schema:
     return arrow_schema(schema).append(ITERATION_FIELD)
 
 
-def _iteration(at: int) -> Column:
-    return Column(at, ITERATION_FIELD.type, nullable=False)
+def _iteration(index: int) -> Column:
+    return Column(index, ITERATION_FIELD.type, nullable=False)

@@ -10,9 +10,9 @@ from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Union
 from dbsp.circuits.operators.set_operation import SetOperation
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.join import lower_columns_of_join
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.schemas import arrow_schema
 
 
@@ -38,8 +38,8 @@ def lower_project(lowering: Lowering, plan: p.Project) -> int:
     if not isinstance(plan.input, p.Join):
         return lowering.map(lowering.plan(plan.input), plan.expressions, plan.schema)
     needed = {i for e in plan.expressions for i in columns_of(e)}
-    node, at = lower_columns_of_join(lowering, plan.input, needed)
-    return lowering.map(node, tuple(remap(e, at) for e in plan.expressions), plan.schema)
+    node, position = lower_columns_of_join(lowering, plan.input, needed)
+    return lowering.map(node, tuple(remap(e, position) for e in plan.expressions), plan.schema)
 
 
 def lower_filter(lowering: Lowering, plan: p.Filter) -> int:

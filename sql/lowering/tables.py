@@ -17,7 +17,7 @@ from dbsp.circuits.operators.inputs.defaults import Defaults
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
 from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.sql.lowering.context import Lowering, Relation
+from dbsp.sql.lowering.context.lowering import Lowering, Relation
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.properties.keys import table_key
 from dbsp.sql.plans.schemas import arrow_schema, columns_of_schema

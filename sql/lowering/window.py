@@ -13,9 +13,10 @@ from dbsp.circuits.operators.groups.top import Top, TopOfAppends
 from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.sql.lowering.context import Lowering
-from dbsp.sql.plans import plan as p
+from dbsp.sql.lowering.context.lowering import Lowering
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.calls import SortOrder, WindowCall
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.spelling import spell
 
@@ -40,7 +41,7 @@ class Columns:
     def order(self, order: tuple[SortOrder, ...]) -> tuple[SortKey, ...]:
         return tuple(SortKey(self.at(by.expression), by.descending, by.nulls_last) for by in order)
 
-    def node(self, lowering: Lowering, plan: p.Plan) -> int:
+    def node(self, lowering: Lowering, plan: Plan) -> int:
         """The plan's node with all of these columns."""
         return lowering.map(lowering.plan(plan), tuple(self.expressions), tuple(self.fields))
 

@@ -1,6 +1,6 @@
 """Aggregate functions that read their group's rows, or parts of them: which function each is.
 
-var_pop, corr, …        exact moments as limbs             (linear: parts add up)
+var_pop, corr, …        exact moments                      (linear: parts add up)
 bit_and, bit_or, …      counts of bits                     (linear)
 approx_count_distinct   counts of registers and ranks      (linear)
 percentile, mode,
@@ -16,9 +16,9 @@ from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.called import Called
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer
 from dbsp.sql.plans.calls import AggregateCall
 
 

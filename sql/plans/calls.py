@@ -1,8 +1,9 @@
-"""What plan nodes compute of their inputs' columns: aggregates, functions over windows, orders, moments."""
+"""What plan nodes compute of their inputs' columns: aggregates, functions over windows, orders."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -10,53 +11,7 @@ from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
 
-
-@dataclass(frozen=True, slots=True)
-class TimeBound:
-    """From when (or, if `leaves`, until when) a row is visible: its `value` is passed by the clock's reading.
-
-    value: over the input's columns. clock: over the step clock as the only column, never decreasing. at_once:
-    a value that equals the reading is passed.
-    """
-
-    value: Expression
-    clock: Expression
-    leaves: bool
-    at_once: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A row changes when a reading of the clock comes to the other side of its `value`.
-
-    value: over the input's columns. clock: over the step clock as the only column. at_once: a reading that
-    equals the value is beyond it. low: never decreasing, and below no later reading; None: nothing is known.
-    """
-
-    value: Expression
-    clock: Expression
-    at_once: bool
-    low: Expression | None
-
-    @property
-    def turns(self) -> bool:
-        """Whether the reading may come back."""
-        return self.low != self.clock
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """When the values of expressions over the clock may change.
-
-    crossings: of a row. readings: of all rows, as soon as one of them changes; over the clock as the only
-    column. ahead: crossings that no row for which the expressions, as conditions, are true has behind it.
-    restless: a reading changes all the time, of which only the steps see anything.
-    """
-
-    crossings: tuple[Crossing, ...]
-    readings: tuple[Expression, ...]
-    ahead: tuple[Crossing, ...]
-    restless: bool
+Change = Callable[[Expression], Expression]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +34,16 @@ class AggregateCall:
         return dict(self.options).get(name, default)
 
     @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything it reads."""
+        return self.arguments if self.filter is None else (*self.arguments, self.filter)
+
+    def with_expressions(self, change: Change) -> AggregateCall:
+        """`change` on every expression."""
+        condition = None if self.filter is None else change(self.filter)
+        return replace(self, arguments=tuple(map(change, self.arguments)), filter=condition)
+
+    @property
     def called(self) -> str:
         """What a user calls the function."""
         function = self.option("function")
@@ -92,6 +57,11 @@ class SortOrder:
     expression: Expression
     descending: bool = False
     nulls_last: bool = False
+
+
+def reordered(order: Sequence[SortOrder], change: Change) -> tuple[SortOrder, ...]:
+    """`change` on every expression of an ORDER BY list."""
+    return tuple(replace(by, expression=change(by.expression)) for by in order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +90,14 @@ class WindowCall:
         """Everything it reads."""
         edges = (edge for edge in (self.frame.lower, self.frame.upper) if isinstance(edge, Expression))
         return (*self.arguments, *(order.expression for order in self.order), *edges)
+
+    def with_expressions(self, change: Change) -> WindowCall:
+        """`change` on every expression."""
+        frame = self.frame
+        lower, upper = (change(e) if isinstance(e, Expression) else e for e in (frame.lower, frame.upper))
+        return replace(
+            self,
+            arguments=tuple(map(change, self.arguments)),
+            order=reordered(self.order, change),
+            frame=replace(frame, lower=lower, upper=upper),
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -10,13 +10,38 @@ from dbsp.circuits.expressions.nodes import Column
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """What a column says of windows of time [start, end).
+
+    part: 'start' or 'end' of a window, or 'both', a struct of the two in that order. width: microseconds from
+    start to end; None: not known, as of sessions, which are not all equally long.
+    """
+
+    part: str
+    width: int | None
+
+    def field(self, ordinal: object) -> Windows | None:
+        """What a field of the struct says, by its number."""
+        if self.part != "both":
+            return None
+        return Windows("end" if ordinal else "start", self.width)
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
+    """window: of the column's values, where they are those of windows; it follows from what they are made of,
+    so it is no part of what a plan is.
+    """
+
     name: str
     type: pa.DataType
     nullable: bool = True
+    window: Windows | None = field(default=None, compare=False)
 
 
 Schema = tuple[Field, ...]
+# the columns that tell rows apart; None: no columns do
+Key = tuple[int, ...] | None
 
 
 def columns_of_schema(schema: Schema) -> tuple[Column, ...]:

@@ -8,7 +8,8 @@ So rows are stored once for all functions over the same partition.
 from __future__ import annotations
 
 from dbsp.circuits.expressions.nodes import columns_of
-from dbsp.sql.plans.plan import Plan, Window
+from dbsp.sql.plans.nodes import Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.rules.traverse import bottom_up
 
 

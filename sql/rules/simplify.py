@@ -12,12 +12,11 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.rules.expressions import rebuild, with_expressions
-from dbsp.sql.rules.traverse import bottom_up
+from dbsp.sql.rules.traverse import bottom_up, rebuilt
 
 
 def simplify(plan: Plan) -> Plan:
-    return bottom_up(plan, lambda node: with_expressions(node, lambda e: rebuild(e, _simplify)))
+    return bottom_up(plan, lambda node: node.with_expressions(lambda e: rebuilt(e, _simplify)))
 
 
 def _simplify(expression: Expression) -> Expression:

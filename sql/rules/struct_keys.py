@@ -14,7 +14,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
-from dbsp.sql.plans.plan import Aggregate, Distinct, Expand, Plan, Project
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Expand, Project
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.rules.traverse import bottom_up
 

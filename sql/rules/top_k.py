@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.plan import Filter, Plan, Top, Window
+from dbsp.sql.plans.nodes import Filter, Top, Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import columns_of_schema
 from dbsp.sql.rules.traverse import bottom_up
 

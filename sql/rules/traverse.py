@@ -1,66 +1,24 @@
-"""Rebuilding a plan from its leaves."""
+"""Rebuilding a plan from its leaves, and an expression from its arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from dbsp.sql.plans.plan import (
-    Aggregate,
-    AsOf,
-    Distinct,
-    Expand,
-    Filter,
-    Generate,
-    Join,
-    Levels,
-    Plan,
-    Project,
-    Scan,
-    SetOperation,
-    TemporalFilter,
-    TimedProjection,
-    Top,
-    Union,
-    Values,
-    Window,
-    join_schema,
-    unknown,
-)
+from dbsp.circuits.expressions.nodes import Call, Expression
+from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.plan import Plan
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
     """`rule` on every node, inputs first."""
-    return rule(with_inputs(plan, lambda input_: bottom_up(input_, rule)))
+    return rule(plan.over(*(bottom_up(input_, rule) for input_ in plan.inputs)))
 
 
-def with_inputs(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
-    """The node over changed inputs of the same types; a join's schema follows its inputs."""
-    match plan:
-        case Scan() | Values():
-            return plan
-        case Join() | AsOf():
-            left, right = change(plan.left), change(plan.right)
-            schema = join_schema(plan.kind, left.schema, right.schema)
-            return replace(plan, left=left, right=right, schema=schema)
-        case Levels():
-            return replace(plan, anchor=change(plan.anchor), term=change(plan.term))
-        case SetOperation():
-            return replace(plan, left=change(plan.left), right=change(plan.right))
-        case Union():
-            return replace(plan, inputs=tuple(change(input_) for input_ in plan.inputs))
-        case (
-            Project()
-            | Filter()
-            | TemporalFilter()
-            | TimedProjection()
-            | Aggregate()
-            | Distinct()
-            | Expand()
-            | Generate()
-            | Window()
-            | Top()
-        ):
-            return replace(plan, input=change(plan.input))
-        case _:
-            raise unknown(plan, "how it is rebuilt")
+def rebuilt(expression: Expression, change: Change) -> Expression:
+    """`change` on every part of the expression, arguments first."""
+    if isinstance(expression, Call):
+        arguments = tuple(rebuilt(argument, change) for argument in expression.arguments)
+        if arguments != expression.arguments:
+            expression = replace(expression, arguments=arguments)
+    return change(expression)

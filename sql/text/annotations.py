@@ -24,7 +24,8 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Literal
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import EXACT, Amount
-from dbsp.sql.plans.plan import Plan, Values
+from dbsp.sql.plans.nodes import Values
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.text.extensions import refuse_special_time
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Slice
@@ -66,11 +67,11 @@ def lateness_clause(cursor: Cursor) -> LatenessClause:
 
 def _percentile(cursor: Cursor) -> Percentile:
     """After the word PERCENTILE: p OVER n ROWS [EVERY k ROWS]"""
-    at = cursor.next
+    position = cursor.next
     share = _number(cursor, "a percentile")
     if not 0 <= share <= 100:
         cursor.fail(
-            f"PERCENTILE {share} is not from 0 to 100: it is the part of the rows that come after", at
+            f"PERCENTILE {share} is not from 0 to 100: it is the part of the rows that come after", position
         )
     cursor.expect("OVER")
     over = _rows(cursor, "OVER")
@@ -78,23 +79,23 @@ def _percentile(cursor: Cursor) -> Percentile:
 
 
 def _rows(cursor: Cursor, clause: str) -> int:
-    at = cursor.next
+    position = cursor.next
     number = _number(cursor, "a number of rows")
     if number != int(number) or number < 1:
-        cursor.fail(f"{clause} {number} ROWS: give a whole number of rows, at least 1", at)
+        cursor.fail(f"{clause} {number} ROWS: give a whole number of rows, at least 1", position)
     if not cursor.accept("ROW"):
         cursor.expect("ROWS")
     return int(number)
 
 
 def _number(cursor: Cursor, what: str) -> Decimal:
-    at = cursor.next
+    position = cursor.next
     sign = "-" if cursor.accept("-") else ""
     token = cursor.take()
     try:
         return Decimal(sign + token.text if token.kind == "number" else "")
     except InvalidOperation:
-        cursor.fail(f"expected {what}, found {token}", at)
+        cursor.fail(f"expected {what}, found {token}", position)
 
 
 def lateness_statement(cursor: Cursor) -> LatenessStatement:

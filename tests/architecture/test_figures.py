@@ -11,7 +11,7 @@ from dbsp.state.store import RETAIN
 from tests.architecture.imports import ROOT
 from tests.circuits.functions.catalogue import coverage
 
-WORDS = {"three": 3, "four": 4, "five": 5, "ten": 10, "twenty": 20}
+WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10, "twenty": 20}
 FUNCTIONS = len(coverage.catalogue())
 
 

@@ -11,7 +11,8 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Aggregate, Plan, Scan
+from dbsp.sql.plans.nodes import Aggregate, Scan
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program, Table, View
 from dbsp.sql.plans.schemas import Field
 

@@ -189,11 +189,11 @@ Place = tuple[str, int, int]
 class Lines:
     """The places that the body comes by: file, line or instruction, and how often it was there before.
 
-    at: where an interrupt comes.
+    place: where an interrupt comes.
     """
 
     packages: tuple[str, ...]
-    at: Place | None = None
+    place: Place | None = None
     instructions: bool = False
     found: dict[Place, None] = field(default_factory=dict)
     fired: bool = False
@@ -210,7 +210,7 @@ class Lines:
                 where = (f"{where[0]}:{frame.f_code.co_firstlineno}", where[1])
             often = self._often[where] = self._often.get(where, -1) + 1
             self.found[(*where, often)] = None
-            if (*where, often) == self.at and not self.fired:
+            if (*where, often) == self.place and not self.fired:
                 self.fired = True
                 raise KeyboardInterrupt
         return self
@@ -218,10 +218,10 @@ class Lines:
 
 @contextmanager
 def tracing(
-    packages: tuple[str, ...], at: Place | None = None, instructions: bool = False
+    packages: tuple[str, ...], place: Place | None = None, instructions: bool = False
 ) -> Iterator[Lines]:
     """Of this thread."""
-    lines = Lines(packages, at, instructions)
+    lines = Lines(packages, place, instructions)
     before = sys.gettrace()
     sys.settrace(lines)
     try:

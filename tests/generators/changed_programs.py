@@ -13,11 +13,10 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.lowering.program import lower
-from dbsp.sql.plans.fingerprint import fingerprint
-from dbsp.sql.plans.plan import Distinct, Filter, Plan, Project, Scan, Union
+from dbsp.sql.plans.identity.fingerprint import fingerprint
+from dbsp.sql.plans.nodes import Distinct, Filter, Project, Scan, Union
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program, Table, View
-from dbsp.sql.plans.properties.append_only import append_only
-from dbsp.sql.plans.properties.relations_read import scanned
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.rules.traverse import bottom_up
 
@@ -52,7 +51,7 @@ def changed(program: Program, choose: random.Random) -> Program:
     relations = {table.name: table.append_only for table in program.tables.values()}
     for name, view in views.items():
         if not view.component:
-            views[name] = replace(view, append_only=append_only(view.plan, relations))
+            views[name] = replace(view, append_only=view.plan.append_only(relations))
         relations[name] = views[name].append_only
     if all(view.kind == "local" for view in views.values()):
         last = list(views)[-1]
@@ -82,7 +81,7 @@ def _some(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:
     """Without some, and what reads them."""
     gone: set[str] = set()
     for name, view in views.items():
-        if choose.random() < 0.25 or scanned(view.plan) & gone or {*view.component} & gone:
+        if choose.random() < 0.25 or view.plan.scanned() & gone or {*view.component} & gone:
             gone |= {name, *view.component}
     kept = {name: view for name, view in views.items() if name not in gone}
     return kept or dict(views)

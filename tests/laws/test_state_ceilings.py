@@ -92,5 +92,5 @@ def test_rows_kept_stay_below_a_ceiling(spark: Any, query: str, small: int) -> N
             pipeline.insert("b", rows(rng, step))
             pipeline.step()
             most = max(most, *(pipeline._position.state.rows()[i] for i in stateful))
-    # a double is at most three limbs, a run waits for its last row
+    # a double is at most three parts, a run waits for its last row
     assert most <= 3 * ROWS * (LIVE_STEPS + 2)

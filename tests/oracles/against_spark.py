@@ -27,7 +27,8 @@ from dbsp.running.spark.intervals import with_integers, with_intervals
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.plans.plan import Plan, Project, Values
+from dbsp.sql.plans.nodes import Project, Values
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import read
 from dbsp.sql.text.tokens import Slice

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.expressions.vectors.numbers import Numbers
 
 
@@ -64,8 +65,8 @@ def slice_bytes(data: Numbers, begins: Numbers, ends: Numbers, like: pa.Array) -
     lengths = np.maximum(ends - begins, 0)
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    index = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], lengths)
-    return from_bytes(data[index], offsets, like)
+    _, positions = expand_ranges(begins, begins + lengths)
+    return from_bytes(data[positions], offsets, like)
 
 
 def from_bytes(data: Numbers, offsets: Numbers, like: pa.Array) -> pa.Array:

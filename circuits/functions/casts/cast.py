@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
-from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
@@ -23,7 +22,7 @@ from dbsp.circuits.functions.casts import intervals as interval
 from dbsp.circuits.functions.casts import numbers as numeric
 from dbsp.circuits.functions.casts import texts as text
 from dbsp.circuits.functions.casts import times as time
-from dbsp.circuits.functions.collections.lists import lists_of
+from dbsp.circuits.functions.collections.lists import Lists, list_array, lists_of
 
 Convert = Callable[[Call, pa.Array], pa.Array]
 
@@ -184,14 +183,9 @@ def _convert_struct(call: Call, source: pa.Array) -> pa.Array:
 
 
 def _convert_list(call: Call, source: pa.Array) -> pa.Array:
-    starts, lengths, elements = list_ranges(source)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    compact = elements.take(pa.array(starts[owner] + within))
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    converted = _convert(_part(call, call.type.value_type), compact)
-    mask = pc.is_null(source) if source.null_count else None
-    return pa.ListArray.from_arrays(pa.array(offsets), converted, type=call.type, mask=mask)
+    lists = lists_of(source)
+    converted = _convert(_part(call, call.type.value_type), lists.elements)
+    return list_array(call.type, Lists(converted, lists.lengths, lists.valid))
 
 
 def _nested_to_string(call: Call, source: pa.Array) -> pa.Array:

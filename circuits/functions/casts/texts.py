@@ -6,12 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.vectors import decimals
 from dbsp.circuits.expressions.vectors.cursor import Cursor
 from dbsp.circuits.expressions.vectors.decimals import unscaled
 from dbsp.circuits.expressions.vectors.modes import LEGACY, mode
-from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, vector
+from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
 from dbsp.circuits.expressions.vectors.plain import read_plain
 from dbsp.circuits.functions.casts.numbers import cast_result, decimal_to_decimal, presence, to_scale
 from dbsp.circuits.functions.numbers.printing import java_text
@@ -36,13 +37,9 @@ _NAMES = {
 def string_to_boolean(call: Call, source: pa.Array) -> pa.Array:
     """t, true, y, yes, 1 and f, false, n, no, 0, in any case, blanks around them ignored."""
     text = pc.ascii_lower(pc.ascii_trim(source, characters=_BLANKS))
-    is_true = _mask(pc.is_in(text, value_set=pa.array(["t", "true", "y", "yes", "1"])))
-    is_false = _mask(pc.is_in(text, value_set=pa.array(["f", "false", "n", "no", "0"])))
-    return cast_result(call, is_true, is_true | is_false, _INVALID, source, presence(source))
-
-
-def _mask(answer: pa.Array) -> Mask:
-    return np.asarray(answer.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    true = is_true(pc.is_in(text, value_set=pa.array(["t", "true", "y", "yes", "1"])))
+    false = is_true(pc.is_in(text, value_set=pa.array(["f", "false", "n", "no", "0"])))
+    return cast_result(call, true, true | false, _INVALID, source, presence(source))
 
 
 def string_to_integer(call: Call, source: pa.Array) -> pa.Array:
@@ -90,13 +87,13 @@ def _java_floats(call: Call, source: pa.Array) -> pa.Array:
     # a sign + and a suffix mean nothing; Arrow refuses both
     digits = pc.replace_substring_regex(pc.if_else(plain, text, "0"), r"^\+|[fFdD]$", "")
     values = np.array(_floats(digits, call).to_numpy(zero_copy_only=False))
-    good = _mask(plain)
+    good = is_true(plain)
     lower = pc.ascii_lower(pc.if_else(plain, "", text))
     for name, value in _NAMES.items():
-        found = _mask(pc.fill_null(pc.equal(lower, name), False))
+        found = is_true(pc.equal(lower, name))
         values[found], good = value, good | found
-    hexadecimal = pc.fill_null(pc.match_substring_regex(lower, r"^[+-]?0x[0-9a-f]*\.?[0-9a-f]*p"), False)
-    for row in np.flatnonzero(_mask(hexadecimal)).tolist():  # hardly ever written
+    hexadecimal = is_true(pc.match_substring_regex(lower, r"^[+-]?0x[0-9a-f]*\.?[0-9a-f]*p"))
+    for row in np.flatnonzero(hexadecimal).tolist():  # hardly ever written
         try:
             values[row] = float.fromhex(lower[row].as_py().rstrip("fd"))
             good[row] = True
@@ -127,11 +124,11 @@ def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     text = Cursor(source)
     text.trim(delete=0)  # Java's trim leaves a DEL
     sign = text.take(b"+-")
-    start = text.at.copy()
+    start = text.position.copy()
     whole, whole_digits = text.digits()
     point = text.take(b".")
     fraction, fraction_digits = text.digits(where=point > 0)
-    stop = text.at.copy()
+    stop = text.position.copy()
     good = whole_digits + fraction_digits > 0
     exponent_mark = text.take(b"eE", where=good)
     exponent_sign = text.take(b"+-", where=exponent_mark > 0)
@@ -144,7 +141,7 @@ def string_to_decimal(call: Call, source: pa.Array) -> pa.Array:
     width = np.searchsorted(10 ** np.arange(19), values, side="right")
     long = np.flatnonzero(good & ~short)
     if len(long):
-        text.at, text.end = start, stop
+        text.position, text.end = start, stop
         values, (read, width[long], dropped) = values.astype(object), _long_digits(text.rest(long))
         values[long], places[long] = read, places[long] + dropped
     supported = (values == 0) | (width + places <= 38) | ~good
@@ -162,7 +159,7 @@ def _long_digits(text: pa.Array) -> tuple[Numbers, Numbers, Numbers]:
     digits = pc.ascii_ltrim(pc.replace_substring(text, ".", ""), characters="0")
     length = pc.binary_length(digits).to_numpy().astype(np.int64)
     padded = pc.ascii_lpad(pc.utf8_slice_codeunits(digits, 0, 54), 54, "0")
-    parts = [pc.cast(pc.utf8_slice_codeunits(padded, at, at + 18), pa.int64()) for at in (0, 18, 36)]
+    parts = [pc.cast(pc.utf8_slice_codeunits(padded, start, start + 18), pa.int64()) for start in (0, 18, 36)]
     first, second, third = (part.to_numpy().astype(object) for part in parts)
     kept = np.minimum(length, 54)
     return (first * 10**18 + second) * 10**18 + third, kept, length - kept
@@ -186,7 +183,7 @@ def decimal_to_string(call: Call, source: pa.Array) -> pa.Array:
     with_exponent = pc.match_substring(text, "E")
     if mode(call) == LEGACY or not pc.any(with_exponent).as_py():
         return text
-    rows = np.flatnonzero(_mask(pc.fill_null(with_exponent, False)))
+    rows = np.flatnonzero(is_true(with_exponent))
     numbers = unscaled(source.take(pa.array(rows))).values
     # Arrow writes an exponent for less than 10^-6: few digits after many zeros
     size = pc.utf8_lpad(

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array, validity
+from dbsp.circuits.columns.arrow import int64_array, is_true, validity
+from dbsp.circuits.columns.sorting import ranks
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import Numbers
-from dbsp.circuits.expressions.vectors.ranks import ranks
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.collections.lists import Lists, list_array, lists_of
 from dbsp.circuits.functions.logic.comparison import no_maps
@@ -30,7 +30,7 @@ def sort_array(call: Call, array: pa.Array, ascending: pa.Array) -> Value:
     """NULLs come first ascending, and last descending."""
     lists = lists_of(array)
     places = ranks(lists.elements)
-    falling = pc.fill_null(pc.invert(ascending), False).to_numpy(zero_copy_only=False)
+    falling = is_true(pc.invert(ascending))
     return list_array(call.type, in_order(lists, np.where(falling[lists.owner], -places, places)))
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array, retyped, validity
+from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
@@ -80,8 +79,7 @@ def arrays_overlap(call: Call, left: pa.Array, right: pa.Array) -> Value:
 
 def _same(lists: Lists, wanted: pa.Array) -> Mask:
     """bool[m]: whether the element equals its row's `wanted`."""
-    same = equal(lists.elements, wanted.take(int64_array(lists.owner)))
-    return np.asarray(pc.fill_null(same, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return is_true(equal(lists.elements, wanted.take(int64_array(lists.owner))))
 
 
 @columnar("array_position", refuse=no_maps)

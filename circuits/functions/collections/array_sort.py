@@ -16,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array, validity
+from dbsp.circuits.columns.ranges import expand_ranges
+from dbsp.circuits.columns.sorting import ranks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.expressions.registry import Evaluate, Value, form
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
-from dbsp.circuits.expressions.vectors.ranks import ranks
 from dbsp.circuits.functions.collections.array_order import in_order
 from dbsp.circuits.functions.collections.lambdas import apply, argument
 from dbsp.circuits.functions.collections.lists import Lists, list_array, lists_of
@@ -31,8 +32,7 @@ def array_sort(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     lists = lists_of(argument(call.arguments[0], rows, evaluate))
     comparator = call.arguments[1]
     if _is_natural(comparator, lists.elements):
-        places = ranks(lists.elements)
-        places = np.where(places == 0, len(places) + 1, places)
+        places = ranks(lists.elements, nulls_last=True)
     else:
         places = _places(comparator, rows, lists, evaluate)
     return list_array(call.type, in_order(lists, places))
@@ -41,9 +41,8 @@ def array_sort(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
 def _places(comparator: Expression, rows: pa.RecordBatch, lists: Lists, evaluate: Evaluate) -> Numbers:
     """int64[m]: how many elements of its row come before each."""
     owner, counts = lists.owner, lists.lengths[lists.owner]
-    left = np.repeat(np.arange(len(owner)), counts)
-    within = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts)
-    right = lists.starts[owner][left] + within
+    starts = lists.starts[owner]
+    left, right = expand_ranges(starts, starts + counts)
     sides = [lists.elements.take(int64_array(np.ascontiguousarray(side))) for side in (left, right)]
     answer = apply(comparator, rows, owner[left], sides, evaluate)
     missing = ~validity(answer)

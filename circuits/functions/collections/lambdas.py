@@ -14,12 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, is_true, retyped, validity
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Variable, columns_of
 from dbsp.circuits.expressions.registry import Evaluate, Value, form
-from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
+from dbsp.circuits.expressions.vectors.numbers import Numbers
 from dbsp.circuits.expressions.vectors.spread import spread
 from dbsp.circuits.functions.collections.lists import Lists, first_equals, joined, list_array, lists_of
 from dbsp.circuits.functions.collections.maps import map_of
@@ -76,10 +75,6 @@ def _bound(expression: Expression, columns: dict[int, int], place: dict[int, Exp
     return replace(expression, arguments=arguments)
 
 
-def _true(answer: pa.Array) -> Mask:
-    return np.asarray(pc.fill_null(answer, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
 def _indexed(lists: Lists) -> list[pa.Array]:
     """What a lambda (x, i) over an array is given: the element, and its place from 0."""
     return [lists.elements, pa.array(lists.within.astype(np.int32))]
@@ -96,15 +91,15 @@ def transform(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
 def array_filter(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """The elements for which the lambda is TRUE."""
     lists = lists_of(argument(call.arguments[0], rows, evaluate))
-    kept = _true(apply(call.arguments[1], rows, lists.owner, _indexed(lists), evaluate))
+    kept = is_true(apply(call.arguments[1], rows, lists.owner, _indexed(lists), evaluate))
     return list_array(call.type, lists.chosen(kept))
 
 
 def _counts(lists: Lists, answer: pa.Array) -> tuple[Numbers, Numbers, Numbers]:
     """int64[n] each: how many of a row's answers are TRUE, FALSE, NULL."""
     rows = len(lists.lengths)
-    is_true, is_null = _true(answer), ~validity(answer)
-    trues = np.bincount(lists.owner[is_true], minlength=rows)
+    true, is_null = is_true(answer), ~validity(answer)
+    trues = np.bincount(lists.owner[true], minlength=rows)
     nulls = np.bincount(lists.owner[is_null], minlength=rows)
     return trues, lists.lengths - trues - nulls, nulls
 
@@ -189,7 +184,7 @@ def _entries(lists: Lists) -> list[pa.Array]:
 def map_filter(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """The pairs for which the lambda is TRUE."""
     lists = lists_of(argument(call.arguments[0], rows, evaluate))
-    kept = _true(apply(call.arguments[1], rows, lists.owner, _entries(lists), evaluate))
+    kept = is_true(apply(call.arguments[1], rows, lists.owner, _entries(lists), evaluate))
     return list_array(call.type, lists.chosen(kept))
 
 
@@ -222,10 +217,10 @@ def map_zip_with(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     values = []
     for side, (_, items, lists) in enumerate(sides):
         mine = source == side
-        at = np.full(len(first), -1, np.int64)
+        place = np.full(len(first), -1, np.int64)
         before = left.lengths[owner] if side else 0
-        at[first[mine]] = (lists.starts[owner] + within - before)[mine]
-        values.append(items.take(pa.array(np.maximum(at, 0), mask=at < 0)).filter(pa.array(kept)))
+        place[first[mine]] = (lists.starts[owner] + within - before)[mine]
+        values.append(items.take(pa.array(np.maximum(place, 0), mask=place < 0)).filter(pa.array(kept)))
     chosen = both.chosen(kept)
     made = apply(call.arguments[2], rows, chosen.owner, [chosen.elements, *values], evaluate)
     return map_of(call.type, chosen.elements, made, chosen)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows, list_ranges
+from dbsp.circuits.columns.ranges import expand_lengths, expand_ranges
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers
 from dbsp.circuits.functions.logic.comparison import normalized
 
@@ -39,7 +40,7 @@ class Lists:
     @property
     def within(self) -> Numbers:
         """int64[m]: the place of each element in its row, from 0."""
-        return np.asarray(np.arange(len(self.elements)) - np.repeat(self.starts, self.lengths))
+        return expand_lengths(self.lengths)[1]
 
     def chosen(self, kept: Mask) -> Lists:
         """The elements where kept (bool[m])."""
@@ -54,9 +55,8 @@ def lists_of(array: pa.Array) -> Lists:
     total = int(lengths.sum())
     first = int(starts[0]) if len(starts) else 0
     if total and not np.array_equal(starts, first + np.cumsum(lengths) - lengths):
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return Lists(elements.take(int64_array(starts[owner] + within)), lengths, valid)
+        _, positions = expand_ranges(starts, starts + lengths)
+        return Lists(elements.take(int64_array(positions)), lengths, valid)
     return Lists(elements.slice(first, total), lengths, valid)
 
 
@@ -82,10 +82,10 @@ def joined(several: list[Lists]) -> tuple[Lists, Numbers]:
     valid = all_of([each.valid for each in several])
     begins = np.cumsum(lengths).reshape(lengths.shape) - lengths  # in the elements one after another
     runs = np.where(valid, lengths, 0).T.ravel()
-    ends = np.cumsum(runs)
-    order = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins.T.ravel() - (ends - runs), runs)
+    starts = begins.T.ravel()
+    run, order = expand_ranges(starts, starts + runs)
     elements = pa.concat_arrays([each.elements for each in several]).take(int64_array(order))
-    source = np.repeat(np.tile(np.arange(len(several)), len(valid)), runs)
+    source = run % len(several)
     return Lists(elements, np.where(valid, lengths.sum(axis=0), 0), valid), source
 
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, retyped, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, is_true, retyped, validity
 from dbsp.circuits.columns.hashing import list_ranges
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value, kernel
@@ -102,7 +103,7 @@ def array_size(call: Call, value: Value) -> Value:
 @kernel("get_array_item")
 def get_array_item(call: Call, value: Value, index: Value) -> Value:
     """array[index], from 0; beyond the ends an error, or NULL without option failOnError."""
-    return _element(call, value, index, lambda at, lengths: at, "INVALID_ARRAY_INDEX")
+    return _element(call, value, index, lambda index, lengths: index, "INVALID_ARRAY_INDEX")
 
 
 def _not_a_map_of_maps(call: Call) -> str | None:
@@ -126,8 +127,8 @@ def element_at(call: Call, value: Value, index: Value) -> Value:
             "INVALID_INDEX_OF_ZERO", "element_at counts from 1; there is no element 0.", row
         )
 
-    def position(at: Numbers, lengths: Numbers) -> Numbers:
-        return np.where(at > 0, at - 1, at + lengths)
+    def position(index: Numbers, lengths: Numbers) -> Numbers:
+        return np.where(index > 0, index - 1, index + lengths)
 
     return _element(call, value, index, position, "INVALID_ARRAY_INDEX_IN_ELEMENT_AT")
 
@@ -142,15 +143,15 @@ def _element(
     """position(index, length): where the element is, counted from 0."""
     rows = _rows(value, index)
     array = _array(value, rows)
-    at = vector(index)
+    indices = vector(index)
     starts, lengths, elements = list_ranges(array)
-    places = position(at.values.astype(np.int64), lengths)
+    places = position(indices.values.astype(np.int64), lengths)
     default = call.option("defaultValueOutOfBound")
-    there: Mask = validity(array) & (True if at.valid is None else at.valid)
+    there: Mask = validity(array) & (True if indices.valid is None else indices.valid)
     inside = (places >= 0) & (places < lengths)
     if mode(call) == ANSI and (outside := there & ~inside).any():
         row = int(np.argmax(outside))
-        shown = int(at.values[0 if at.is_constant else row])
+        shown = int(indices.values[0 if indices.is_constant else row])
         raise EvaluationError(
             condition, f"no element {shown} in an array of {lengths[row]}. Use get() or try_element_at.", row
         )
@@ -167,26 +168,15 @@ def array_contains(call: Call, value: Value, wanted: Value) -> Value:
     rows = _rows(value, wanted)
     array = _array(value, rows)
     starts, lengths, elements = list_ranges(array)
-    owner, at = _unnested(starts, lengths)
+    owner, element = expand_ranges(starts, starts + lengths)
     needle = _array(wanted, rows)
-    same = equal(elements.take(int64_array(at)), needle.take(int64_array(owner)))
+    same = equal(elements.take(int64_array(element)), needle.take(int64_array(owner)))
     found = np.zeros(len(array), dtype=np.bool_)
     unknown = np.zeros(len(array), dtype=np.bool_)
-    found[owner[_mask(pc.fill_null(same, False))]] = True
-    unknown[owner[_mask(pc.is_null(same))]] = True
+    found[owner[is_true(same)]] = True
+    unknown[owner[~validity(same)]] = True
     null = (unknown & ~found) | ~validity(array) | ~validity(needle)
     return _same_shape(pa.array(found, mask=null), rows)
-
-
-def _mask(answer: pa.Array) -> Mask:
-    return np.asarray(answer.to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def _unnested(starts: Numbers, lengths: Numbers) -> tuple[Numbers, Numbers]:
-    """(row, position among the elements) of each element of each row."""
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return owner, starts[owner] + within
 
 
 @kernel("elt")
@@ -194,12 +184,15 @@ def elt(call: Call, index: Value, *values: Value) -> Value:
     """The value of that number, from 1; beyond the last an error, or NULL without option failOnError."""
     rows = _rows(index, *values)
     columns = [retyped(_array(value, rows), call.type) for value in values]
-    at = vector(_array(index, rows))
-    inside = (at.values >= 1) & (at.values <= len(columns))
+    wanted = vector(_array(index, rows))
+    inside = (wanted.values >= 1) & (wanted.values <= len(columns))
     if call.option("failOnError"):
-        require(inside, "INVALID_ARRAY_INDEX", lambda row: f"elt has no argument {at.values[row]}", at)
-    place = np.where(inside, (at.values.astype(np.int64) - 1) * len(at.values) + np.arange(len(at.values)), 0)
-    missing = ~inside if at.valid is None else ~(inside & at.valid)
+        require(
+            inside, "INVALID_ARRAY_INDEX", lambda row: f"elt has no argument {wanted.values[row]}", wanted
+        )
+    count = len(wanted.values)
+    place = np.where(inside, (wanted.values.astype(np.int64) - 1) * count + np.arange(count), 0)
+    missing = ~inside if wanted.valid is None else ~(inside & wanted.valid)
     return _same_shape(pa.concat_arrays(columns).take(pa.array(place, mask=missing)), rows)
 
 
@@ -213,9 +206,9 @@ def get_map_value(call: Call, value: Value, key: Value) -> Value:
     array = _array(value, rows)
     starts, lengths, entries = list_ranges(array)
     keys, values = child_arrays(entries)
-    owner, at = _unnested(starts, lengths)
-    same = equal(keys.take(int64_array(at)), _array(key, rows).take(int64_array(owner)))
-    hits = np.flatnonzero(_mask(pc.fill_null(same, False)))[::-1]  # of several the first
+    owner, element = expand_ranges(starts, starts + lengths)
+    same = equal(keys.take(int64_array(element)), _array(key, rows).take(int64_array(owner)))
+    hits = np.flatnonzero(is_true(same))[::-1]  # of several the first
     place = np.full(len(array), -1, dtype=np.int64)
-    place[owner[hits]] = at[hits]
+    place[owner[hits]] = element[hits]
     return _same_shape(values.take(pa.array(np.maximum(place, 0), mask=place < 0)), rows)

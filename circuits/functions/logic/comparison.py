@@ -14,14 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, int64_array, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, is_true, retyped, validity
+from dbsp.circuits.columns.sorting import compare
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.expressions.partial import evaluate_where
 from dbsp.circuits.expressions.registry import Evaluate, Value, form, kernel
 from dbsp.circuits.expressions.vectors.numbers import result, vector
-from dbsp.circuits.expressions.vectors.order import is_nested, order_nested
+from dbsp.circuits.expressions.vectors.spread import spread
 
 Test = Callable[[Value, Value], Value]
+
+
+def _is_nested(data_type: pa.DataType) -> bool:
+    """True for structs and arrays."""
+    return bool(pt.is_struct(data_type) or pt.is_list(data_type) or pt.is_large_list(data_type))
 
 
 def _has_map(data_type: pa.DataType) -> bool:
@@ -57,7 +63,7 @@ def _compare(
     data_type = a.type
     if pt.is_null(data_type) or pt.is_null(b.type):
         return _no_answer(a, b)
-    if is_nested(data_type):
+    if _is_nested(data_type):
         return _compare_nested(a, b, nested)
     if pt.is_decimal(data_type) and data_type != b.type:
         wide = pa.decimal256(76, max(data_type.scale, b.type.scale))
@@ -82,18 +88,10 @@ def _no_answer(a: Value, b: Value) -> Value:
 
 
 def _compare_nested(a: Value, b: Value, test: Callable[[np.ndarray], np.ndarray]) -> Value:
-    (left, left_at), (right, right_at) = _addressed(a, b), _addressed(b, a)
-    missing = ~(validity(left)[left_at] & validity(right)[right_at])
-    answer = pa.array(test(order_nested(left, left_at, right, right_at)), pa.bool_(), mask=missing)
+    rows = next((len(side) for side in (a, b) if not isinstance(side, pa.Scalar)), 1)
+    left, right = spread(a, rows), retyped(spread(b, rows), a.type)  # their fields' names may differ
+    answer = pa.array(test(compare(left, right)), pa.bool_(), mask=~(validity(left) & validity(right)))
     return answer[0] if isinstance(a, pa.Scalar) and isinstance(b, pa.Scalar) else answer
-
-
-def _addressed(value: Value, other: Value) -> tuple[pa.Array, np.ndarray]:
-    """The value as an array, and the position of each row in it."""
-    if not isinstance(value, pa.Scalar):
-        return value, np.arange(len(value))
-    rows = 1 if isinstance(other, pa.Scalar) else len(other)
-    return pa.repeat(value, 1), np.zeros(rows, dtype=np.int64)
 
 
 @kernel("equal_to", refuse=no_maps)
@@ -152,7 +150,7 @@ def is_in(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
     """value = a ∨ value = b ∨ ..., stopping at the first that is true, so that later ones can't fail."""
     value = evaluate(call.arguments[0], rows)
     candidates = call.arguments[1:]
-    if all(isinstance(candidate, Literal) for candidate in candidates) and not is_nested(value.type):
+    if all(isinstance(candidate, Literal) for candidate in candidates) and not _is_nested(value.type):
         return _in_constants(value, candidates)
     answer: Value = pa.scalar(False)
     for candidate in candidates:
@@ -169,7 +167,7 @@ def is_in_set(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
 def _true(answer: Value) -> np.ndarray:
     if isinstance(answer, pa.Scalar):
         return np.array([bool(answer.as_py())])
-    return np.asarray(pc.fill_null(answer, False).to_numpy(zero_copy_only=False))
+    return is_true(answer)
 
 
 def _in_constants(value: Value, candidates: tuple[Expression, ...]) -> Value:
@@ -191,7 +189,7 @@ def _member_set(candidates: tuple[Expression, ...], data_type: pa.DataType) -> t
 
 def normalized(value: Value) -> Value:
     """Of equal numbers one: −0.0 becomes 0.0, and NaN the NaN; also inside structs and arrays."""
-    if is_nested(value.type):
+    if _is_nested(value.type):
         return _normalized_inside(value)
     if not pt.is_floating(value.type):
         return value

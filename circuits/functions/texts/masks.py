@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import validity
+from dbsp.circuits.columns.ranges import expand_lengths
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors.numbers import per_distinct, strict
@@ -46,8 +47,8 @@ def luhn_check(call: Call, text: pa.Array) -> Value:
     """Whether it is digits whose sum, every second one from the right doubled, is a multiple of 10."""
     data, offsets = bytes_of(text)
     lengths = np.diff(offsets)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    from_right = np.repeat(offsets[1:], lengths) - 1 - np.arange(len(data))
+    owner, within = expand_lengths(lengths)
+    from_right = lengths[owner] - 1 - within
     digits = data.astype(np.int64) - ord("0")
     is_digit = (digits >= 0) & (digits <= 9)
     doubled = np.where(from_right % 2 == 1, digits * 2 - 9 * (digits > 4), digits)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value, kernel
@@ -84,7 +85,7 @@ def like(call: Call, text: pa.Array, pattern: Value) -> Value:
         except EvaluationError as error:
             error.row = int(rows[0])
             raise
-        matched[rows] = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+        matched[rows] = is_true(found)
     null = pc.or_(text.is_null(), pattern.is_null()).to_numpy(zero_copy_only=False)
     return pa.array(matched, pa.bool_(), mask=null)
 
@@ -199,28 +200,28 @@ def position(call: Call, text: pa.Array, pattern: Value, group: Value) -> Value:
 
 def rewritten(replacement: str, regex: Regex) -> str:
     """A Java replacement ($1, ${name}, \\$) as RE2's (\\1). Raises Refused."""
-    out, at = "", 0
+    out, position = "", 0
     names = dict(regex.names)
-    while at < len(replacement):
-        character = replacement[at]
-        at += 1
+    while position < len(replacement):
+        character = replacement[position]
+        position += 1
         if character == "\\":
-            if at == len(replacement):
+            if position == len(replacement):
                 raise Refused(f"the replacement '{replacement}', which ends with a backslash")
-            out += _rewrite_literal(replacement[at])
-            at += 1
+            out += _rewrite_literal(replacement[position])
+            position += 1
         elif character == "$":
-            named = re.compile(r"\{(\w+)\}").match(replacement, at)
-            digit = re.compile(r"[0-9]").match(replacement, at)
+            named = re.compile(r"\{(\w+)\}").match(replacement, position)
+            digit = re.compile(r"[0-9]").match(replacement, position)
             if named is not None and named[1] in names:
-                number, at = names[named[1]], named.end()
+                number, position = names[named[1]], named.end()
             elif digit is not None and int(digit[0]) <= regex.groups:
-                number, at = int(digit[0]), digit.end()
-                while at < len(replacement) and replacement[at] in "0123456789":
-                    longer = number * 10 + int(replacement[at])
+                number, position = int(digit[0]), digit.end()
+                while position < len(replacement) and replacement[position] in "0123456789":
+                    longer = number * 10 + int(replacement[position])
                     if longer > regex.groups:
                         break
-                    number, at = longer, at + 1
+                    number, position = longer, position + 1
             else:
                 raise Refused(f"the replacement '{replacement}', which names no group behind $")
             if number > 9:

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import retyped
+from dbsp.circuits.columns.arrow import int64_array, retyped
+from dbsp.circuits.columns.ranges import expand_lengths
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors.numbers import are_constant, per_distinct, result, strict, vector
@@ -27,6 +28,7 @@ from dbsp.circuits.expressions.vectors.utf8 import (
     slice_bytes,
     text_of,
 )
+from dbsp.circuits.functions.collections.lists import Lists, joined, list_array, lists_of
 
 
 def _per_character(
@@ -99,23 +101,9 @@ def _concat_lists(call: Call, *parts: Value) -> Value:
     rows = next((len(part) for part in parts if not isinstance(part, pa.Scalar)), 1)
     columns = [pa.repeat(part, rows) if isinstance(part, pa.Scalar) else part for part in parts]
     columns = [retyped(column, call.type) for column in columns]
-    lengths = np.stack([pc.fill_null(pc.list_value_length(each), 0).to_numpy() for each in columns])
-    valid = np.stack([each.is_valid().to_numpy(zero_copy_only=False) for each in columns]).all(axis=0)
-    lengths = lengths.astype(np.int64) * valid
-    # the values of all columns one after another, then the runs in row order
-    flat = pa.concat_arrays([each.flatten() for each in columns])
-    own = np.stack([pc.fill_null(pc.list_value_length(each), 0).to_numpy() for each in columns]).astype(
-        np.int64
-    )
-    begins = (np.cumsum(own) - own.ravel()).reshape(own.shape)
-    runs, starts = lengths.T.ravel(), begins.T.ravel()
-    ends = np.cumsum(runs)
-    order = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - runs), runs)
-    offsets = np.append(0, np.cumsum(lengths.sum(axis=0))).astype(np.int32)
-    joined = pa.ListArray.from_arrays(
-        pa.array(offsets), flat.take(pa.array(order)), type=call.type, mask=pa.array(~valid)
-    )
-    return joined[0] if are_constant(*parts) else joined
+    both, _ = joined([lists_of(column) for column in columns])
+    value = list_array(call.type, both)
+    return value[0] if are_constant(*parts) else value
 
 
 @kernel("concat_ws")
@@ -174,13 +162,13 @@ def instr(call: Call, text: pa.Array, part: Value) -> Value:
 
 def character_positions(call: Call, text: pa.Array, byte_positions: pa.Array) -> Value:
     """0-based byte positions as 1-based character positions; −1 as 0."""
-    at = vector(byte_positions)
+    place = vector(byte_positions)
     if is_ascii(text):
-        return result(call, at.values + 1, at)
+        return result(call, place.values + 1, place)
     columns = text_of(text)
-    rows = columns.offsets[:-1] + np.maximum(at.values, 0)
+    rows = columns.offsets[:-1] + np.maximum(place.values, 0)
     characters = np.searchsorted(columns.begins, rows) - columns.first[:-1]
-    return result(call, np.where(at.values < 0, 0, characters + 1), at)
+    return result(call, np.where(place.values < 0, 0, characters + 1), place)
 
 
 @kernel("string_locate")
@@ -212,15 +200,11 @@ def reverse(call: Call, text: pa.Array) -> Value:
     """Of the code points of a string, or of an array's elements."""
     if not pa.types.is_list(text.type):
         return pc.utf8_reverse(text) if pa.types.is_string(text.type) else pc.binary_reverse(text)
-    lengths = pc.fill_null(pc.list_value_length(text), 0).to_numpy().astype(np.int64)
-    ends = np.cumsum(lengths)
-    order = np.repeat(2 * ends - lengths - 1, lengths) - np.arange(ends[-1] if len(ends) else 0)
-    return pa.ListArray.from_arrays(
-        pa.array(np.append(0, ends).astype(np.int32)),
-        text.flatten().take(pa.array(order)),
-        type=text.type,
-        mask=text.is_null() if text.null_count else None,
-    )
+    lists = lists_of(text)
+    owner, within = expand_lengths(lists.lengths)
+    backwards = (lists.starts + lists.lengths - 1)[owner] - within
+    elements = lists.elements.take(int64_array(backwards))
+    return list_array(text.type, Lists(elements, lists.lengths, lists.valid))
 
 
 @strict("string_repeat")

@@ -1,4 +1,4 @@
-"""What a reading of the clock will do: the moment at which it goes back, or first differs.
+"""What a reading of the clock will do: the moment at which it passes a row, goes back, or first differs.
 
 Readings are computed a minute apart for two days, all at once; and between two minutes by halves, since none
 changes its way more than once a minute. Nothing is said of what lies beyond, so that is a moment too.
@@ -13,14 +13,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.arrow import int64_array, is_true
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.progress.waterline import CLOCK, Waterlines
+from dbsp.circuits.traces.timeline import earliest, passed
+from dbsp.circuits.traces.trace import Integral
 
 _MINUTE = 60_000_000
 _MINUTES = 2 * 24 * 60
+# further ahead than any clock will get: 4,500 years, in microseconds
+_FAR = 1 << 57
+
+Reading = Callable[[int], pa.Scalar | None]
 
 
 def halved(happened: Callable[[int], bool], before: int, last: int) -> int | None:
@@ -36,10 +42,30 @@ def halved(happened: Callable[[int], bool], before: int, last: int) -> int | Non
     return most
 
 
+def first_passed(
+    timeline: Integral, read: Reading, at_once: bool, now: int, last: int | None = None
+) -> int | None:
+    """The first clock after `now`, up to `last`, at which a row is passed; readings don't fall until then.
+
+    Cost: a search a slot and run.
+    """
+    instant = earliest(timeline.layout, timeline.before, read(now), at_once)
+    if instant is None:
+        return None
+    only = pa.array([instant], instant.type)
+    happened = lambda clock: bool(passed(only, read(clock), at_once)[0])  # noqa: E731
+    return halved(happened, now, now + _FAR if last is None else last)
+
+
+def at_clock(clock: int) -> Waterlines:
+    """What is known when the step clock is there."""
+    return {CLOCK.name: pa.scalar(clock, CLOCK.type)}
+
+
 def first_drop(expression: Expression, now: int) -> int:
     """The first clock after `now` whose reading is below one before it; two days from now, if none is."""
     clocks, values = _ahead(expression, now)
-    falls = np.flatnonzero(_true(pc.less(values[1:], values[:-1])))
+    falls = np.flatnonzero(is_true(pc.less(values[1:], values[:-1])))
     if not len(falls):
         return int(clocks[-1])
     before = int(falls[0])
@@ -86,7 +112,3 @@ def _read(expression: Expression, clock: int) -> pa.Scalar:
 
 def _rows(clocks: np.ndarray) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([int64_array(clocks).view(CLOCK.type)], names=[CLOCK.name])
-
-
-def _true(values: pa.Array) -> np.ndarray:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

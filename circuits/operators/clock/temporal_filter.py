@@ -25,10 +25,11 @@ from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bound, Bounds
 from dbsp.circuits.expressions.nodes import Expression, columns_of, substitute
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.clock.forecast import at_clock, first_passed
 from dbsp.circuits.operators.families import Keeper, RowWise, Unchanged
 from dbsp.circuits.operators.inputs.thresholds import reached
 from dbsp.circuits.operators.legal import has_columns, lies_by, same_types
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.progress.bounds import Lines, union
 from dbsp.circuits.progress.limits import waterline_row
@@ -69,8 +70,8 @@ class Ahead(Unchanged, Keeper):
     ) -> Integral:
         earlier, now = self.reading(context.waterlines), self.reading(reached(context, ()))
         delta = delta_of(inputs[0])
-        at = delta.rows.column(self.column)
-        ahead = delta.take(np.flatnonzero(validity(at) & ~passed(at, now, self.at_once)))
+        instants = delta.rows.column(self.column)
+        ahead = delta.take(np.flatnonzero(validity(instants) & ~passed(instants, now, self.at_once)))
         gone = due(layout, before, earlier, now, self.at_once)
         change = ZSet.sum(layout.schema, [ahead, *(-rows for rows in gone)])
         return Integral(layout, before, Batch.build(layout, change, context.seed))
@@ -105,6 +106,20 @@ class Ahead(Unchanged, Keeper):
         bound: Bound = (substitute(self.clock, lambda _: waterlines[CLOCK.name]),)
         solution = solved(self.value, bound)
         return {self.column: bound, **({} if solution is None else {solution[0]: solution[1]})}
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        return inputs[0] if self.clock is None else ("the clock",)
+
+    def own_bound(self) -> str | None:
+        return None if self.clock is None else "the clock, which its rows are ahead of"
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """When the clock passes the first of its rows."""
+        waits = self.clock is not None and not self.silent
+        return first_passed(own(), self._read, self.at_once, now) if waits else None
+
+    def _read(self, clock: int) -> pa.Scalar | None:
+        return self.reading(at_clock(clock))
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """Rows go when the clock has passed them."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -24,11 +25,12 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.clock.forecast import at_clock, first_change, first_drop, first_passed
 from dbsp.circuits.operators.clock.temporal_filter import Ahead
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.inputs.thresholds import reached
 from dbsp.circuits.operators.linear import where_true
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import spelled
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines, union
@@ -126,8 +128,10 @@ class TimedProjection(Reader):
             for rows in due(timeline.layout, timeline.before, ends[0], ends[1], crossing.at_once):
                 first = np.ones(len(rows), np.bool_)
                 for j, other in enumerate(self.crossings[:i]):
-                    at = rows.rows.column(other.column)
-                    first &= passed(at, then[j], other.at_once) == passed(at, here[j], other.at_once)
+                    instants = rows.rows.column(other.column)
+                    first &= passed(instants, then[j], other.at_once) == passed(
+                        instants, here[j], other.at_once
+                    )
                 yield rows.take(np.flatnonzero(first))
 
     def placement(self, *inputs: Placement) -> Placement:
@@ -172,6 +176,29 @@ class TimedProjection(Reader):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row is one of the first input; one that a crossing of `ahead` has come for is gone."""
+        return ("the clock",) if self.ahead else inputs[0]
+
+    def alters(self, position: int) -> bool:
+        return position > 0
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """When a reading goes back, comes to a row's other side, or is another.
+
+        A timeline that drops its own rows wakes up itself.
+        """
+        moments = []
+        for crossing, timeline in zip(self.crossings, inputs[1:], strict=False):
+            if crossing.turns and (trace := timeline()).before:
+                # until it goes back the reading rises
+                drop = first_drop(crossing.clock, now)
+                read = partial(_reading_at, crossing.clock)
+                moments += [drop, first_passed(trace, read, crossing.at_once, now, drop - 1)]
+        if self.readings and not self.restless and inputs[-1]().before:
+            moments.append(first_change(self.readings, now))
+        return min((moment for moment in moments if moment is not None), default=None)
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return True
 
@@ -183,3 +210,7 @@ class TimedProjection(Reader):
 def reading(expression: Expression, clock: Waterlines) -> pa.Scalar:
     """The expression's value at a clock. Raises EvaluationError."""
     return evaluate(expression, waterline_row((CLOCK,), clock))[0]
+
+
+def _reading_at(expression: Expression, clock: int) -> pa.Scalar:
+    return reading(expression, at_clock(clock))

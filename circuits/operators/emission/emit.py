@@ -25,7 +25,7 @@ from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.emission.trigger import STATE, Schedule, Trigger
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.operators.shown import parameters
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
@@ -134,6 +134,10 @@ class Emit(Keeper):
         return self.limits
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """What has left stays until its key fires again."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Changes, Unchanged
-from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.traces.zset import ZSet
 
@@ -36,6 +36,10 @@ class Records(Unchanged, Changes):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         return {}
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It counts changes, and takes none back."""
+        return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False

@@ -20,10 +20,11 @@ from dbsp.circuits.columns.arrow import concat, fixed_values, take, validity
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.clock.forecast import at_clock, first_passed
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
@@ -47,8 +48,8 @@ class After:
         return CLOCK.type
 
     def next(self, keys: pa.RecordBatch, now: pa.Scalar | None) -> pa.Array:
-        at = None if now is None else now.value + self.delay
-        return pa.array([at], self.type).take(pa.array(np.zeros(keys.num_rows, np.int64)))
+        instant = None if now is None else now.value + self.delay
+        return pa.array([instant], self.type).take(pa.array(np.zeros(keys.num_rows, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,11 @@ class Timetable:
         first, complete, last = end + self.first, end + self.complete, end + self.last
         if now is None:
             return first, np.zeros(len(end), dtype=np.bool_)
-        at = np.where(now.value < complete, complete, last)
+        instant = np.where(now.value < complete, complete, last)
         if self.every is not None:
             grid = first + ((now.value - first) // self.every + 1) * self.every
-            at = np.where(grid < complete, grid, at)
-        return np.where(now.value < first, first, at), now.value >= last
+            instant = np.where(grid < complete, grid, instant)
+        return np.where(now.value < first, first, instant), now.value >= last
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,9 @@ class Timers(Keeper):
         return Integral(layout, before, Batch.build(layout, delta, context.seed))
 
     def _scheduled(self, keys: pa.RecordBatch, now: pa.Scalar | None, schema: pa.Schema) -> ZSet:
-        at = self.instants.next(keys, now)
-        rows = pa.RecordBatch.from_arrays([*keys.columns, at], schema=schema)
-        later = np.flatnonzero(validity(at) & ~passed(at, now, self.at_once))
+        instants = self.instants.next(keys, now)
+        rows = pa.RecordBatch.from_arrays([*keys.columns, instants], schema=schema)
+        later = np.flatnonzero(validity(instants) & ~passed(instants, now, self.at_once))
         return ZSet(take(rows, later), np.ones(len(later), dtype=np.int64))
 
     @property
@@ -174,6 +175,20 @@ class Timers(Keeper):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, column) if column < len(inputs[0]) else None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A key that is touched again gets a further entry."""
+        return None
+
+    def own_bound(self) -> str | None:
+        return "what is still to come due"
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """When its first entry comes due by the clock; waterlines rise with input alone."""
+        return first_passed(own(), self._read, self.at_once, now) if self.watches_clock else None
+
+    def _read(self, clock: int) -> pa.Scalar | None:
+        return self.reading(at_clock(clock))
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return True

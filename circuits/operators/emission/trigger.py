@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import concat, fixed_values, take
+from dbsp.circuits.columns.arrow import concat, fixed_values, is_true, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
@@ -35,7 +35,7 @@ from dbsp.circuits.operators.emission.timers import Timers, Timetable
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.operators.streams import Integrate, Remembered
 from dbsp.circuits.progress.bounds import Lines
@@ -87,9 +87,18 @@ class Trigger(Keeper):
     passed: tuple[Passed, ...] = ()
     schedule: Schedule | None = None
 
+    @property
+    def flagged(self) -> bool:
+        """Whether it says which state of the result fires."""
+        return self.schedule is not None and self.schedule.flagged
+
+    @property
+    def timers(self) -> slice:
+        """Which of its inputs say what keys are due."""
+        return slice(2, 2 + self.agendas)
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
-        flagged = self.schedule is not None and self.schedule.flagged
-        return inputs[0].append(pa.field(STATE, pa.string())) if flagged else inputs[0]
+        return inputs[0].append(pa.field(STATE, pa.string())) if self.flagged else inputs[0]
 
     def placement(self, *inputs: Placement) -> Placement:
         return tuple(range(len(self.key)))
@@ -102,7 +111,7 @@ class Trigger(Keeper):
     def integrate(
         self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Remembered:
-        agendas = inputs[2 : 2 + self.agendas]
+        agendas = inputs[self.timers]
         earlier, now = context.waterlines, reached(context, inputs[2 + self.agendas :])
         pending = Batch.merge(layout, batches_of(before)) if context.ending else Batch.empty(layout)
         records = delta_of(inputs[0])
@@ -157,8 +166,7 @@ class Trigger(Keeper):
         for one in self.passed:
             threshold = one.threshold.value(now)
             if threshold is not None:
-                below = pc.fill_null(pc.less(evaluate(one.value, asked.keys), threshold), False)
-                fires |= pending & np.asarray(below.to_numpy(zero_copy_only=False))
+                fires |= pending & is_true(pc.less(evaluate(one.value, asked.keys), threshold))
         state, every, counts = None, self.counting, np.ones(len(count), dtype=np.bool_)
         if self.schedule is not None:
             came, counts, state = _came(self.schedule, asked, earlier, now, ending)
@@ -169,13 +177,13 @@ class Trigger(Keeper):
         counted = counts & (asked.records > 0) & (count >= every)
         return fires | counted, np.where(counted, count % every, np.where(fires, 0, count)), state
 
-    def _is_there(self, view: Value, keys: pa.RecordBatch, at: np.ndarray, seed: int) -> np.ndarray:
+    def _is_there(self, view: Value, keys: pa.RecordBatch, rows: np.ndarray, seed: int) -> np.ndarray:
         """bool[n]: whether the view has rows of the key after the step."""
         assert isinstance(view, Integral)
-        wanted = take(keys.select(list(range(len(self.key)))), at).columns if self.key else []
-        total = np.zeros(len(at), dtype=np.int64)
+        wanted = take(keys.select(list(range(len(self.key)))), rows).columns if self.key else []
+        total = np.zeros(len(rows), dtype=np.int64)
         after = view.stepped
-        hashes = hash_rows(wanted, len(at), seed)
+        hashes = hash_rows(wanted, len(rows), seed)
         for owner, batch, there in after.find(wanted, hashes, self.key, whole_key=False):
             np.add.at(total, owner, batch.weights[there])
         return total > 0
@@ -189,7 +197,7 @@ class Trigger(Keeper):
         lies_by(keys, tuple(range(len(self.key))), where, "keys")
         assert isinstance(view.operator, Integrate), f"{where}: the view must be a trace"
         lies_by(view, self.key, where)
-        for agenda in inputs[2 : 2 + self.agendas]:
+        for agenda in inputs[self.timers]:
             assert isinstance(agenda.operator, Timers), f"{where}: an agenda is expected"
         types = [view.schema.field(i).type for i in self.key]
         assert keys.schema.types[: len(types)] == types, f"{where}: the keys aren't the view's"
@@ -202,6 +210,18 @@ class Trigger(Keeper):
         return () if position == 1 else None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A key may fire any number of times."""
+        return None
+
+    def own_bound(self) -> str | None:
+        """A count's remainder, and the instants of a schedule, stay of a key that has fired."""
+        return "what is still to leave" if self.counting is None and self.schedule is None else None
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """A deadline of the clock is an entry of its timers, which wake up themselves."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

@@ -38,7 +38,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.operators.shown import listed, ordered
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.traces.batch import Batch, Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -75,21 +75,21 @@ class Top(Reader):
         if not len(integral.delta):
             return ZSet.empty(schema)
         groups = groups_of(integral.delta, self.partition, context.seed)
-        highs = integral.delta.keys[groups.first] & HIGH
-        left, fetch = np.arange(len(highs)), max(_FIRST_FETCH, 2 * self.size)
+        least, greatest = of_placement(integral.delta.keys[groups.first])
+        left, fetch = np.arange(len(least)), max(_FIRST_FETCH, 2 * self.size)
         parts: list[ZSet] = []
         while len(left):
             fetched = outermost(
                 integral.before,
                 groups.keys,
                 left,
-                highs[left],
-                highs[left] | LOW,
+                least[left],
+                greatest[left],
                 self.partition,
                 self.order[0].descending,
                 fetch,
             )
-            place = np.full(len(highs), -1, dtype=np.int64)
+            place = np.full(len(least), -1, dtype=np.int64)
             place[left] = np.arange(len(left))
             owned = [(place[groups.owner], integral.delta), *fetched.parts]
             complete = []
@@ -119,9 +119,9 @@ class Top(Reader):
     def _side(self, touched: Touched, weights: np.ndarray) -> Side:
         """The copies of rows with a rank of at most k, and their ranks if they are put out."""
         everywhere = np.arange(len(weights))
-        at, ranks = _ranked(everywhere, touched.group, touched.peers, weights, self.ranking)
+        row, ranks = _ranked(everywhere, touched.group, touched.peers, weights, self.ranking)
         kept = np.flatnonzero(ranks <= self.size)
-        return at[kept], [pa.array(ranks[kept].astype(np.int32))] if self.ranked else []
+        return row[kept], [pa.array(ranks[kept].astype(np.int32))] if self.ranked else []
 
     def placement(self, *inputs: Placement) -> Placement:
         return inputs[0]
@@ -190,8 +190,8 @@ class TopOfAppends(Keeper):
         group = np.concatenate([groups.owner, owner])
         after = np.concatenate([delta.weights, kept.weights])
         by, peers = sort_rows(listed, group, self.order)
-        at, ranks = _ranked(by, group[by], peers, after[by], self.ranking)
-        change = np.bincount(at[ranks <= self.size], minlength=len(after))
+        row, ranks = _ranked(by, group[by], peers, after[by], self.ranking)
+        change = np.bincount(row[ranks <= self.size], minlength=len(after))
         change[len(delta) :] -= kept.weights
         changed = np.flatnonzero(change)
         zset = ZSet(take(listed, changed), change[changed])
@@ -226,13 +226,13 @@ class TopOfAppends(Keeper):
 
 
 def _ranked(
-    at: np.ndarray, group: np.ndarray, peers: np.ndarray, weights: np.ndarray, ranking: str
+    row: np.ndarray, group: np.ndarray, peers: np.ndarray, weights: np.ndarray, ranking: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row int64[n], rank int64[n]) of every copy of sorted rows. at: where each of them is."""
-    at, group, peers = (np.repeat(one, weights) for one in (at, group, peers))
-    rows = Partitions(_NO_COLUMNS, at, group, peers, ())
+    """(row int64[n], rank int64[n]) of every copy of sorted rows. row: where each of them is."""
+    row, group, peers = (np.repeat(one, weights) for one in (row, group, peers))
+    rows = Partitions(_NO_COLUMNS, row, group, peers, ())
     ranks = evaluate_window(WindowFunction(ranking, pa.int64()), rows)
-    return at, np.asarray(ranks.to_numpy(zero_copy_only=False))
+    return row, np.asarray(ranks.to_numpy(zero_copy_only=False))
 
 
 # ranks look at places alone
@@ -240,6 +240,6 @@ _NO_COLUMNS = pa.RecordBatch.from_arrays([], names=[])
 
 
 def _of_groups(side: Side, wanted: np.ndarray) -> Side:
-    at, columns = side
-    kept = np.flatnonzero(wanted[at])
-    return at[kept], [column.take(pa.array(kept)) for column in columns]
+    row, columns = side
+    kept = np.flatnonzero(wanted[row])
+    return row[kept], [column.take(pa.array(kept)) for column in columns]

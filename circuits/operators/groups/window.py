@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
@@ -105,7 +106,7 @@ class Window(Reader):
             where = ""
             if error.row is not None:
                 read = {*self.partition, *(by.column for by in function.order), *function.arguments}
-                where = f" where {described(rows.distinct, int(rows.at[error.row]), sorted(read))}"
+                where = f" where {described(rows.distinct, int(rows.row[error.row]), sorted(read))}"
             raise error.within(f"{function.text or function.function}{where}") from None
 
     def placement(self, *inputs: Placement) -> Placement:
@@ -162,5 +163,4 @@ def _inverse(positions: np.ndarray, weights: np.ndarray, copies: np.ndarray) -> 
         return None
     starts = np.empty(len(positions), dtype=np.int64)
     starts[positions] = np.cumsum(copies) - copies
-    own = np.cumsum(weights) - weights
-    return np.repeat(starts - own, weights) + np.arange(int(weights.sum()))
+    return expand_ranges(starts, starts + weights)[1]

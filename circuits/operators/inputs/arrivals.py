@@ -114,8 +114,8 @@ class Remaining(Unchanged, Keeper):
         first = order[starts]
         columns = take(gone.rows, first).columns[:-1]
         found = [
-            (owner, take(batch.rows, at), batch.weights[at])
-            for owner, batch, at in there.find(columns, hashed[first], self.key, whole_key=False)
+            (owner, take(batch.rows, rows), batch.weights[rows])
+            for owner, batch, rows in there.find(columns, hashed[first], self.key, whole_key=False)
         ]
         if not found:
             return ZSet.empty(there.layout.schema)

@@ -19,7 +19,7 @@ from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.families import RowWise, Unchanged
 from dbsp.circuits.operators.inputs.thresholds import reached
-from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Standing, Value, delta_of
 from dbsp.circuits.operators.shown import spelled
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import waterline_row
@@ -64,6 +64,10 @@ class Defaults(Unchanged, RowWise):
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return needed
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """A row keeps the value that it was given by the clock of its step."""
+        return None
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         return ", ".join(

@@ -22,7 +22,7 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Changes
 from dbsp.circuits.operators.inputs.late import rejected
 from dbsp.circuits.operators.linear import SEQUENCE
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import Lateness
@@ -69,6 +69,10 @@ class EventTimes(Changes):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, self.lateness[self.of].column) if column == 0 else None
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It has event times that come, and takes none back."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False
 
@@ -108,6 +112,10 @@ class LastEventTimes(Changes):
         return {}
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It has candidates that come, and takes none back."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

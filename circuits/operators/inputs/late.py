@@ -22,7 +22,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import encode
 from dbsp.circuits.expressions.monotone import Bound, Bounds
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
-from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns, waterline_row
 from dbsp.circuits.progress.waterline import Lateness
@@ -116,6 +116,10 @@ class Late(Changes):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Any number of rows may be late."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False
 
@@ -166,6 +170,10 @@ class Frozen(Changes):
         return of_columns(inputs[1], inputs[1]) if position == 1 else None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
+        return None
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Any number of changes may be refused."""
         return None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
@@ -241,7 +249,7 @@ def late_rows(
 def row_text(rows: pa.RecordBatch) -> pa.Array:
     """Each row as a JSON object. Late rows are few: their values are spelled one by one."""
     parts: list[pa.Array | str] = []
-    for at, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
-        parts.append(f"{', ' if at else '{'}{encode_basestring(name)}: ")
+    for position, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
+        parts.append(f"{', ' if position else '{'}{encode_basestring(name)}: ")
         parts.append(pa.array(encode(column), pa.string()))
     return pc.binary_join_element_wise(*parts, "}", "")

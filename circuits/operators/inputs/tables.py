@@ -23,7 +23,7 @@ from dbsp.circuits.operators.distinct import weights_before
 from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
 from dbsp.circuits.operators.inputs.late import frozen_keys
 from dbsp.circuits.operators.legal import lies_by
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.progress.waterline import Lateness
@@ -31,6 +31,9 @@ from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
+
+# what holds a keyed table; the program knows its name
+PRIMARY_KEY = "its primary key"
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,10 @@ class Upsert(Keeper):
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return 0, column
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """A key has one row."""
+        return (PRIMARY_KEY,)
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return True

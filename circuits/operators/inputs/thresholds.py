@@ -19,7 +19,7 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.families import Changes
 from dbsp.circuits.operators.inputs.late import candidates, rejected
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import least_bound, waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Lateness, Waterlines, later
@@ -64,6 +64,10 @@ class Proved(Changes):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """It has candidates that come, and takes none back."""
+        return None
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False
 
@@ -92,9 +96,9 @@ def reached(context: Context, proved: Sequence[Value]) -> Waterlines:
     for value in proved:
         rows = delta_of(value).rows
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            for at in range(len(column)):  # one row a partition
-                if column[at].is_valid:
-                    risen = later(now.get(name), column[at])
+            for i in range(len(column)):  # one row a partition
+                if column[i].is_valid:
+                    risen = later(now.get(name), column[i])
                     assert risen is not None
                     now[name] = risen
     return now

@@ -28,11 +28,11 @@ from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.joins.join import LEFT, lie_together
 from dbsp.circuits.operators.joins.nearest import BEYOND, Asked, Found, nearest, wants_greatest
 from dbsp.circuits.operators.legal import pairs_of_keys
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits, of_columns
-from dbsp.circuits.traces.batch import HIGH, LOW, Layout
+from dbsp.circuits.traces.batch import LOW, Layout, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -61,7 +61,7 @@ class AsOf(Reader):
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         fields = [field for schema in inputs for field in schema]
-        return pa.schema([field.with_name(f"c{at}") for at, field in enumerate(fields)])
+        return pa.schema([field.with_name(f"c{i}") for i, field in enumerate(fields)])
 
     def placement(self, *inputs: Placement) -> Placement:
         return self.left_key
@@ -113,7 +113,7 @@ class AsOf(Reader):
             beyond = nearest(right.layout, runs, self.right_key, asked, BEYOND[self.comparison])
             code = order_code(beyond.rows.column(self.right_time)).astype(np.uint64)
             end = further(end, np.where(beyond.there, code, LOW if upwards else np.uint64(0)))
-        own, ends = delta.keys, (delta.keys & HIGH) | end
+        own, ends = delta.keys, with_low(delta.keys, end)
         return left.within(*((own, ends) if upwards else (ends, own)))
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
@@ -168,6 +168,13 @@ class AsOf(Reader):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         own = len(inputs[0])
         return (1, column - own) if column >= own else (0, column)
+
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row stands beside one of the left side."""
+        return inputs[0]
+
+    def compares_times(self, position: int) -> bool:
+        return True
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A nearer row replaces the nearest."""

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.columns.ranges import expand_in_blocks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
@@ -33,7 +34,7 @@ from dbsp.circuits.progress.limits import Limit, Limits
 from dbsp.circuits.traces.band import Band, matches, near
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral, expand_in_blocks
+from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
 LEFT, RIGHT = 0, 1
@@ -66,15 +67,15 @@ class Join(Reader):
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         fields = [inputs[side].field(i) for side, i in self.columns]
-        return pa.schema([field.with_name(f"c{at}") for at, field in enumerate(fields)])
+        return pa.schema([field.with_name(f"c{i}") for i, field in enumerate(fields)])
 
     def placement(self, *inputs: Placement) -> Placement:
         if inputs == ((), ()):
             return ()
-        at = {column: i for i, column in reversed(list(enumerate(self.columns)))}
+        outputs = {column: i for i, column in reversed(list(enumerate(self.columns)))}
         places = []
         for left, right in zip(self.left_key, self.right_key, strict=True):
-            place = at.get((LEFT, left), at.get((RIGHT, right)))
+            place = outputs.get((LEFT, left), outputs.get((RIGHT, right)))
             if place is None:
                 return None
             places.append(place)
@@ -108,8 +109,8 @@ class Join(Reader):
             short, long, band = right, left, self.left_band
         parts = []
         owner, start, stop = matches(short, band, SortedRun([long]))
-        for at, j in expand_in_blocks(start, stop, PAIRS):
-            mine, other = (owner[at], j) if short is left else (j, owner[at])
+        for i, j in expand_in_blocks(start, stop, PAIRS):
+            mine, other = (owner[i], j) if short is left else (j, owner[i])
             parts.append(self._equal(left, right, mine, other, schema))
         return ZSet.sum(schema, parts)
 
@@ -179,14 +180,14 @@ class Join(Reader):
         keys = {(LEFT, a): (RIGHT, b) for a, b in zip(self.left_key, self.right_key, strict=True)}
         keys.update({b: a for a, b in keys.items()})
         sides = (left, right)
-        for at, (side, column) in enumerate(self.columns):
+        for output, (side, column) in enumerate(self.columns):
             own = sides[side].get(column)
             partner = keys.get((side, column))
             other = None if partner is None else sides[partner[0]].get(partner[1])
             if other is None:
                 other = self._residual_bound(side, column, sides)
             if own is not None and other is not None:
-                found[at] = least(own, other)
+                found[output] = least(own, other)
         return found
 
     def _residual_bound(self, side: int, column: int, sides: tuple[Bounds, Bounds]) -> Bound | None:
@@ -213,16 +214,16 @@ class Join(Reader):
             for mine, theirs in zip(own_key, other_key, strict=True)
             if theirs in other
         ]
-        at = {i: column for i, (side, column) in enumerate(self.columns) if side == position}
+        columns = {i: column for i, (side, column) in enumerate(self.columns) if side == position}
         others = {i: other[c] for i, (s, c) in enumerate(self.columns) if s != position and c in other}
         for greater, lesser in comparisons(self.residual):
             bound = bound_of(lesser, others)
             if (
                 bound is not None
-                and set(columns_of(greater)) <= set(at)
+                and set(columns_of(greater)) <= set(columns)
                 and any(True for _ in columns_of(greater))
             ):
-                limits.append(Limit(remap(greater, at), bound))
+                limits.append(Limit(remap(greater, columns), bound))
         return tuple(limits)
 
     def takes_bag(self, position: int) -> bool:

@@ -24,7 +24,7 @@ from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.operators.linear import where_true
-from dbsp.circuits.traces.batch import HIGH, LOW, Layout
+from dbsp.circuits.traces.batch import Layout, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 _FIRST_FETCH = 3
@@ -51,10 +51,10 @@ class Asked:
     hashes: np.ndarray
     times: pa.Array
 
-    def take(self, at: np.ndarray) -> Asked:
-        indices = int64_array(at)
+    def take(self, rows: np.ndarray) -> Asked:
+        indices = int64_array(rows)
         keys = [key.take(indices) for key in self.keys]
-        return Asked(keys, self.hashes[at], self.times.take(indices))
+        return Asked(keys, self.hashes[rows], self.times.take(indices))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +74,8 @@ def nearest(
     """
     greatest = wants_greatest(comparison)
     code = order_code(asked.times).astype(np.uint64)
-    low = asked.hashes & HIGH if greatest else (asked.hashes & HIGH) | code
-    high = (asked.hashes & HIGH) | code if greatest else asked.hashes | LOW
+    (low, high), own = of_placement(asked.hashes), with_low(asked.hashes, code)
+    low, high = (low, own) if greatest else (own, high)
     parts: list[pa.RecordBatch] = []
     place = np.full(len(code), -1, dtype=np.int64)
     left, fetch, held = np.flatnonzero(validity(asked.times)), _FIRST_FETCH, 0
@@ -89,8 +89,8 @@ def nearest(
         decided[owner] = True
         left, fetch = left[~decided], fetch * 8
     every = concat(layout.schema, parts)
-    at = pa.array(place, mask=place < 0)
-    gathered = pa.RecordBatch.from_arrays([c.take(at) for c in every.columns], schema=layout.schema)
+    indices = pa.array(place, mask=place < 0)
+    gathered = pa.RecordBatch.from_arrays([c.take(indices) for c in every.columns], schema=layout.schema)
     return Found(place >= 0, gathered)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import LOW, Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import expand_ranges
 
 
 @dataclass(frozen=True, eq=False)

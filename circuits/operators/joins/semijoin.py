@@ -25,7 +25,7 @@ from dbsp.circuits.expressions.monotone import Bounds, least
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import pairs_of_keys
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value
+from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
@@ -78,10 +78,10 @@ class SemiJoin(Reader):
         turn = (after > 0).astype(np.int64) - (before > 0)
         turned = np.flatnonzero(turn)
         sign = -turn[turned] if self.anti else turn[turned]
-        for at, batch, there in find_in(
+        for owner, batch, there in find_in(
             left.before, _taken(columns, turned), keys[turned], self.left_on, whole
         ):
-            yield ZSet(batch.zset.take(there).rows, batch.weights[there] * sign[at])
+            yield ZSet(batch.zset.take(there).rows, batch.weights[there] * sign[owner])
 
     def _totals(
         self,
@@ -94,8 +94,8 @@ class SemiJoin(Reader):
         """int64[n]: Σ of the weights of the right rows that equal row i of the columns."""
         total = np.zeros(len(keys), dtype=np.int64)
         whole = self._is_whole(left, right)
-        for at, batch, there in find_in(runs, columns, keys, self.right_on, whole):
-            np.add.at(total, at, batch.weights[there])
+        for owner, batch, there in find_in(runs, columns, keys, self.right_on, whole):
+            np.add.at(total, owner, batch.weights[there])
         return total
 
     def _is_whole(self, left: Integral, right: Integral) -> bool:
@@ -150,6 +150,10 @@ class SemiJoin(Reader):
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return 0, column
 
+    def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
+        """Each row is one of the left side."""
+        return inputs[0]
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A left row goes when its first equal comes, if it was there for having none."""
         return self.anti or any(inputs)
@@ -159,6 +163,6 @@ class SemiJoin(Reader):
         return f"{'without' if self.anti else 'with'} an equal on {on}"
 
 
-def _taken(columns: list[pa.Array], at: np.ndarray) -> list[pa.Array]:
-    indices = int64_array(np.ascontiguousarray(at))
+def _taken(columns: list[pa.Array], rows: np.ndarray) -> list[pa.Array]:
+    indices = int64_array(np.ascontiguousarray(rows))
     return [column.take(indices) for column in columns]

@@ -34,7 +34,9 @@ def _retention(circuit: Circuit, bounds: list[Bounds], trace: int) -> Retention 
     reached = [node.operator.own_reach([bounds[i] for i in node.inputs])]
     for reader in circuit.nodes:
         inputs = [bounds[i] for i in reader.inputs]
-        reached += [reader.operator.reach(at, inputs) for at, i in enumerate(reader.inputs) if i == trace]
+        reached += [
+            reader.operator.reach(position, inputs) for position, i in enumerate(reader.inputs) if i == trace
+        ]
     readers = [limits for limits in reached if limits is not None]
     if not readers or not all(readers):
         return None

@@ -81,10 +81,10 @@ def _changes(cursor: Cursor, step: StepOfFile, program: Program) -> None:
         verb = cursor.tokens[0].upper
     else:
         cursor.fail(f"unknown statement {cursor.next}; {_KNOWN}")
-    at = cursor.name("a table's name")
-    table = find_table(at.text, program, cursor.source.location(at.start))
+    token = cursor.name("a table's name")
+    table = find_table(token.text, program, cursor.source.location(token.start))
     if verb == "UPSERT" and not table.primary_key:
-        cursor.fail(f"table '{table.name}' has no PRIMARY KEY to upsert by; use INSERT INTO", at)
+        cursor.fail(f"table '{table.name}' has no PRIMARY KEY to upsert by; use INSERT INTO", token)
     columns = _columns(cursor, table)
     if not cursor.accept("VALUES"):
         cursor.fail(f"expected VALUES, found {cursor.next}; rows are listed: VALUES (1, 'a'), (2, 'b')")
@@ -122,8 +122,8 @@ def _row(cursor: Cursor, table: Table, columns: list[str] | None, by_key: bool) 
     types = {column.name: column.type for column in table.schema}
     values: list[tuple[Token, Any]] = []
     while True:
-        at = cursor.next
-        values.append((at, _value(cursor)))
+        token = cursor.next
+        values.append((token, _value(cursor)))
         if not cursor.accept(","):
             break
     cursor.expect(")")
@@ -133,16 +133,16 @@ def _row(cursor: Cursor, table: Table, columns: list[str] | None, by_key: bool) 
     if len(values) != len(names):
         cursor.fail(f"{len(values)} values for {len(names)} columns ({', '.join(names)})", start)
     row = {}
-    for name, (at, value) in zip(names, values, strict=True):
-        row[name] = _typed(cursor, at, value, name, types[name])
+    for name, (token, value) in zip(names, values, strict=True):
+        row[name] = _typed(cursor, token, value, name, types[name])
     return row, cursor.source.location(start.start)
 
 
-def _typed(cursor: Cursor, at: Token, value: Any, column: str, type_: pa.DataType) -> Any:
+def _typed(cursor: Cursor, token: Token, value: Any, column: str, type_: pa.DataType) -> Any:
     try:
         return decode(value, type_)
     except ValueError as error:
-        cursor.fail(f"{at.text} doesn't fit column '{column}': {error}", at)
+        cursor.fail(f"{token.text} doesn't fit column '{column}': {error}", token)
 
 
 def _value(cursor: Cursor) -> Any:

@@ -43,11 +43,11 @@ def _rows(boxes: Sequence[Drawn]) -> list[list[Drawn]]:
     depth: dict[int, int] = {}
     rows: list[list[Drawn]] = []
     for box in boxes:
-        at = 1 + max((depth[i] for i in box[2] if i in depth), default=-1)
-        depth[box[0]] = at
-        if at == len(rows):
+        row = 1 + max((depth[i] for i in box[2] if i in depth), default=-1)
+        depth[box[0]] = row
+        if row == len(rows):
             rows.append([])
-        rows[at].append(box)
+        rows[row].append(box)
     return rows
 
 
@@ -56,8 +56,8 @@ def _box(x: int, y: int, w: int, h: int, lines: list[str], level: int, is_view: 
     parts = [f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="4" fill="{fill}" stroke="#555"/>']
     for i, line in enumerate(lines):
         weight = ' font-weight="bold"' if i == 0 else ""
-        at = y + PADDING + LINE * i + 11
-        parts.append(f'<text x="{x + PADDING}" y="{at}"{weight}>{escape(line)}</text>')
+        baseline = y + PADDING + LINE * i + 11
+        parts.append(f'<text x="{x + PADDING}" y="{baseline}"{weight}>{escape(line)}</text>')
     return "\n".join(parts)
 
 

@@ -27,8 +27,8 @@ from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.expressions.partial import can_fail
 from dbsp.circuits.expressions.predicates import FLIPPED, taken_apart
-from dbsp.sql.plans.calls import Changes, Crossing, TimeBound
-from dbsp.sql.plans.conditions.clock_readings import (
+from dbsp.sql.plans.clock.changes import Changes, Crossing, TimeBound
+from dbsp.sql.plans.clock.readings import (
     as_reading,
     has_variable,
     is_of_clock,

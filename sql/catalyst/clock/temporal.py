@@ -14,21 +14,11 @@ from dbsp.sql.catalyst.reading.clock import EXAMPLE, marks_in, refused
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.calls import TimeBound
-from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN, reads_clock
-from dbsp.sql.plans.plan import (
-    Aggregate,
-    Filter,
-    Join,
-    Plan,
-    Project,
-    TemporalFilter,
-    TimedProjection,
-    Values,
-)
+from dbsp.sql.plans.clock.changes import TimeBound
+from dbsp.sql.plans.clock.readings import CLOCK_COLUMN, reads_clock
+from dbsp.sql.plans.nodes import Aggregate, Filter, Join, Project, TemporalFilter, TimedProjection, Values
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.verify import inputs
-from dbsp.sql.rules.expressions import with_expressions
 
 # Catalyst numbers no column so low
 _FIRST_ID = -1_000_000_000
@@ -147,5 +137,5 @@ def _leaks(plan: Plan) -> bool:
         return value
 
     if not isinstance(plan, TimedProjection):
-        with_expressions(plan, look)
-    return found or any(map(_leaks, inputs(plan)))
+        plan.with_expressions(look)
+    return found or any(map(_leaks, plan.inputs))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dbsp.circuits.expressions.nodes import Expression, Literal
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import Join, Plan, Project, Union, join_schema
+from dbsp.sql.plans.nodes import Join, Project, Union
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema, columns_of_schema
 
 
@@ -26,11 +28,11 @@ def without_pairs(kind: str, left: Relation, right: Relation, pairs: Relation) -
         return Relation(_compared(kind, left.plan, halves[0]), left.ids)
     schema = join_schema(kind, left.plan.schema, right.plan.schema)
     rest: list[Plan] = []
-    for at, side in enumerate((left, right) if kind == "full" else (left,)):
-        alone = _compared("anti", side.plan, halves[at])
-        nulls = tuple(Literal(None, f.type) for f in (right, left)[at].plan.schema)
+    for index, side in enumerate((left, right) if kind == "full" else (left,)):
+        alone = _compared("anti", side.plan, halves[index])
+        nulls = tuple(Literal(None, f.type) for f in (right, left)[index].plan.schema)
         own: tuple[Expression, ...] = columns_of_schema(alone.schema)
-        rest.append(Project(alone, (*nulls, *own) if at else (*own, *nulls), schema))
+        rest.append(Project(alone, (*nulls, *own) if index else (*own, *nulls), schema))
     return Relation(Union((pairs.plan, *rest), schema), pairs.ids)
 
 
@@ -41,11 +43,11 @@ def _compared(kind: str, side: Plan, half: Plan) -> Join:
     return Join(side, half, kind, keys, keys, (True,) * len(keys), None, schema)
 
 
-def narrowed(kind: str, left: Relation, right: Relation, wide: Relation, at: int) -> Relation:
+def narrowed(kind: str, left: Relation, right: Relation, wide: Relation, position: int) -> Relation:
     """A join of wider sides, with the columns of left and right only. at: where the right's begin."""
     kept = [*range(len(left.ids))]
     if kind in ("left", "full"):
-        kept += range(at, at + len(right.ids))
+        kept += range(position, position + len(right.ids))
     schema: Schema = wide.plan.schema
     if kind == "existence":
         kept.append(len(schema) - 1)

@@ -11,15 +11,17 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, remap
+from dbsp.sql.catalyst.arrival.first_last import by_arrival
 from dbsp.sql.catalyst.clock.temporal import Clocked
 from dbsp.sql.catalyst.groups.aggregate_calls import aggregate_call, pivoted
-from dbsp.sql.catalyst.groups.arrival import by_arrival
 from dbsp.sql.catalyst.groups.sessions import merged_sessions
+from dbsp.sql.catalyst.groups.time_windows import windows_of, with_windows
 from dbsp.sql.catalyst.reading.expressions import expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.conditions.clock_readings import CLOCK_COLUMN
-from dbsp.sql.plans.plan import Aggregate, Distinct, Plan, Project
+from dbsp.sql.plans.clock.readings import CLOCK_COLUMN
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Project
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 
 _AFTER = 1 << 30
@@ -128,7 +130,9 @@ def aggregate(
     input_ = merged_sessions(query, node["o"]["groupingExpressions"], keys, clocked.plan, position)
     input_, calls, value = by_arrival(query, group.arriving or node, input_, timed)
     columns = (*keys, *calls)
-    inner = tuple(Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))
+    of_keys = (*windows_of(keys, input_.schema), *(None for _ in calls))
+    fields = (Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))
+    inner = with_windows(tuple(fields), of_keys)
     if calls:
         grouped: Plan = _valued(Aggregate(input_, keys, tuple(calls), inner), value)
     elif keys:
@@ -138,12 +142,13 @@ def aggregate(
         count = AggregateCall("count", (), pa.int64(), False)
         grouped = Aggregate(input_, (), (count,), (Field("rows", count.type, False),))
     width = len(grouped.schema)
-    at = {i: i for i in range(width)} | {_AFTER + i: width + i for i in range(len(beside))}
-    at[CLOCK_COLUMN] = CLOCK_COLUMN
+    places = {i: i for i in range(width)} | {_AFTER + i: width + i for i in range(len(beside))}
+    places[CLOCK_COLUMN] = CLOCK_COLUMN
     above = Clocked(query, widened(grouped))
     columns_ = tuple(
-        above.column(remap(result, at), item) for result, item in zip(results, items, strict=True)
+        above.column(remap(result, places), item) for result, item in zip(results, items, strict=True)
     )
+    schema = with_windows(schema, windows_of(columns_, above.plan.schema))
     return Project(above.plan, columns_, schema)
 
 

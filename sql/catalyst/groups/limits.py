@@ -13,13 +13,15 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.catalyst.groups.time_windows import windows_of, with_windows
 from dbsp.sql.catalyst.groups.windows import sort_orders
 from dbsp.sql.catalyst.joins.scalars import with_scalars
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
 from dbsp.sql.plans.calls import SortOrder, WindowCall
-from dbsp.sql.plans.plan import Filter, Plan, Project, Top, Window
+from dbsp.sql.plans.nodes import Filter, Project, Top, Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
 
 Translate = Callable[[Query, Node], Relation]
@@ -56,7 +58,9 @@ def _project(
         )
         for i, by in enumerate(order)
     )
-    projected = Project(below.plan, (*listed, *hidden), tuple(fields))
+    expressions = (*listed, *hidden)
+    schema = with_windows(tuple(fields), windows_of(expressions, below.plan.schema))
+    projected = Project(below.plan, expressions, schema)
     return Relation(projected, (*ids, *(_HIDDEN for _ in hidden))), moved
 
 

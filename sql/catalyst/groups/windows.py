@@ -22,7 +22,8 @@ from dbsp.sql.catalyst.reading.expressions import check_covered, expression, nor
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import SortOrder, WindowCall
-from dbsp.sql.plans.plan import Plan, Window
+from dbsp.sql.plans.nodes import Window
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 
 _RANKS = {
@@ -154,8 +155,8 @@ def _all_valid(arguments: tuple[Expression, ...]) -> Expression:
     return _if(valid, Literal(True, pa.bool_()))
 
 
-def _constant(query: Query, node: Node, at: int) -> int:
-    value = node["k"][at].get("v")
+def _constant(query: Query, node: Node, index: int) -> int:
+    value = node["k"][index].get("v")
     if not isinstance(value, int):
         raise query.error(node, f"'{node['pretty']}' needs a constant number of rows")
     return value

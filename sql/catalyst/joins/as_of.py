@@ -10,7 +10,9 @@ from dbsp.sql.catalyst.joins.joins import reads_only, split
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import AsOf, Filter, Plan, join_schema
+from dbsp.sql.plans.nodes import AsOf, Filter
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 
 _KINDS = {"Inner": "inner", "LeftOuter": "left"}
 _COMPARISONS = {

@@ -15,7 +15,9 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal, columns_of, remap
 from dbsp.circuits.expressions.predicates import conjunction
-from dbsp.sql.plans.plan import Join, Plan, Project, Union, join_schema
+from dbsp.sql.plans.nodes import Join, Project, Union
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, columns_of_schema
 
 Terms = list[Expression]

@@ -15,7 +15,9 @@ from dbsp.sql.catalyst.reading.clock import reads_clock
 from dbsp.sql.catalyst.reading.expressions import expression, normalized, under_names_of
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import Join, Plan, Project, join_schema
+from dbsp.sql.plans.nodes import Join, Project
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import columns_of_schema
 
 _KINDS = {
@@ -181,9 +183,11 @@ class _Conjunctive:
 def _exchanged(joined: Relation, width: int) -> Relation:
     """The last `width` columns first."""
     columns, schema, ids = columns_of_schema(joined.plan.schema), joined.plan.schema, joined.ids
-    at = len(ids) - width
-    plan = Project(joined.plan, columns[at:] + columns[:at], schema[at:] + schema[:at])
-    return Relation(plan, ids[at:] + ids[:at])
+    position = len(ids) - width
+    plan = Project(
+        joined.plan, columns[position:] + columns[:position], schema[position:] + schema[:position]
+    )
+    return Relation(plan, ids[position:] + ids[:position])
 
 
 def split(

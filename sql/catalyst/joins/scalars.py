@@ -16,7 +16,9 @@ from dbsp.sql.catalyst.joins.single import single, single_row
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
 from dbsp.sql.catalyst.reading.relation import Relation
-from dbsp.sql.plans.plan import Aggregate, Filter, Join, Plan, Project, join_schema
+from dbsp.sql.plans.nodes import Aggregate, Filter, Join, Project
+from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, columns_of_schema
 
 _LIMITS = ("GlobalLimit", "LocalLimit")

@@ -13,7 +13,8 @@ import pyarrow.types as pt
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Aggregate, Plan
+from dbsp.sql.plans.nodes import Aggregate
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
 
 

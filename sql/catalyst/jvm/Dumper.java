@@ -374,7 +374,8 @@ public class Dumper {
     try { dataType = e.dataType(); nullable = e.nullable(); } catch (Exception none) { dataType = null; }
     out.append(",\"t\":").append(type(dataType));
     out.append(",\"n\":").append(nullable).append(",\"d\":").append(e.deterministic());
-    source(e.origin());
+    // an object of Scala's has the place of the JVM's first query with it
+    if (!e.getClass().getName().endsWith("$")) source(e.origin());
     if (e instanceof NamedExpression) {
       NamedExpression named = (NamedExpression) e;
       out.append(",\"id\":").append(named.exprId().id());

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
-from dbsp.sql.plans.conditions.clock_readings import NOW
+from dbsp.sql.plans.clock.readings import NOW
 
 MARK = "BoundReference"
 EXAMPLE = "ts > now() - INTERVAL 5 MINUTES"

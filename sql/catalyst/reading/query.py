@@ -12,6 +12,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type, literal_type
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens
@@ -19,16 +20,12 @@ from dbsp.sql.text.tokens import Slice, tokens
 Node = dict[str, Any]
 
 
-# columns have the place of where they were defined; Scala's objects that of the JVM's first query with one
-_PLACELESS = {"AttributeReference", "UnboundedPreceding", "UnboundedFollowing", "CurrentRow"}
-
-
 @dataclass(frozen=True)
 class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
-    the program, by name in lower case. arriving: the tables whose rows have an order of arrival. views: those
-    whose rows are exactly their plan's.
+    the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
+    the columns of each table and view so far. views: those whose rows are exactly their plan's.
     """
 
     source: Source
@@ -38,6 +35,7 @@ class Query:
     recursive: frozenset[str] = frozenset()
     functions: Mapping[str, PythonFunction] = field(default_factory=dict)
     arriving: frozenset[str] = frozenset()
+    relations: Mapping[str, Schema] = field(default_factory=dict)
     views: Mapping[str, Plan] = field(default_factory=dict)
     looked_into: set[str] = field(default_factory=set)
 
@@ -48,7 +46,7 @@ class Query:
         return self.views.get(name)
 
     def error(self, node: Node, message: str) -> ProgramError:
-        return self.source.error(self.slice.place(self._start(node)), message)
+        return self.source.error(self.place(node), message)
 
     def refuse(self, node: Node, what: str, keyword: str = "") -> ProgramError:
         """keyword: where Spark lost the place, the construct's first word in the query is it."""
@@ -63,17 +61,25 @@ class Query:
                 return token.start
         return self.slice.start
 
+    def place(self, node: Node) -> int:
+        """Where a dumped node stands in the user's file."""
+        return self.slice.place(self._start(node))
+
+    def ends(self, node: Node) -> bool:
+        """Whether the node's place goes to the end of the query, so that it is of the query as a whole."""
+        return "s" in node and bool(node["s"][1] >= len(self.slice.text.rstrip()) - 1)
+
     def _start(self, node: Node) -> int:
         """The node's own place, or else that of the first expression inside; 0 where Spark lost it."""
         if "s" in node and not self._is_everything(node):
             return int(node["s"][0])
         inside = [n for n in nodes_in(node.get("o")) if "s" in n and not self._is_everything(n)]
-        made = [n["s"][0] for n in inside if n["c"] not in _PLACELESS]
+        # columns have the place of where they were defined
+        made = [n["s"][0] for n in inside if n["c"] != "AttributeReference"]
         return min(made or [n["s"][0] for n in inside], default=0)
 
     def _is_everything(self, node: Node) -> bool:
-        first, last = node["s"]
-        return bool(first == 0 and last >= len(self.slice.text.rstrip()) - 1)
+        return bool(node["s"][0] == 0 and self.ends(node))
 
     def spelled(self, node: Node) -> str:
         """The user's spelling on one line, or '' where Spark lost the place."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Literal
-from dbsp.sql.plans.plan import Plan, Project, Values
+from dbsp.sql.plans.nodes import Project, Values
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, columns_of_schema
 
 # One row, for SELECT without FROM. A batch without columns has no rows, so there is one that nobody reads;

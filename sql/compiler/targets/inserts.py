@@ -24,9 +24,7 @@ from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
 from dbsp.sql.plans.program import FILE_FORMATS, OP, STEP, Insert, Schedule, Table, View
-from dbsp.sql.plans.properties.keys import Key
-from dbsp.sql.plans.properties.relations_read import scanned
-from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.schemas import Field, Key
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto
@@ -66,7 +64,7 @@ def fitted(
     """The INSERT of a view's changes. Raises ProgramError where they don't fit.
 
     key: the view's stream key. never_null: of its columns. promise: as
-    `dbsp.sql.plans.properties.append_only.to_promise`.
+    `dbsp.sql.plans.properties.promises.to_promise`.
     """
     fit = _Fit(source, statement, view, key, target, never_null, promise)
     shape, columns = fit.shape(), fit.columns()
@@ -283,7 +281,7 @@ def check_targets(tables: Collection[Table], inserts: Iterable[Insert], views: M
     """A target is written, so nothing of the program reads it; what isn't one has no changelog."""
     for insert in inserts:
         for view in views.values():
-            if insert.target in scanned(view.plan):
+            if insert.target in view.plan.scanned():
                 message = (
                     f"table '{insert.target}' is written here and read by '{view.name}' ({view.location})"
                 )

@@ -10,40 +10,13 @@ does not grow, as CONSTANT DOMAIN is.
 
 from __future__ import annotations
 
-from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.operators.clock.temporal_filter import Ahead, Difference
-from dbsp.circuits.operators.clock.timed_projection import TimedProjection
-from dbsp.circuits.operators.distinct import Distinct
-from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.groups.aggregate import Aggregate
 from dbsp.circuits.operators.groups.combine import Combine, CombineParts
-from dbsp.circuits.operators.groups.sessions import Sessions
 from dbsp.circuits.operators.groups.top import Top, TopOfAppends
-from dbsp.circuits.operators.groups.window import Window
-from dbsp.circuits.operators.inputs.arrivals import Arrival, Remaining
-from dbsp.circuits.operators.inputs.defaults import Defaults
-from dbsp.circuits.operators.inputs.late import OnTime
-from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
-from dbsp.circuits.operators.joins.as_of import AsOf
-from dbsp.circuits.operators.joins.join import Join
-from dbsp.circuits.operators.joins.semijoin import SemiJoin
-from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Source, Union
-from dbsp.circuits.operators.operator import Operator
-from dbsp.circuits.operators.set_operation import SetOperation
-from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.operators.inputs.tables import PRIMARY_KEY
+from dbsp.circuits.operators.operator import Operator, Reasons
 from dbsp.circuits.progress.proofs.lineage import origin
 from dbsp.sql.plans.program import Program, Table
-
-# a row of the output is made of one row of each input, or of one of some input
-_OF_ALL = (
-    Map, FlatMap, Filter, Negate, Union, Difference, Generate, Exchange, Integrate, Distinct, AppendOnly,
-    NonNegative, OnTime, Arrival, Remaining, Defaults, Join, Combine, CombineParts, Aggregate, Window,
-    Sessions, Top, TopOfAppends,
-)  # fmt: skip
-# it is, or stands beside, one row of the first input
-_OF_FIRST = (SemiJoin, AsOf, SetOperation, TimedProjection)
-
-Reasons = tuple[str, ...]
 
 
 def held(program: Program, node: int) -> Reasons | None:
@@ -72,36 +45,24 @@ class _Held:
     def of(self, node: int) -> Reasons | None:
         if node not in self.known:
             self.known[node] = None  # of a loop nothing is known
-            self.known[node] = self._found(self.circuit, node)
+            self.known[node] = self._found(node)
         return self.known[node]
 
-    def _found(self, circuit: Circuit, node: int) -> Reasons | None:
-        at = circuit.nodes[node]
-        operator = at.operator
-        if isinstance(operator, Upsert):
-            return (key_of(self.program.tables[self._table(node)]),)
-        if isinstance(operator, Constant):
-            return ("constants",)
-        if isinstance(operator, Ahead):
-            return ("the clock",) if operator.clock is not None else self.of(at.inputs[0])
-        if isinstance(operator, TimedProjection) and operator.ahead:
-            return ("the clock",)  # it has come for no row that is visible
-        domain = self._domain(node, operator)
+    def _found(self, node: int) -> Reasons | None:
+        here = self.circuit.nodes[node]
+        own = here.operator.held([None] * len(here.inputs))
+        if own is not None:
+            return tuple(self._key(node) if reason == PRIMARY_KEY else reason for reason in own)
+        domain = self._domain(node, here.operator)
         if domain is not None:
             return (domain,)
-        if isinstance(operator, _OF_FIRST):
-            return self.of(at.inputs[0])
-        if isinstance(operator, _OF_ALL) and at.inputs:
-            parts = [self.of(i) for i in at.inputs]
-            if all(part is not None for part in parts):
-                return tuple(dict.fromkeys(reason for part in parts for reason in part or ()))
-        return None
+        return here.operator.held([self.of(i) for i in here.inputs])
 
-    def _table(self, node: int) -> str:
-        """Whose rows a keyed table's trace has."""
-        while not isinstance(source := self.circuit.nodes[node].operator, Source):
+    def _key(self, node: int) -> str:
+        """The key of the table whose rows a keyed table's trace has."""
+        while node not in self.circuit.tables:
             node = self.circuit.nodes[node].inputs[0]
-        return source.table
+        return key_of(self.program.tables[self.circuit.tables[node]])
 
     def _domain(self, node: int, operator: Operator) -> str | None:
         """Of what tells rows apart: of groups their keys, of a first few their partition, else all columns.

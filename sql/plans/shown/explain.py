@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from dbsp.circuits.expressions.predicates import conjuncts
-from dbsp.sql.plans.conditions.bands import interval_bounds, value_bounds
-from dbsp.sql.plans.plan import (
-    Aggregate,
-    AsOf,
-    Distinct,
-    Expand,
-    Filter,
-    Generate,
-    Join,
-    Levels,
-    Plan,
-    Project,
-    Scan,
-    SetOperation,
-    TemporalFilter,
-    TimedProjection,
-    Top,
-    Union,
-    Values,
-    Window,
-    unknown,
-)
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Emission, Program, Triggers, View
-from dbsp.sql.plans.properties.keys import Key, view_keys
-from dbsp.sql.plans.shown.spelling import spell_columns, spell_node
-from dbsp.sql.plans.verify import inputs
+from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.sql.plans.schemas import Key
+from dbsp.sql.plans.shown.spelling import spell_columns
 
 _KINDS = {"view": "view", "local": "local view", "materialized": "materialized view"}
 
@@ -76,59 +54,7 @@ def _duration(microseconds: int) -> str:
 
 
 def _tree(plan: Plan, indent: str) -> list[str]:
-    price = cost(plan)
-    lines = [indent + spell_node(plan) + (f"   [{price}]" if price else "")]
-    for input_ in inputs(plan):
+    lines = [indent + plan.spelled + (f"   [{plan.cost}]" if plan.cost else "")]
+    for input_ in plan.inputs:
         lines += _tree(input_, indent + "  ")
     return lines
-
-
-def cost(plan: Plan) -> str:  # noqa: PLR0912  a case a plan node
-    """What one step costs, by the size of the change."""
-    match plan:
-        case TemporalFilter():
-            return "changed rows, and those that the clock passes"
-        case TimedProjection():
-            crossed = "changed rows, and those that the clock passes"
-            everything = ", ".join(str(e).replace("#0", "now()") for e in plan.changes.readings)
-            return crossed + (f", and all rows when {everything} changes" if everything else "")
-        case Join():
-            return _cost_of_join(plan)
-        case AsOf():
-            return "lookup of the nearest row, and of the rows until the next, two traces"
-        case Aggregate():
-            return "touched groups"
-        case Window():
-            return "touched partitions"
-        case Top():
-            return f"touched partitions, the first {plan.size} rows of each"
-        case SetOperation():
-            return "lookup of changed rows, two traces"
-        case Distinct():
-            return "lookup of changed rows, one trace"
-        case Levels():
-            return "what changes in each level"
-        case Scan():
-            return ""
-        case Values() | Project() | Filter() | Union() | Expand() | Generate():
-            return "linear"
-        case _:
-            raise unknown(plan, "what a step costs")
-
-
-def _cost_of_join(plan: Join) -> str:
-    looked_up = "changed keys" if plan.left_keys else ""
-    parts, width = conjuncts(plan.residual), len(plan.left.schema)
-    sides = [value_bounds(parts, width, right) for right in (False, True)]
-    bounded = [side for side in sides if side is not None]
-    if bounded:
-        intervals = [interval_bounds(parts, width, right) for right in (False, True)]
-        closed = all(
-            (side.lower and side.upper) or interval
-            for side, interval in zip(sides, intervals, strict=True)
-            if side
-        )
-        looked_up = f"a {'' if closed else 'half-open '}range{' of ' if looked_up else ''}{looked_up}"
-    if not looked_up:
-        return "changed rows by all rows of the other side, two traces"
-    return f"lookup of {looked_up}, two traces"

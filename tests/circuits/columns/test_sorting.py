@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.sorting import SortKey, dense_ranks, sort_keys, sort_rows
+from dbsp.circuits.columns.sorting import SortKey, dense_ranks, exact_ranks, ranks, sort_keys, sort_rows
+from dbsp.circuits.columns.sorting import compare as compare_arrays
 from tests.generators.columns.zsets import TYPES, VALUES, Row, array_of, rows_of, schema_of, schemas
 from tests.generators.values import identity
 
@@ -100,3 +101,34 @@ def test_whole_ranges_of_numbers(integers: list[int], doubles: list[float]) -> N
         positions, _ = sort_rows(batch, np.zeros(len(values), np.int64), (SortKey(0),))
         found = [values[i] for i in positions]
         assert all(compare(a, b) <= 0 for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize("data_type", TYPES, ids=str)
+def test_ranks_and_comparisons_are_the_order(data_type: pa.DataType) -> None:
+    zeros = [0.0, -0.0] if pa.types.is_floating(data_type) else []
+    values = [*VALUES[data_type], None, *zeros]
+    pairs = [(x, y) for x in values for y in values]
+    left, right = (array_of(side, data_type, ragged=1) for side in zip(*pairs, strict=True))
+    expected = [compare(x, y) for x, y in pairs]
+    assert compare_arrays(left, right).tolist() == expected
+    for descending in (False, True):
+        for nulls_last in (False, True):
+            places = ranks(pa.array(values, data_type), descending, nulls_last)
+            order = (SortKey(0, descending, nulls_last),)
+            found = [int(np.sign(a - b)) for a in places for b in places]
+            assert found == [by_list((x,), (y,), order) for x, y in pairs]
+
+
+@pytest.mark.parametrize("data_type", TYPES, ids=str)
+def test_exact_ranks_refine_ranks(data_type: pa.DataType) -> None:
+    zeros = [0.0, -0.0] if pa.types.is_floating(data_type) else []
+    values = [*VALUES[data_type], *zeros]
+    array = pa.array(values, data_type)
+    for descending in (False, True):
+        exact, order = exact_ranks(array, descending), ranks(array, descending)
+        for i, x in enumerate(values):
+            for j, y in enumerate(values):
+                if order[i] != order[j]:
+                    assert (exact[i] < exact[j]) == (order[i] < order[j])
+                else:
+                    assert (exact[i] == exact[j]) == (identity(x) == identity(y))

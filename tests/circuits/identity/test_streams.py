@@ -11,7 +11,8 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.expressions.nodes import Column, Literal
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Aggregate, Plan, Project, Scan
+from dbsp.sql.plans.nodes import Aggregate, Project, Scan
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import EVENT, VOTES, table, votes_program
@@ -88,6 +89,6 @@ def test_no_later_release_names_a_trace_otherwise() -> None:
         "13c2dab35cc9d87608a8d53190e17ec2",
         "9a3a7aa4d9fdcaa0ca567240032afa5a",
         "549b9ab8b4d2b487690c62bd4fa6c1a8",
-        "d30e1456b89d6c2a3a9fe502ea42eec2",
+        "fb0d73cbb69bbb9e81a4135c39fd50a7",
         "13c2dab35cc9d87608a8d53190e17ec2.2",
     ]

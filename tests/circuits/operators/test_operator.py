@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits import operators as package
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.operators.clock.temporal_filter import Ahead
+from dbsp.circuits.operators.clock.timed_projection import TimedProjection
 from dbsp.circuits.operators.distinct import Distinct
-from dbsp.circuits.operators.families import Changes, Keeper, Reader, RowWise, Unchanged
+from dbsp.circuits.operators.emission.timers import Timers
+from dbsp.circuits.operators.emission.trigger import Trigger
+from dbsp.circuits.operators.families import Changes, Keeper, Reader, RowWise, Unchanged, all_of
 from dbsp.circuits.operators.inputs.late import OnTime
 from dbsp.circuits.operators.linear import Negate, Source
 from dbsp.circuits.operators.operator import Operator
@@ -25,6 +35,7 @@ from dbsp.circuits.traces.batch import Layout
 QUESTIONS = (
     "bounds",
     "cost",
+    "held",
     "origin",
     "placement",
     "reach",
@@ -33,6 +44,7 @@ QUESTIONS = (
     "schema",
     "shown",
     "verify",
+    "wakeup",
 )
 
 
@@ -54,6 +66,37 @@ def test_no_other_is_asked() -> None:
 def test_no_family_answers_everything(family: type[Any]) -> None:
     with pytest.raises(TypeError, match=family.__name__):
         family()
+
+
+def operators(kind: type[Operator] = Operator) -> Iterator[type[Operator]]:
+    """All of the project's."""
+    for module in walk_packages(package.__path__, f"{package.__name__}."):
+        import_module(module.name)
+    for one in kind.__subclasses__():
+        if one.__module__.startswith("dbsp."):
+            yield one
+            yield from operators(one)
+
+
+def takes_the_clock(kind: type[Operator]) -> bool:
+    """Whether its own methods ask how far the clock has come."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    asked = (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return "context.clock" in asked or any(ast.unparse(function) == "reached" for function in called)
+
+
+def test_who_takes_the_clock_says_itself_when_it_wakes_up() -> None:
+    clocked = {kind for kind in operators() if takes_the_clock(kind)}
+    assert {Ahead, Timers, TimedProjection, Trigger} <= clocked
+    assert [kind.__name__ for kind in clocked if "wakeup" not in vars(kind)] == []
+
+
+def test_what_holds_nothing_but_its_inputs_is_held_by_all_of_them() -> None:
+    one, two, both = ("a",), ("b", "a"), ("a", "b")
+    assert all_of([one, two]) == both
+    assert all_of([one, None]) is None
+    assert all_of([]) is None
 
 
 TIMES = pa.schema([("t", pa.int64())])

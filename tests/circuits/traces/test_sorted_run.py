@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, sorted_runs
-from dbsp.circuits.traces.trace import Integral, as_runs, disjoint, expand_ranges
+from dbsp.circuits.traces.trace import Integral, as_runs, disjoint
 from dbsp.circuits.traces.zset import ZSet
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("n", pa.int64()), ("b", pa.bool_())])

@@ -228,6 +228,12 @@ def test_runs_of_one_class_are_merged(rows: tuple[int, ...], classes: int) -> No
     assert merges == ((Merge((0, 1, 2, 3), 1, credit=CREDIT * 7 + SMALL),) if classes == 1 else ())
 
 
+@pytest.mark.parametrize(("rows", "merges"), [((1, 2, 3, 3), 1), ((3, 3, 3, 4), 0), ((4, 7, 15, 15), 1)])
+def test_runs_have_classes_where_none_is_small(rows: tuple[int, ...], merges: int) -> None:
+    runs = tuple(Run(i, (whole(f"{i}", count, 0, 9),)) for i, count in enumerate(rows))
+    assert len(Spine(runs, (), FAN_IN).schedule(0, 0, False).merges) == merges
+
+
 def test_large_merges_are_in_pieces_and_long_logs_are_left() -> None:
     def of(rows: int, is_log: bool) -> tuple[Merge, ...]:
         runs = tuple(Run(i, (whole(f"{i}", rows, 0, 9),)) for i in range(FAN_IN))

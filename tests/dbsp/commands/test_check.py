@@ -9,7 +9,7 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.commands.check import bounds
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Aggregate, Distinct, Scan, Union
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Scan, Union
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import CUSTOMER, VOTES, program, table, view
 

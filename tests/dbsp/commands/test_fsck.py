@@ -37,9 +37,9 @@ def segment(state: Path, step: int, kind: str = "trace") -> Path:
     return next(path for path in (state / "segments").iterdir() if path.name.startswith(f"{step:012d}"))
 
 
-def flip(path: Path, at: int) -> None:
+def flip(path: Path, position: int) -> None:
     content = bytearray(path.read_bytes())
-    content[at] ^= 1
+    content[position] ^= 1
     path.write_bytes(content)
 
 

@@ -21,8 +21,9 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.fingerprint import fingerprint
-from dbsp.sql.plans.plan import Aggregate, Filter, Plan, Project, Scan
+from dbsp.sql.plans.identity.fingerprint import fingerprint
+from dbsp.sql.plans.nodes import Aggregate, Filter, Project, Scan
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program, Table, View
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.store import Store

@@ -1,39 +1,19 @@
-"""The pipeline: what is queued, what a step makes of it, and what stays as it was when it fails."""
+"""The pipeline: what is queued, what a step makes of it, and how it is looked at."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pyarrow as pa
 import pytest
 
 import dbsp
-from dbsp.circuits.errors import DataError, Error, ProgramError, StateError
+from dbsp.circuits.errors import DataError, ProgramError, StateError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.sql.plans.plan import Scan
-from tests.dbsp.build import VOTES, pipeline, program, table, view, votes_program
-
-
-def rows(contents):
-    return [tuple(row.values()) for row in contents.rows()]
-
-
-def changed(changes, view_):
-    return [(*row.values(), weight) for row, weight in changes[view_].rows()]
-
-
-@pytest.fixture
-def p():
-    with pipeline() as opened:
-        yield opened
-
-
-def files(p):
-    return {name: set(os.listdir(p.store.root / name)) for name in ("segments", "commits")}
+from dbsp.sql.plans.nodes import Scan
+from tests.dbsp.build import VOTES, pipeline, program, table, view
+from tests.dbsp.pipeline.seen import changed, files, rows
 
 
 def test_the_votes(p):
@@ -147,132 +127,6 @@ def test_changes_are_a_mapping_of_output_views(p):
         changes["nothing"]
 
 
-# what is done, and what the error must hold
-MISTAKES = [
-    (lambda p: p.insert("vtes", [(1, 1)]), ["unknown table 'vtes'", "votes, customer, event", "'votes'?"]),
-    (
-        lambda p: p.insert("votes", [(1, 1), ("x", 1)]),
-        ["'votes', row 1", "'x'", "'user_id' (BIGINT)", "an int"],
-    ),
-    (lambda p: p.upsert("votes", [(1, 1)]), ["'votes' has no PRIMARY KEY", "use insert"]),
-    (lambda p: p.delete("event", [(1, 1)]), ["'event' is append-only"]),
-    (lambda p: p.upsert("customer", [{"name": "x"}]), ["'customer', row 0", "'id'", "NOT NULL"]),
-    (lambda p: p.step(clock="2024-01-01"), ["clock is '2024-01-01'; give a datetime.datetime"]),
-    (
-        lambda p: Pipeline("CREATE VIEW v\nAS SELECT 1 AS a"),
-        ["program is the name of a file; give", 'sql="..."'],
-    ),
-    (lambda p: Pipeline("CREATE VIEW v AS SELECT 1 AS a;"), ["program is the name of a file"]),
-    (
-        lambda p: Pipeline(sql="p.sql"),
-        ['sql is a program\'s text; give the name of a file as Pipeline("p.sql")'],
-    ),
-    (lambda p: p["nothing"], ["unknown view 'nothing'", "all_votes, counts, customers, events"]),
-    (lambda p: p["hidden"], ["'hidden' is LOCAL", "CREATE VIEW"]),
-]
-
-
-@pytest.mark.parametrize(("mistake", "said"), MISTAKES, ids=[said[0] for _, said in MISTAKES])
-def test_a_mistake_is_explained_and_changes_nothing(p, mistake, said):
-    p.insert("votes", [(1, 1)])
-    before = p.queued, files(p)
-    with pytest.raises(Error) as caught:
-        mistake(p)
-    for words in said:
-        assert words in str(caught.value)
-    assert (p.queued, files(p)) == before
-    p.step()
-    assert rows(p["all_votes"]) == [(1, 1)]
-
-
-def test_a_step_that_fails_changes_nothing_and_can_be_tried_again(p):
-    p.insert("votes", [(1, 1)])
-    p.step()
-    before = files(p)
-    p.delete("votes", [(1, 1), (2, 2)])
-    for _ in range(2):
-        with pytest.raises(
-            DataError, match=r"^step 2: table 'votes': can't retract the row \(user_id=2, story_id=2\)"
-        ):
-            p.step()
-        assert (p.last_step, files(p), p.queued) == (1, before, {"votes": 2})
-        assert rows(p["counts"]) == [(1, 1)]
-    p.insert("votes", [(2, 2)])  # makes the delta legal
-    assert changed(p.step(), "all_votes") == [(1, 1, -1)]
-
-
-def test_the_queue_can_be_given_up(p):
-    p.delete("votes", [(2, 2)])
-    p.discard()
-    assert p.queued == {}
-    assert p.step().step == 1
-
-
-def test_a_runner_that_dies_changes_nothing(p, monkeypatch):
-    p.insert("votes", [(1, 1)])
-    before = files(p)
-    run = p.runner.run
-
-    def die(work):
-        run(work)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(p.runner, "run", die)
-    with pytest.raises(KeyboardInterrupt):
-        p.step()
-    assert (files(p), p.queued, p.last_step) == (before, {"votes": 1}, 0)
-    monkeypatch.undo()
-    assert changed(p.step(), "counts") == [(1, 1, 1)]
-
-
-def test_a_full_disk_changes_nothing(p, monkeypatch):
-    p.insert("votes", [(1, 1)])
-    before = files(p)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("dbsp.state.store.create_whole", full)
-    with pytest.raises(StateError, match="step 1 was not committed: No space left on device"):
-        p.step()
-    monkeypatch.undo()
-    assert (files(p), p.queued) == (before, {"votes": 1})
-    assert changed(p.step(), "counts") == [(1, 1, 1)]
-
-
-def test_state_survives_the_process(tmp_path):
-    with pipeline(tmp_path) as p:
-        p.insert("votes", [(1, 1), (2, 1)])
-        p.upsert("customer", [(7, "a", datetime(2024, 1, 1, tzinfo=UTC))])
-        p.step(clock=datetime(2024, 1, 1))
-        p.insert("votes", [(3, 1)])  # queued, never stepped
-    with pipeline(tmp_path) as p:
-        assert (p.last_step, rows(p["counts"])) == (1, [(1, 2)])
-        assert p.store.last.clock == datetime(2024, 1, 1, tzinfo=UTC)
-        p.delete("customer", [(7,)])
-        p.delete("votes", [(1, 1)])
-        assert changed(p.step(), "counts") == [(1, 1, 1), (1, 2, -1)]
-        assert rows(p["customers"]) == []
-        assert rows(p.view("counts", as_of=1)) == [(1, 2)]
-
-
-def test_state_of_another_program_is_refused(tmp_path):
-    with pipeline(tmp_path) as p:
-        p.step()
-    with pytest.raises(StateError, match="which differs from"):
-        pipeline(tmp_path, program=votes_program("f2"))
-
-
-def test_a_program_that_made_no_step_may_be_corrected(tmp_path):
-    pipeline(tmp_path).close()
-    (tmp_path / "checkpoint").mkdir()
-    with pipeline(tmp_path, program=votes_program("f2")) as p:
-        assert not (tmp_path / "checkpoint").exists()
-        p.step()
-    with pytest.raises(StateError, match="which differs from"):
-        pipeline(tmp_path)
-
-
 def test_state_doesn_t_grow_when_nothing_changes(p):
     p.insert("votes", [(user, user % 3) for user in range(50)])
     p.step()
@@ -280,57 +134,6 @@ def test_state_doesn_t_grow_when_nothing_changes(p):
         p.step()
     assert len(files(p)["commits"] - {"last"}) == 10
     assert len(files(p)["segments"]) <= 2
-
-
-def test_a_micro_batch_is_committed_once(tmp_path):
-    with pipeline(tmp_path) as p:
-        assert not p.committed("q", 0)
-        p.step(stream="q", batch=0, offsets={"votes": 5})
-        p.step()  # from the API, between two micro-batches
-    with pipeline(tmp_path) as p:
-        assert p.committed("q", 0)
-        assert not p.committed("q", 1)
-        assert p.store.last.offsets == {"votes": 5}
-        with pytest.raises(StateError, match="is behind its checkpoint"):
-            p.committed("q", 2)
-        with pytest.raises(StateError, match="fed by another streaming query"):
-            p.committed("other", 1)
-
-
-def test_closed_is_closed():
-    p = pipeline()
-    root = p.store.root
-    p.close()
-    p.close()
-    assert not root.exists()
-    for use in (lambda: p.insert("votes", [(1, 1)]), p.step, lambda: p["counts"]):
-        with pytest.raises(StateError, match="the pipeline is closed"):
-            use()
-
-
-def test_closing_waits_for_the_step_of_another_thread(tmp_path, monkeypatch):
-    p = pipeline(tmp_path / "state")
-    running, go_on = threading.Event(), threading.Event()
-    run = p.runner.run
-
-    def held(work):
-        running.set()
-        assert go_on.wait(60)
-        return run(work)
-
-    monkeypatch.setattr(p.runner, "run", held)
-    p.insert("votes", [(1, 1)])
-    with ThreadPoolExecutor(2) as threads:
-        step = threads.submit(p.step)
-        assert running.wait(60)
-        closing = threads.submit(p.close)
-        go_on.set()
-        assert step.result().step == 1
-        closing.result()
-    with pytest.raises(StateError, match="the pipeline is closed"):
-        p.step()
-    with pipeline(tmp_path / "state") as again:
-        assert again.last_step == 1
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])
@@ -352,22 +155,6 @@ def test_negative_contents_can_t_be_listed():
         assert changed(p.step(), "v") == [(1, 1, -1)]
         with pytest.raises(DataError, match=r"view 'v' has the row .* -1 times"):
             p["v"].rows()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({}, "either a program file or sql"),
-        ({"program": votes_program(), "sql": "x"}, "either a program file or sql"),
-        ({"program": votes_program(), "runner": "flink"}, "unknown runner 'flink'; runners: spark, inline"),
-        ({"program": votes_program(), "runner": "inline", "partitions": 0}, "needs at least 1"),
-        ({"program": votes_program(), "runner": "inline", "retain": 0}, "use retain=1 or more"),
-        ({"program": "nowhere.sql", "runner": "inline"}, "nowhere.sql: can't read the program"),
-    ],
-)
-def test_wrong_options(options, said):
-    with pytest.raises(dbsp.Error, match=said):
-        Pipeline(**options)
 
 
 def test_the_package_exports_what_it_says():
@@ -406,38 +193,3 @@ def test_a_pipeline_is_a_mapping_of_its_views():
             "customers": 0,
             "events": 0,
         }
-
-
-def test_what_is_no_classic_session_is_refused():
-    with pytest.raises(Error, match="spark= is no classic SparkSession; one of Spark Connect can't run"):
-        Pipeline(
-            sql="CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t;", spark=object(), runner="inline"
-        )
-
-
-def test_opening_reads_nothing_and_a_step_what_it_looks_into(tmp_path):
-    """Rows are compared with their checksums when they are first read; or all at once, or never."""
-
-    def read(p):
-        return sum(chunk.rows for chunks in p.store.segments._verified.values() for chunk in chunks)
-
-    with pipeline(tmp_path) as p:
-        for story in range(3):
-            p.insert("votes", [(user, story) for user in range(5000)])
-            p.step()
-        everything = sum(spine.rows for spine in p._position.state.spines.values())
-    with pipeline(tmp_path) as p:
-        assert read(p) == 0
-        p.insert("event", [(1, None)])
-        p.step()
-        assert read(p) <= 1
-        p.delete("votes", [(1, 1)])
-        p.step()
-        assert read(p) >= 5_000
-    with pipeline(tmp_path, verify="open") as p:
-        assert read(p) >= everything
-    with pipeline(tmp_path, verify="never") as p:
-        assert len(p["all_votes"]) == 14_999
-        assert read(p) == 0
-    with pytest.raises(Error, match="verify='always'; there is: open, first read, never"):
-        pipeline(verify="always")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.sql.plans.fingerprint import fingerprint
+from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.program import Program
 from tests.dbsp.build import votes_program
 

@@ -40,14 +40,18 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
             "3:74: EMIT needs the end of a window in the stream key of view 'v' (auction); group",
         ),
         (
-            "SELECT window.start, count(*) AS n FROM bid GROUP BY window(at, '3 day', '2 day') "
+            "SELECT date_trunc('MONTH', at) AS month, count(*) AS n FROM bid GROUP BY 1 "
             "EMIT (UPDATE RATE 1 ROW)",
-            "3:100: EMIT needs the end of a window in the stream key of view 'v' (start, n); group",
+            "3:93: EMIT needs the end of a window in the stream key of view 'v' (month); group",
         ),
         (
-            "SELECT t AS w_end, count(*) AS n FROM (SELECT CAST(text AS TIMESTAMP) AS t FROM word) "
-            "GROUP BY t EMIT (UPDATE RATE 1 ROW)",
-            "3:115: EMIT needs an event time for view 'v': a TIMESTAMP column of one table",
+            "SELECT seen AS window_end, count(*) AS n FROM bid GROUP BY seen EMIT (UPDATE RATE 1 ROW)",
+            "3:82: EMIT needs the end of a window in the stream key of view 'v' (window_end); group",
+        ),
+        (
+            "SELECT window.end, count(*) AS n FROM (SELECT CAST(text AS TIMESTAMP) AS t FROM word) "
+            "GROUP BY window(t, '1 hour') EMIT (UPDATE RATE 1 ROW)",
+            "3:133: EMIT needs an event time for view 'v': a TIMESTAMP column of one table",
         ),
         (
             f"{WINDOW} EMIT (FIRST RESULT OFFSET INTERVAL 5 MINUTES)",

@@ -6,6 +6,7 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -22,8 +23,9 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.lowering.program import lower
-from dbsp.sql.plans import plan as p
+from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Field
 from tests.circuits.engine import Engine, Options
@@ -104,6 +106,11 @@ def groupings(draw: st.DrawFn, least: int = -1, append_only: bool = False) -> tu
             )
         )
     types = [*keys, *arguments]
+    for call in [call for call in calls if call.distinct]:  # the same arguments under another condition
+        for _ in range(draw(st.integers(0, 2))):
+            column = Column(draw(st.integers(0, len(types) - 1)), pa.bool_())
+            condition = Call("is_not_null", (column,), pa.bool_(), nullable=False)
+            calls.append(replace(call, filter=draw(st.sampled_from([None, condition]))))
     # a FILTER reads any column, of its own type
     calls = [_retyped(call, types) for call in calls]
     fields = tuple(Field(f"c{i}", data_type) for i, data_type in enumerate(types))
@@ -139,7 +146,7 @@ def legal_deltas(draw: st.DrawFn, types: list[pa.DataType], append_only: bool) -
     return steps
 
 
-def circuit_of(plan: p.Plan, seed: int, append_only: bool = False) -> Circuit:
+def circuit_of(plan: Plan, seed: int, append_only: bool = False) -> Circuit:
     assert isinstance(plan, p.Aggregate)
     table = Table("t", plan.input.schema, (), append_only, False, None, {}, "t.sql:1:1")
     view = View("v", plan.schema, "view", plan, False, "t.sql:2:1")

@@ -1,65 +1,60 @@
-"""A plan node that something has no answer for is refused, by name."""
+"""A plan node answers for itself: one that leaves a question open is refused, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from dbsp.sql.compiler.streams import forgets, monotonic
-from dbsp.sql.lowering.context import Lowering
+from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.program import KINDS
-from dbsp.sql.plans.plan import Distinct, Plan
-from dbsp.sql.plans.properties.append_only import append_only
-from dbsp.sql.plans.properties.growing import obstacle
-from dbsp.sql.plans.properties.keys import stream_key
-from dbsp.sql.plans.properties.nullability import never_null
-from dbsp.sql.plans.properties.relations_read import arriving, scanned
-from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.shown.explain import cost
-from dbsp.sql.plans.shown.spelling import spell_node
-from dbsp.sql.plans.verify import inputs, verify
-from dbsp.sql.rules.names import names
-from dbsp.sql.rules.prune import prune
-from dbsp.sql.rules.traverse import bottom_up
+from dbsp.sql.plans.identity.fingerprint import FORMS
+from dbsp.sql.plans.nodes import Values
+from dbsp.sql.plans.nodes.families import Leaf, OneInput, TwoInputs
+from dbsp.sql.plans.plan import Plan
+
+QUESTIONS = (
+    "append_only",
+    "asked_for",
+    "cost",
+    "inputs",
+    "monotonic",
+    "named",
+    "obstacle",
+    "over",
+    "pruned",
+    "spelled",
+    "stream_key",
+    "verify",
+    "with_expressions",
+)
 
 
-@dataclass(frozen=True)
-class Mute:
-    """A node that is nowhere known; it looks like others, so that nothing else is wrong with it."""
-
-    schema: Schema
-    input: Any = None
-
-
-QUESTIONS: dict[str, Callable[[Any], object]] = {
-    "inputs": inputs,
-    "verify": verify,
-    "append_only": lambda plan: append_only(plan, {}),
-    "obstacle": lambda plan: obstacle(Distinct(plan), {"t"}),
-    "stream_key": lambda plan: stream_key(plan, {}),
-    "never_null": lambda plan: never_null(plan, {}),
-    "scanned": scanned,
-    "arriving": arriving,
-    "cost": cost,
-    "spell_node": spell_node,
-    "bottom_up": lambda plan: bottom_up(plan, lambda node: node),
-    "names": names,
-    "prune": prune,
-    "monotonic": lambda plan: monotonic(plan, {}),
-    "forgets": lambda plan: forgets(plan, set()),
-    "lower": lambda plan: Lowering(KINDS).plan(plan),
-}
+def answering(questions: Sequence[str]) -> type[Any]:
+    return type("Mute", (Plan,), {question: getattr(Values, question) for question in questions})
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_an_open_question(question: str) -> None:
-    with pytest.raises(AssertionError, match=r"^Mute: nothing says "):
-        QUESTIONS[question](Mute((Field("a", pa.int64()),)))
+    with pytest.raises(TypeError, match=rf"class Mute .*\b{question}\b"):
+        answering([other for other in QUESTIONS if other != question])()
 
 
-def test_every_node_is_lowered() -> None:
-    assert KINDS.keys() == set(get_args(Plan))
+def test_no_other_is_asked() -> None:
+    answering(QUESTIONS)()
+
+
+@pytest.mark.parametrize("family", [Leaf, OneInput, TwoInputs])
+def test_no_family_answers_everything(family: type[Any]) -> None:
+    with pytest.raises(TypeError, match=family.__name__):
+        family()
+
+
+def test_a_node_that_nothing_lowers() -> None:
+    with pytest.raises(AssertionError, match=r"^Mute: nothing says how it is lowered"):
+        Lowering(KINDS).plan(answering(QUESTIONS)())
+
+
+def test_every_node_is_lowered_and_has_a_spelling_for_ever() -> None:
+    assert set(KINDS) == {class_ for class_ in FORMS if issubclass(class_, Plan)}

@@ -12,7 +12,7 @@ import pytest
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.sql.compiler.load import compile_program, load_program
-from dbsp.sql.plans.plan import Project
+from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.schemas import Field
 from tests.sql.compiling import compiled, view
 

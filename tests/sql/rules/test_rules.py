@@ -7,9 +7,10 @@ import pytest
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Aggregate, Distinct, Filter, Join, Plan, Project, Scan, Union
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Filter, Join, Project, Scan, Union
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.verify import inputs, verify
+from dbsp.sql.plans.verify import verify
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.rules.merge_projects import merge_projects
 from dbsp.sql.rules.names import names
@@ -88,13 +89,13 @@ def test_rows_stay_where_no_column_is_read() -> None:
     counted = Aggregate(T, (), (AggregateCall("count", (), INT, False),), schema("n"))
     plan = prune(counted)
     verify(plan)
-    assert width(inputs(plan)[0]) == 1
+    assert width(plan.inputs[0]) == 1
 
 
 def test_a_union_narrows_all_its_inputs() -> None:
     plan = prune(project(Union((T, T), T.schema), column(2)))
     verify(plan)
-    assert all(width(input_) == 1 for input_ in inputs(inputs(plan)[0]))
+    assert all(width(input_) == 1 for input_ in plan.inputs[0].inputs)
 
 
 def test_projects_merge_unless_a_call_would_be_computed_twice() -> None:
@@ -182,7 +183,7 @@ def test_aliases_make_no_difference_below_the_root() -> None:
     second = Distinct(project(T, call("add", column(0), column(1)), names="y"))
     named = [names(plan) for plan in (first, second)]
     assert [plan.schema[0].name for plan in named] == ["x", "y"]
-    assert inputs(named[0]) == inputs(named[1])
+    assert named[0].inputs == named[1].inputs
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members, Split
 
 _EVERY = -1  # the index under which values are counted, whatever their bits
 
@@ -27,12 +27,12 @@ class Bits(Split):
 
     def split(self, columns: list[pa.Array]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         (column,) = columns
-        at = np.flatnonzero(validity(column))
-        words = fixed_values(column)[at].astype(np.int64)
+        known = np.flatnonzero(validity(column))
+        words = fixed_values(column)[known].astype(np.int64)
         width = column.type.bit_width
         value, bit = np.nonzero((words[:, None] >> np.arange(width)) & 1)
-        positions = np.concatenate([at[value], at])
-        bits = np.concatenate([bit, np.full(len(at), _EVERY)])
+        positions = np.concatenate([known[value], known])
+        bits = np.concatenate([bit, np.full(len(known), _EVERY)])
         return positions, [bits], np.ones(len(bits), dtype=np.int64)
 
 
@@ -46,7 +46,7 @@ class Bitwise(Finalizer):
     def split(self) -> Split:
         return Bits()
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         bits, amounts = (fixed_values(column) for column in members.columns)
         counts = np.zeros((members.count, 65), dtype=np.int64)
         np.add.at(counts, (members.owner, bits), amounts)  # _EVERY is the last one

@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.functions.python.function import PythonFunction, results_by_group
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
 @dataclass(frozen=True)
 class Called(Finalizer):
     function: PythonFunction
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
         copies = int64_array(np.repeat(np.arange(len(listed.owner)), listed.weights))
         columns = [column.take(copies) for column in listed.columns]

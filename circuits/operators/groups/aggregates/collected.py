@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.sorting import SortKey
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Collect(Finalizer):
 
     once: bool = False
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
         return lists(listed, np.ones_like(listed.weights) if self.once else listed.weights).cast(data_type)
 
@@ -44,7 +44,7 @@ class Join(Finalizer):
     order: tuple[SortKey, ...] = ()
     once: bool = False
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed(self.order)
         values = lists(listed, np.ones_like(listed.weights) if self.once else listed.weights)
         joined = pc.binary_join(values, pa.scalar(self.delimiter, data_type))
@@ -57,7 +57,7 @@ class Mode(Finalizer):
 
     greatest: bool = False
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed()
         # ascending by value: the last of the heaviest is the greatest
         place = np.arange(len(listed.owner))
@@ -69,7 +69,7 @@ class Mode(Finalizer):
 class Some(Finalizer):
     """Some value of the first column: the least, NULL if there is no other."""
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed((SortKey(0, descending=True, nulls_last=False),))
         return pick(listed, np.flatnonzero(last_of_groups(listed.owner)))
 

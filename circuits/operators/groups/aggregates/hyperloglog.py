@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members, Split
 
 BITS = 9
 _REGISTERS = 1 << BITS
@@ -48,7 +48,7 @@ class ApproximateCount(Finalizer):
     def split(self) -> Split:
         return Registers()
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         register, rank, amount = (fixed_values(column) for column in members.columns)
         pairs, place = np.unique((members.owner * _REGISTERS + register) * 64 + rank, return_inverse=True)
         counts = np.zeros(len(pairs), dtype=np.int64)

@@ -2,10 +2,10 @@
 
     Σ (x − c)ᵖ (y − d)ᵠ = Σᵢⱼ C(p, i) C(q, j) (−c)^(p−i) (−d)^(q−j) Σ xⁱ yʲ        for any c and d
 
-The sums are kept as limbs (`circuits/columns/exact_sums.py`), whose index is wide enough for fourth powers.
+The sums are exact sums (`circuits/columns/exact_sums.py`), whose index is wide enough for fourth powers.
 The right side is computed in integers, with the rounded means for c and d, and rounded once: nothing cancels
 in floating point, whatever was inserted and retracted before.
-State: a row a limb, moment and group.  Cost: O(|d|) products of two to seven limbs.
+State: a row a part, moment and group.  Cost: O(|d|) products of two to seven digits.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
 from dbsp.circuits.columns.exact_sums import dense_sums
-from dbsp.circuits.operators.groups.aggregates.members import Members, Split
+from dbsp.circuits.operators.groups.state.members import Members, Split
 
 _MASK, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _BIAS = 4608  # a multiple of 32 beyond four times the least subnormal's 2^-1126
 _SPECIAL = -1  # the index of NaN and infinities: any of them makes a central moment NaN
 
 Power = tuple[int, ...]  # of each argument
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray]  # owner, index, limb
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]  # owner, index, amount
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +53,9 @@ class Number:
         return Number(zeros != 0, np.ones((1, count), dtype=np.uint64), zeros)
 
     @staticmethod
-    def of_limbs(index: np.ndarray, limb: np.ndarray) -> Number:
-        size = np.abs(limb).astype(np.uint64)
-        return Number(limb < 0, np.stack([size & _MASK, size >> _HALF]), index * 32 - _BIAS)
+    def of_parts(index: np.ndarray, amount: np.ndarray) -> Number:
+        size = np.abs(amount).astype(np.uint64)
+        return Number(amount < 0, np.stack([size & _MASK, size >> _HALF]), index * 32 - _BIAS)
 
     def __mul__(self, other: Number) -> Number:
         digits = np.zeros((len(self.digits) + len(other.digits), len(self.exponent)), dtype=np.uint64)
@@ -74,11 +74,11 @@ class Number:
     def __pow__(self, power: int) -> Number:
         return prod([self] * power, start=Number.one(len(self.exponent)))
 
-    def __getitem__(self, at: np.ndarray) -> Number:
-        return Number(self.negative[at], self.digits[:, at], self.exponent[at])
+    def __getitem__(self, rows: np.ndarray) -> Number:
+        return Number(self.negative[rows], self.digits[:, rows], self.exponent[rows])
 
-    def limbs(self, owner: np.ndarray) -> Parts:
-        """Its limbs that aren't zero, each with the owner of its number."""
+    def parts(self, owner: np.ndarray) -> Parts:
+        """The parts of an exact sum that aren't zero, each with the owner of its number."""
         place = self.exponent + _BIAS
         index, shift = place // 32, (place % 32).astype(np.uint64)
         sign = np.where(self.negative, np.int64(-1), np.int64(1))
@@ -86,37 +86,37 @@ class Number:
         found: list[Parts] = []
         for j in range(len(self.digits) + 1):
             wide = (self.digits[j] << shift) if j < len(self.digits) else np.zeros_like(carry)
-            limb = (wide & _MASK) | carry
+            amount = (wide & _MASK) | carry
             carry = wide >> _HALF
-            at = np.flatnonzero(limb)
-            found.append((owner[at], index[at] + j, limb[at].astype(np.int64) * sign[at]))
+            some = np.flatnonzero(amount)
+            found.append((owner[some], index[some] + j, amount[some].astype(np.int64) * sign[some]))
         return _joined(found)
 
 
 @dataclass(frozen=True)
 class Moments(Split):
-    """The arguments' values, none of them NULL ↦ limbs of xᵃ yᵇ for each of `powers`; the first is zero."""
+    """The arguments' values, none of them NULL ↦ parts of xᵃ yᵇ for each of `powers`; the first is zero."""
 
     powers: tuple[Power, ...]
     index: ClassVar[tuple[str, ...]] = ("moment", "index")
 
     def split(self, columns: list[pa.Array]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-        at = np.flatnonzero(np.logical_and.reduce([validity(column) for column in columns]))
-        values = [fixed_values(column)[at].astype(np.float64) for column in columns]
+        known = np.flatnonzero(np.logical_and.reduce([validity(column) for column in columns]))
+        values = [fixed_values(column)[known].astype(np.float64) for column in columns]
         finite = [np.isfinite(value) for value in values]
         numbers = [Number.of(np.where(f, v, 0.0)) for f, v in zip(finite, values, strict=True)]
         found: list[Parts] = []
         moments: list[np.ndarray] = []
         for moment, power in enumerate(self.powers):
-            parts = _power(numbers, power, len(at)).limbs(at)
+            parts = _power(numbers, power, len(known)).parts(known)
             special = [~f for f, exponent in zip(finite, power, strict=True) if exponent]
             if special:
-                there = at[np.logical_or.reduce(special)]
+                there = known[np.logical_or.reduce(special)]
                 parts = _joined([parts, (there, np.full(len(there), _SPECIAL), np.ones_like(there))])
             found.append(parts)
             moments.append(np.full(len(parts[0]), moment))
-        owner, index, limb = _joined(found)
-        return owner, [np.concatenate(moments), index], limb
+        owner, index, amount = _joined(found)
+        return owner, [np.concatenate(moments), index], amount
 
 
 class Central:
@@ -127,14 +127,14 @@ class Central:
 
     def __init__(self, members: Members, powers: tuple[Power, ...]) -> None:
         self.powers, self.count = powers, members.count
-        moment, index, limb = (fixed_values(column) for column in members.columns)
+        moment, index, amount = (fixed_values(column) for column in members.columns)
         self._sums: list[Parts] = []
         self._special = np.zeros((len(powers), members.count), dtype=np.int64)
         for i in range(len(powers)):
             mine = (moment == i) & (index != _SPECIAL)
-            self._sums.append((members.owner[mine], index[mine], limb[mine]))
+            self._sums.append((members.owner[mine], index[mine], amount[mine]))
             other = (moment == i) & (index == _SPECIAL)
-            np.add.at(self._special[i], members.owner[other], limb[other])
+            np.add.at(self._special[i], members.owner[other], amount[other])
         self.size = _total(self._sums[0], self.count)
         self._divisor = np.where(self.size > 0, self.size, 1.0)
         arity = len(powers[0])
@@ -163,13 +163,13 @@ class Central:
         for lower in product(*(range(p + 1) for p in power)):
             moment = self.powers.index(lower)
             special += self._special[moment]
-            owner, index, limb = self._sums[moment]
+            owner, index, amount = self._sums[moment]
             rest = tuple(p - i for p, i in zip(power, lower, strict=True))
-            limb = limb * prod(comb(p, i) for p, i in zip(power, lower, strict=True))
+            amount = amount * prod(comb(p, i) for p, i in zip(power, lower, strict=True))
             if any(rest):
                 factor = _power(self._centres, rest, self.count)[owner]
-                owner, index, limb = (Number.of_limbs(index, limb) * factor).limbs(owner)
-            found.append((owner, index - scale, limb))
+                owner, index, amount = (Number.of_parts(index, amount) * factor).parts(owner)
+            found.append((owner, index - scale, amount))
         return np.where(special > 0, np.nan, _total(_joined(found), self.count))
 
     def second(self, argument: int) -> np.ndarray:
@@ -198,11 +198,11 @@ def _power(numbers: Sequence[Number], power: Power, count: int) -> Number:
 
 
 def _joined(parts: Sequence[Parts]) -> Parts:
-    owner, index, limb = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return owner, index, limb
+    owner, index, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return owner, index, amount
 
 
 def _total(parts: Parts, count: int) -> np.ndarray:
     """float64[count]: the nearest double of each owner's exact sum."""
-    owner, index, limb = parts
-    return dense_sums(owner, index, limb, count, _BIAS) if len(owner) else np.zeros(count)
+    owner, index, amount = parts
+    return dense_sums(owner, index, amount, count, _BIAS) if len(owner) else np.zeros(count)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import fixed_values, int64_array
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
 class Places:
@@ -25,7 +25,7 @@ class Places:
 
     sizes: np.ndarray
 
-    def at(self, place: np.ndarray) -> pa.Array:
+    def values(self, place: np.ndarray) -> pa.Array:
         """The value at a place of each group; NULL where the group is empty."""
         raise NotImplementedError(type(self).__name__)
 
@@ -45,7 +45,7 @@ class Percentile(Finalizer):
     frequencies: bool = False
     accuracy: int = 10000
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         listed = members.listed((SortKey(0, self.descending),))
         weights = listed.weights
         if self.frequencies:
@@ -74,7 +74,7 @@ class Percentile(Finalizer):
             edge = 1.0 / self.accuracy
             rank = np.zeros_like(rank) if percentage <= edge else rank
             rank = sizes - 1 if percentage >= 1 - edge else rank
-        found = places.at(np.clip(rank, 0, np.maximum(sizes - 1, 0)))
+        found = places.values(np.clip(rank, 0, np.maximum(sizes - 1, 0)))
         return (
             found if found.type == data_type else _doubles_as(_as_doubles(found), found.is_null(), data_type)
         )
@@ -82,7 +82,7 @@ class Percentile(Finalizer):
     def _between(self, places: Places, position: np.ndarray, data_type: pa.DataType) -> pa.Array:
         position = np.maximum(position, 0.0)
         lower, higher = np.floor(position), np.ceil(position)
-        below, above = places.at(lower.astype(np.int64)), places.at(higher.astype(np.int64))
+        below, above = places.values(lower.astype(np.int64)), places.values(higher.astype(np.int64))
         a, b = _as_doubles(below), _as_doubles(above)
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is a result
             between = a + (b - a) * (position - lower)
@@ -98,7 +98,7 @@ class _InGroups(Places):
         np.add.at(self.sizes, owner, often)
         self._starts = np.cumsum(self.sizes) - self.sizes
 
-    def at(self, place: np.ndarray) -> pa.Array:
+    def values(self, place: np.ndarray) -> pa.Array:
         row = np.searchsorted(self._ends, self._starts + place, "right")
         return self._values.take(pa.array(row, mask=self.sizes == 0))
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members, Split
 from dbsp.circuits.operators.groups.aggregates.moments import Central, Moments, Power
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members, Split
 
 _LEFT, _RIGHT = 0, 1
 
@@ -27,7 +27,7 @@ class Statistic(Finalizer):
     def split(self) -> Split:
         return Moments(FUNCTIONS[self.function][0])
 
-    def result(self, members: Members, data_type: pa.DataType) -> pa.Array:
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         powers, formula = FUNCTIONS[self.function]
         with np.errstate(all="ignore"):  # NaN and infinities are results
             central = Central(members, powers)

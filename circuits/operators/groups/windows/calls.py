@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.expressions.nodes import Expression
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer
+from dbsp.circuits.operators.groups.state.members import Finalizer
 
 # Of a ROWS frame, the distance from the current row; of a RANGE frame, the bound's value, an expression
 # over the current row (0: the current row's peers). None: the partition's own end.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
+from dbsp.circuits.columns.sorting import ranks
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.windows.calls import Frame
@@ -57,7 +57,7 @@ def _search(edge: Expression, rows: Partitions, side: str) -> np.ndarray:
     if value.type != bound.type:  # a decimal and a step more of it: as wide, or wider
         value = value.cast(bound.type)
     both = pa.concat_arrays([value, bound])
-    ranks = dense_ranks(sort_keys(both, by.descending, by.nulls_last), len(both))
-    ranks, wanted = ranks[: len(value)][rows.at], ranks[len(value) :][rows.at]
+    places = ranks(both, by.descending, by.nulls_last)
+    own, wanted = places[: len(value)][rows.row], places[len(value) :][rows.row]
     shift = rows.partition * (len(both) + 1)
-    return np.asarray(np.searchsorted(shift + ranks, shift + wanted, "left" if side == "left" else "right"))
+    return np.asarray(np.searchsorted(shift + own, shift + wanted, "left" if side == "left" else "right"))

@@ -19,7 +19,15 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.frames import bounds
-from dbsp.circuits.operators.groups.windows.moving import beside_extreme, bits, counts, extreme, lists, total
+from dbsp.circuits.operators.groups.windows.moving import (
+    average,
+    beside_extreme,
+    bits,
+    counts,
+    extreme,
+    lists,
+    total,
+)
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
 from dbsp.circuits.operators.groups.windows.values import of_values
 
@@ -129,15 +137,17 @@ def _taking_part(call: WindowFunction, rows: Partitions) -> np.ndarray | None:
 
 
 class _Known:
-    """Where the rows that count are. before: int64[n + 1], how many there are before each place."""
+    """The rows that count. every: int64[k], where they are. before: int64[n + 1], how many there are before
+    each place.
+    """
 
     def __init__(self, counted: np.ndarray) -> None:
-        self.at = np.flatnonzero(counted)
+        self.every = np.flatnonzero(counted)
         self.before = np.concatenate([[0], np.cumsum(counted)])
 
     def places(self, number: np.ndarray, there: np.ndarray) -> np.ndarray:
         """The place of the value of each number; anything where it isn't there."""
-        return np.append(self.at, 0)[np.where(there, number, len(self.at))]
+        return np.append(self.every, 0)[np.where(there, number, len(self.every))]
 
 
 def _picked(
@@ -165,7 +175,7 @@ def _collect_list(call: WindowFunction, rows: Partitions) -> pa.Array:
         return lists(value, frame, call.type)
     known = _Known(counted)
     among = known.before[frame[0]], known.before[frame[1]]
-    return lists(value.take(int64_array(known.at)), among, call.type)
+    return lists(value.take(int64_array(known.every)), among, call.type)
 
 
 def _by(call: WindowFunction, rows: Partitions) -> pa.Array:
@@ -190,7 +200,7 @@ FUNCTIONS: dict[str, Function] = {
     "nth_value": _nth_value,
     "count": _count,
     "sum": _over(total),
-    "avg": _over(total),
+    "avg": _over(average),
     "min": _over(extreme),
     "max": _over(extreme),
     "max_by": _by,

@@ -1,6 +1,6 @@
 """Aggregates over moving frames: prefix sums of exact parts, and what idempotent operators fold by doubling.
 
-    Σ v[a…b) = P[b] − P[a]        P: prefix sums, exact (limbs), so that nothing depends on what went before
+    Σ v[a…b) = P[b] − P[a]        P: prefix sums, exact, so that nothing depends on what went before
     max v[a…b) = max(M_k[a], M_k[b − 2^k])        M_k[i] = max v[i…i + 2^k),  2^k <= b − a < 2^(k+1)
 
 and so min, max_by (of places in order), bit_and and bit_or; bit_xor is a sum that is its own inverse.
@@ -13,23 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values, int64_array, type_name, validity
-from dbsp.circuits.columns.exact_sums import (
-    divide_half_up,
-    split_decimal,
-    split_int64,
-    sum_ranges,
-    to_decimal,
-    to_double,
-    to_int64,
-)
-from dbsp.circuits.columns.months import fitting
+from dbsp.circuits.columns.arrow import fixed_values, int64_array, validity
+from dbsp.circuits.columns.exact_sums import split_decimal, split_int64, sum_ranges
 from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
-from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.operators.groups.aggregates.sums import Fitting, averages, require_fitting, sums
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.partitions import Runs
-from dbsp.circuits.traces.trace import expand_ranges
 
 
 def counts(array: pa.Array, frame: Runs) -> np.ndarray:
@@ -41,37 +32,44 @@ def counts(array: pa.Array, frame: Runs) -> np.ndarray:
 
 
 def total(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
-    """sum and avg: NULL without values. Raises EvaluationError where the result is out of range."""
+    """sum: NULL without values. Raises EvaluationError where one is out of range."""
+    valid = counts(array, frame) > 0
+    if pt.is_floating(array.type):
+        return pa.array(_doubles(array, frame), mask=~valid)
+    return _fitting(call, sums(_digits(array, frame), valid, call.type), valid)
+
+
+def average(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
+    """avg: NULL without values. Raises EvaluationError where one is out of range."""
     there = counts(array, frame)
     valid = there > 0
-    divisor = np.where(valid, there, 1)
     if pt.is_floating(array.type):
-        values = np.where(validity(array), fixed_values(array), 0).astype(np.float64)
-        sums = sum_ranges(values, *frame)
-        return pa.array(sums / divisor if call.function == "avg" else sums, mask=~valid)
-    limbs = np.stack([_between(limb, frame) for limb in _limbs(array)])
-    if call.function == "avg" and pt.is_floating(call.type):
-        return pa.array(to_double(limbs) / divisor, mask=~valid)
-    whole, fits = to_int64(limbs[:2])
-    fits = fits & fitting(whole, call.type)
-    if call.function == "avg":  # of intervals, the sum must fit too
-        scale = call.type.scale - array.type.scale if pt.is_decimal(call.type) else 0
-        limbs = divide_half_up(limbs, scale, divisor)
-    if pt.is_decimal(call.type):
-        result, fits = to_decimal(limbs, call.type, valid)
-    else:
-        result = pa.array(to_int64(limbs[:2])[0], mask=~(valid & fits))
-    bad = np.flatnonzero(valid & ~fits)
-    if len(bad) and not call.lenient:
-        raise EvaluationError("ARITHMETIC_OVERFLOW", f"{type_name(call.type)} overflow.", int(bad[0]))
-    return result
+        return pa.array(_doubles(array, frame) / np.where(valid, there, 1), mask=~valid)
+    scale = call.type.scale - array.type.scale if pt.is_decimal(call.type) else 0
+    return _fitting(call, averages(_digits(array, frame), there, scale, valid, call.type), valid)
 
 
-def _limbs(array: pa.Array) -> list[np.ndarray]:
-    """The parts of an exact sum of integers or decimals; 0 for NULL."""
-    values = fixed_values(array)
-    parts = split_decimal(array) if pt.is_decimal(array.type) else split_int64(values.astype(np.int64))
-    return parts if not array.null_count else [np.where(validity(array), part, 0) for part in parts]
+def _fitting(call: WindowFunction, found: Fitting, valid: np.ndarray) -> pa.Array:
+    results, fits = found
+    if not call.lenient:
+        require_fitting(fits, valid, call.type)
+    return results
+
+
+def _doubles(array: pa.Array, frame: Runs) -> np.ndarray:
+    return sum_ranges(np.where(validity(array), fixed_values(array), 0).astype(np.float64), *frame)
+
+
+def _digits(array: pa.Array, frame: Runs) -> np.ndarray:
+    """int64[L, n]: the exact sum of each frame's integers or decimals; NULL adds 0."""
+    known = validity(array)
+    values = (
+        split_decimal(array)
+        if pt.is_decimal(array.type)
+        else split_int64(fixed_values(array).astype(np.int64))
+    )
+    parts = values if known.all() else [np.where(known, part, 0) for part in values]
+    return np.stack([_between(part, frame) for part in parts])
 
 
 def extreme(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:

@@ -17,19 +17,19 @@ Runs = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """distinct: rows that may occur several times. at: int64[n], which of them each row is, in order: by
+    """distinct: rows that may occur several times. row: int64[n], which of them each row is, in order: by
     partition, then by `order`. partition, peer: int64[n], ascending: equal for rows of one partition; for
     rows of it that the order doesn't tell apart.
     """
 
     distinct: pa.RecordBatch
-    at: np.ndarray
+    row: np.ndarray
     partition: np.ndarray
     peer: np.ndarray
     order: Sequence[SortKey]
 
     def __len__(self) -> int:
-        return len(self.at)
+        return len(self.row)
 
     def column(self, index: int) -> pa.Array:
         """The column's value for each row."""
@@ -37,18 +37,18 @@ class Partitions:
 
     def expanded(self, values: pa.Array) -> pa.Array:
         """What there is a value of for each distinct row, for each row."""
-        if len(self.at) == len(values) and self.is_plain:
+        if len(self.row) == len(values) and self.is_plain:
             return values
-        return values.take(int64_array(self.at))
+        return values.take(int64_array(self.row))
 
     @cached_property
     def is_plain(self) -> bool:
         """Whether each distinct row is there once, in place."""
-        return bool(len(self.at) == self.distinct.num_rows and (self.at == np.arange(len(self.at))).all())
+        return bool(len(self.row) == self.distinct.num_rows and (self.row == np.arange(len(self.row))).all())
 
     @cached_property
     def position(self) -> np.ndarray:
-        return np.arange(len(self.at))
+        return np.arange(len(self.row))
 
     @cached_property
     def whole(self) -> Runs:

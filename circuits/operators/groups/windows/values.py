@@ -1,6 +1,6 @@
 """Aggregates of all values of a frame that its sums and extremes don't give.
 
-    statistics            Σ of limbs over a…b = P[b] − P[a]         P: prefix sums of limbs         O(n)
+    statistics            Σ of parts over a…b = P[b] − P[a]         P: prefix sums of parts         O(n)
     percentiles           the k-th of a…b, by halving values        `quantiles.py`                  O(n log n)
     mode of all up to b   the value of the greatest count so far    a running maximum               O(n log n)
     any other             of the values of a…b, as of GROUP BY: frames are its groups               O(Σ b − a)
@@ -18,17 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array, is_true, retyped, validity
-from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
+from dbsp.circuits.columns.ranges import expand_ranges
+from dbsp.circuits.columns.sorting import exact_ranks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.aggregates.collected import Mode, picked
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile, Places, copies
 from dbsp.circuits.operators.groups.aggregates.statistics import Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.frames import bounds
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
 from dbsp.circuits.operators.groups.windows.quantiles import Quantiles
-from dbsp.circuits.traces.trace import expand_ranges
 
 # frames, and values of frames, that are worked on at a time
 _FRAMES, _VALUES = 1 << 16, 1 << 20
@@ -77,9 +77,9 @@ def _taking_part(call: WindowFunction, rows: Partitions, frames: Runs) -> Framed
         kept &= validity(columns[i])
     if kept.all():
         return Framed(columns, rows.partition, *frames)
-    before, at = np.concatenate([[0], np.cumsum(kept)]), np.flatnonzero(kept)
-    columns = [column.take(int64_array(at)) for column in columns]
-    return Framed(columns, rows.partition[at], before[frames[0]], before[frames[1]])
+    before, taken = np.concatenate([[0], np.cumsum(kept)]), np.flatnonzero(kept)
+    columns = [column.take(int64_array(taken)) for column in columns]
+    return Framed(columns, rows.partition[taken], before[frames[0]], before[frames[1]])
 
 
 Method = Callable[[Finalizer, Framed, pa.DataType], pa.Array]
@@ -97,31 +97,31 @@ def _method(call: WindowFunction) -> Method:
 
 def _statistics(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
     assert finalizer.split is not None
-    at, (moment, index), limb = finalizer.split.split(framed.columns)
+    row, (moment, index), digit = finalizer.split.split(framed.columns)
     by = np.lexsort((index, moment))
     opens = np.flatnonzero(
         np.diff(moment[by], prepend=-1) | np.diff(index[by], prepend=np.iinfo(np.int64).min)
     )
     parts = []
     for same in np.split(by, opens[1:]) if len(by) else []:
-        # a value has a limb of a moment and index once
+        # a value has a digit of a moment and index once
         dense = np.zeros(len(framed.partition) + 1, dtype=np.int64)
-        dense[at[same] + 1] = limb[same]
+        dense[row[same] + 1] = digit[same]
         parts.append((moment[same[0]], index[same[0]], np.cumsum(dense)))
     results = [pa.array([], data_type)]
     for first in range(0, len(framed.start), _FRAMES):
         start, stop = framed.start[first : first + _FRAMES], framed.stop[first : first + _FRAMES]
-        owners, moments, indices, limbs = ([np.zeros(0, dtype=np.int64)] for _ in range(4))
+        owners, moments, indices, digits = ([np.zeros(0, dtype=np.int64)] for _ in range(4))
         for moment_, index_, prefix in parts:
             sums = prefix[stop] - prefix[start]
             there = np.flatnonzero(sums)
             owners.append(there)
             moments.append(np.full(len(there), moment_))
             indices.append(np.full(len(there), index_))
-            limbs.append(sums[there])
-        owner, *columns = (np.concatenate(each) for each in (owners, moments, indices, limbs))
+            digits.append(sums[there])
+        owner, *columns = (np.concatenate(each) for each in (owners, moments, indices, digits))
         members = Members(owner, [*map(int64_array, columns)], np.ones_like(owner), len(start))
-        results.append(finalizer.result(members, data_type))
+        results.append(finalizer.finalize(members, data_type))
     return pa.concat_arrays(results)
 
 
@@ -131,14 +131,9 @@ def _statistics(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) ->
 def _percentile(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Array:
     assert isinstance(finalizer, Percentile)
     value = framed.columns[0]
-    ranks = _ranks(value, finalizer.descending)
+    ranks = exact_ranks(value, finalizer.descending)
     often = copies(framed.columns[1]) if finalizer.frequencies else np.ones_like(ranks)
     return finalizer.of(_InFrames(value, ranks, often, framed), data_type)
-
-
-def _ranks(values: pa.Array, descending: bool = False) -> np.ndarray:
-    """int64[n]: in order; what ties and isn't the same value is told apart, or which is found would show."""
-    return dense_ranks([*sort_keys(values, descending), *sort_keys(values, exact=True)], len(values))
 
 
 class _InFrames(Places):
@@ -152,7 +147,7 @@ class _InFrames(Places):
         until = np.concatenate([[0], np.cumsum(often)])
         self.sizes = until[framed.stop] - until[framed.start]
 
-    def at(self, place: np.ndarray) -> pa.Array:
+    def values(self, place: np.ndarray) -> pa.Array:
         rank = self._order.find(self._framed.start, self._framed.stop, np.where(self.sizes > 0, place, 0))
         there = self.sizes > 0
         return self._values.take(pa.array(self._of_rank[np.where(there, rank, -1)], mask=~there))
@@ -162,7 +157,7 @@ def _mode(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> pa.Ar
     """Of frames from their partition's start: the greatest count so far was reached by the most frequent."""
     assert isinstance(finalizer, Mode)
     value, partition = framed.columns[0], framed.partition
-    rank = _ranks(value)
+    rank = exact_ranks(value)
     count = len(rank)
     by = np.lexsort((np.arange(count), rank, partition))
     opens = np.ones(count, dtype=np.bool_)
@@ -196,7 +191,7 @@ def _gathered(finalizer: Finalizer, framed: Framed, data_type: pa.DataType) -> p
         owner, places = expand_ranges(framed.start[first:last], framed.stop[first:last])
         columns = [column.take(int64_array(places)) for column in framed.columns]
         try:
-            results.append(finalizer.result(_members(finalizer, columns, owner, last - first), data_type))
+            results.append(finalizer.finalize(_members(finalizer, columns, owner, last - first), data_type))
         except EvaluationError as error:
             error.row = None if error.row is None else first + error.row
             raise
@@ -217,9 +212,9 @@ def _blocks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
 def _members(finalizer: Finalizer, columns: list[pa.Array], owner: np.ndarray, count: int) -> Members:
     if finalizer.split is None:
         return Members(owner, columns, np.ones(len(owner), dtype=np.int64), count)
-    at, index, amount = finalizer.split.split(columns)
+    row, index, amount = finalizer.split.split(columns)
     parts = [*map(pa.array, index), pa.array(amount)]
-    return Members(owner[at], parts, np.ones(len(at), dtype=np.int64), count)
+    return Members(owner[row], parts, np.ones(len(row), dtype=np.int64), count)
 
 
 _METHODS: dict[type[Finalizer], Method] = {Statistic: _statistics, Percentile: _percentile, Mode: _mode}

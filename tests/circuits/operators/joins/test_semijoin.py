@@ -14,10 +14,13 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.joins.join import LEFT, Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Map
-from tests.circuits.engine import Engine, Options, trace
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.progress.limits import Limit
+from dbsp.circuits.verify import verify
+from tests.circuits.engine import Engine, Options, source, trace
 from tests.circuits.operators.joins.test_join import two_keyed
 from tests.generators.columns.zsets import Naive, naive_of, zset_of
-from tests.laws.operators_laws import check, circuit_of, hash_seeds, options
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 
 def matched(a: Naive, b: Naive, keys: int, anti: bool) -> Naive:
@@ -88,3 +91,78 @@ def test_only_a_first_or_last_equal_touches_old_rows(tmp_path: Any, anti: bool) 
     assert not len(engine.step({"a": none, "b": zset_of(schema, [((1, 7), -1), ((1, 9), -3)])})["v"])
     last = engine.step({"a": none, "b": zset_of(schema, [((1, 8), -1)])})["v"]
     assert naive_of(last) == naive_of(zset_of(schema, [((1, 1), 1 if anti else -1)]))
+
+
+INT = pa.int64()
+LINE, OTHER = ((Column(i, INT),) for i in range(2))
+BY_BOTH = SemiJoin((0, 2), (1, 0))
+
+
+def test_a_compared_column_is_bounded_where_both_sides_are() -> None:
+    """An old left row leaves or enters whenever an equal right row comes: nothing else bounds it."""
+    assert BY_BOTH.bounds([{0: LINE, 1: LINE, 2: LINE}, {1: OTHER}], {}) == {0: (*LINE, *OTHER)}
+    assert BY_BOTH.bounds([{0: LINE}, {0: OTHER}], {}) == {}
+    assert BY_BOTH.bounds([{2: LINE}, {0: LINE}], {}) == {2: LINE}
+
+
+def test_left_rows_are_reached_by_the_right_ones_and_right_rows_by_both() -> None:
+    left, right = {0: LINE, 2: LINE}, {1: OTHER}
+    assert BY_BOTH.reach(0, [left, right]) == (Limit(Column(0, INT), OTHER),)
+    assert BY_BOTH.reach(1, [left, right]) == (Limit(Column(1, INT), (*LINE, *OTHER)),)
+    assert BY_BOTH.reach(0, [left, {}]) == BY_BOTH.reach(1, [{}, right]) == BY_BOTH.reach(1, [left, {}]) == ()
+
+
+@pytest.mark.parametrize("anti", [False, True])
+def test_what_it_says_of_itself(anti: bool) -> None:
+    operator = SemiJoin((0,), (1,), anti)
+    assert [operator.retracts([a, b]) for a in (False, True) for b in (False, True)] == [
+        anti,
+        True,
+        True,
+        True,
+    ]
+    assert [operator.origin(i) for i in range(3)] == [(0, 0), (0, 1), (0, 2)]
+    assert operator.held([("left",), None]) == ("left",)
+    assert operator.held([None, ("right",)]) is None
+    assert (
+        operator.shown([], ["a", "b"], ["x", "y"]) == f"{'without' if anti else 'with'} an equal on (a) = (y)"
+    )
+
+
+PAIR = pa.schema([("k", INT), ("x", INT)])
+
+
+@pytest.mark.parametrize(
+    ("on", "places", "said"),
+    [
+        (((0,), (0,)), ((0,), (1,)), "rows lie by columns that aren't compared"),
+        (((0, 1), (0, 1)), ((0,), (0, 1)), "sides lie by other columns"),
+        (((0,), (2,)), ((0,), (2,)), "key types differ"),
+    ],
+)
+def test_what_is_no_semijoin(on: Any, places: Any, said: str) -> None:
+    builder = CircuitBuilder()
+    sides = [
+        trace(builder, source(builder, "a", PAIR), places[0]),
+        trace(builder, source(builder, "b", PAIR.append(pa.field("s", pa.string()))), places[1]),
+    ]
+    builder.add(SemiJoin(*on), *sides)
+    with pytest.raises(AssertionError, match=said):
+        verify(builder.build())
+
+
+@pytest.mark.parametrize("orders", [(1, None), (None, 1)])
+@given(st.data(), st.booleans(), hash_seeds)
+def test_whole_rows_of_traces_in_different_orders(orders: Any, data: Any, anti: bool, seed: int) -> None:
+    """Their sort keys differ, so only the key's half finds rows."""
+
+    def build(builder: CircuitBuilder, *sides: int) -> int:
+        kept = [
+            builder.add(Integrate((0,), order), builder.placed(side, (0,)))
+            for order, side in zip(orders, sides, strict=True)
+        ]
+        return builder.add(SemiJoin((0, 1), (0, 1), anti), *kept)
+
+    stream = data.draw(streams({"a": PAIR, "b": PAIR}))
+    circuit = circuit_of({"a": PAIR, "b": PAIR}, build, seed)
+    check(circuit, stream, lambda left, right: matched(left, right, 2, anti), Options())

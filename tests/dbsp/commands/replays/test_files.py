@@ -11,7 +11,7 @@ import pytest
 from dbsp.circuits.errors import DataError
 from dbsp.commands.replays.files import queue, read_file
 from dbsp.commands.shown.changelog import json_lines
-from dbsp.sql.plans.plan import Scan
+from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import pipeline, program, table, view
 

@@ -23,7 +23,7 @@ from dbsp.commands.shown.ordered_rows import OrderedRows
 from dbsp.commands.stopping import Stopped
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.plan import Scan
+from dbsp.sql.plans.nodes import Scan
 from dbsp.views.outputs import output_views
 from tests.dbsp.build import EVENT, pipeline, program, table, view, votes_program
 
@@ -225,16 +225,16 @@ def test_the_live_table_shows_the_first_rows_in_the_views_order():
         p.insert("votes", [(3, None), (1, 1), (2, 5), (4, 5), (4, 5)])
         table.step(p.step())
         lines = drawn(table)
-        at = lines.index("all_votes")
-        assert [line.split() for line in lines[at + 1 : at + 7]] == [
+        first = lines.index("all_votes")
+        assert [line.split() for line in lines[first + 1 : first + 7]] == [
             ["user_id", "story_id"], ["2", "5"], ["4", "5"], ["4", "5"], ["1", "1"], ["3", "NULL"],
         ]  # fmt: skip
         p.delete("votes", [(4, 5), (1, 1)])
         p.insert("votes", [(9, 9)])
         table.step(p.step())
         lines = drawn(table)
-        at = lines.index("all_votes")
-        assert [line.split()[0] for line in lines[at + 2 : at + 6]] == ["9", "2", "4", "3"]
+        first = lines.index("all_votes")
+        assert [line.split()[0] for line in lines[first + 2 : first + 6]] == ["9", "2", "4", "3"]
 
 
 @pytest.mark.parametrize("height", [5, 10, 15, 20, 40])
@@ -263,8 +263,8 @@ def test_of_a_view_that_grew_large_the_live_table_says_so_until_it_is_small_agai
     p.delete("votes", [(user, 1) for user in range(2, 9)])
     table.step(p.step())
     lines = drawn(table)
-    at = lines.index("all_votes")
-    assert [line.split()[0] for line in lines[at + 2 : at + 5]] == ["9", "10", "11"]
+    first = lines.index("all_votes")
+    assert [line.split()[0] for line in lines[first + 2 : first + 5]] == ["9", "10", "11"]
 
 
 def test_a_pipe_gets_lines_for_a_live_table(p, capsys):

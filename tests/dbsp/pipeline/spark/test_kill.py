@@ -9,16 +9,15 @@ import sys
 
 import pytest
 
-from tests.dbsp.pipeline.spark.test_streaming import EXPECTED, SOLD, changelog, opened, sell, shop
+from tests.dbsp.pipeline.spark.shop import EXPECTED, SOLD, changelog, opened, sell
 
-__all__ = ["shop"]
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 RUN = """
 import os, signal, sys
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.store import Store
-from tests.dbsp.pipeline.spark.test_streaming import TEXT
+from tests.dbsp.pipeline.spark.shop import TEXT
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -18,8 +18,8 @@ from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount, Registers
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 TEXT = st.sampled_from(["", "a", "b", "ab", "ä"])
 NUMBERS = st.integers(-3, 3)
@@ -41,7 +41,7 @@ def by_group(rows: Rows, column: int) -> list[list[Any]]:
 
 
 def found(finalizer: Finalizer, given: Members, data_type: pa.DataType) -> list[Any]:
-    result = finalizer.result(given, data_type)
+    result = finalizer.finalize(given, data_type)
     assert result.type == data_type and len(result) == 3
     result.validate(full=True)
     values: list[Any] = result.to_pylist()
@@ -107,7 +107,7 @@ def test_percentiles_lie_between_neighbours(rows: Rows, gone: Rows, p: float) ->
 def test_frequencies_are_not_negative() -> None:
     given = Members(np.array([0]), [pa.array([1]), pa.array([-1])], np.array([1]), 1)
     with pytest.raises(EvaluationError, match="NEGATIVE_VALUES_IN_FREQUENCY_EXPRESSION"):
-        Percentile("continuous", (0.5,), frequencies=True).result(given, pa.float64())
+        Percentile("continuous", (0.5,), frequencies=True).finalize(given, pa.float64())
 
 
 def estimate(numbers: range) -> int:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.arrow import fixed_values
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer, Members
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 VALUES = st.sampled_from([0.0, 1.0, -1.0, 0.1, 1e16, 1e16 + 2, -1e16, 3e-5, 7e100, 1e-300, -2.5])
 SINGLE = ["var_pop", "var_samp", "stddev_pop", "stddev_samp", "regr_sxx", "skewness", "kurtosis"]
@@ -34,7 +34,7 @@ def result(
     parts = [*map(pa.array, index), pa.array(amount * weights[at])]
     members = Members(np.ones(len(at), np.int64), parts, weights[at], 3)
     out = pa.float64() if isinstance(finalizer, Statistic) else data_type
-    before, found, after = finalizer.result(members, out).to_pylist()
+    before, found, after = finalizer.finalize(members, out).to_pylist()
     assert before is None and after is None
     return found
 
@@ -150,6 +150,6 @@ def test_parts_of_whole_numbers_are_few() -> None:
     assert split is not None
     at, index, amount = split.split([pa.array([3.0, None, 5.0])])
     assert len(at) == len(index[0]) == len(amount)
-    # a moment of a small whole number fits in one limb, or straddles two
+    # a moment of a small whole number fits in one digit, or straddles two
     assert len(at) <= 2 * 5 * 2
     assert fixed_values(pa.array(amount)).min() > 0

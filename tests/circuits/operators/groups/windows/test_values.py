@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.operators.groups.aggregates.collected import Mode
-from dbsp.circuits.operators.groups.aggregates.members import Finalizer
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
+from dbsp.circuits.operators.groups.state.members import Finalizer
 from dbsp.circuits.operators.groups.windows import values
 from dbsp.circuits.operators.groups.windows.calls import Frame, Gathered, WindowFunction
 from dbsp.circuits.operators.groups.windows.partitions import Partitions

@@ -1,0 +1,89 @@
+"""Aggregate: one row a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Expression, remap
+from dbsp.circuits.progress.bounds import projected
+from dbsp.sql.plans.calls import AggregateCall, Change
+from dbsp.sql.plans.nodes.families import OneInput
+from dbsp.sql.plans.nodes.legal import check_columns, check_types
+from dbsp.sql.plans.nodes.project import columns_in, kept_columns, named_columns, narrowed
+from dbsp.sql.plans.plan import Plan, Position
+from dbsp.sql.plans.schemas import Key, Schema
+from dbsp.sql.plans.shown.spelling import spell, spell_call
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(OneInput):
+    """schema: the keys, then one column per aggregate. No keys: one row, always."""
+
+    keys: tuple[Expression, ...]
+    aggregates: tuple[AggregateCall, ...]
+    schema: Schema
+
+    def with_expressions(self, change: Change) -> Aggregate:
+        calls = tuple(call.with_expressions(change) for call in self.aggregates)
+        return replace(self, keys=tuple(map(change, self.keys)), aggregates=calls)
+
+    def verify(self) -> None:
+        columns: tuple[Expression | AggregateCall, ...] = (*self.keys, *self.aggregates)
+        check_types(self, columns, self.schema)
+        check_columns(self, self.keys, self.input.schema)
+        for call in self.aggregates:
+            check_columns(self, call.expressions, self.input.schema)
+
+    def append_only(self, relations: Mapping[str, bool]) -> bool:
+        """append_only(aggregate(a)) = false: a group's row is replaced"""
+        return False
+
+    def stream_key(self, relations: Mapping[str, Key]) -> Key:
+        """key(γ[k] a) = k"""
+        return tuple(range(len(self.keys)))
+
+    def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
+        """never(γ[k] a): the columns of never(a) that are grouped by"""
+        return kept_columns(self.keys, self.input.never_null(relations))
+
+    def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
+        return projected(self.keys, self.input.monotonic(relations))
+
+    def obstacle(self, growing: Set[str]) -> str | None:
+        return "an aggregate"
+
+    def named(self) -> Aggregate:
+        columns = (*self.keys, *self.aggregates)
+        return replace(self, schema=named_columns(columns, self.schema, self.input.schema))
+
+    def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
+        """need(γ[k; f](a)) = keys ∪ arguments of the kept f
+
+        Keys stay: they are what a group is. So does one aggregate, where there would be none.
+        """
+        keys = len(self.keys)
+        kept = sorted({*needed, *range(keys)})
+        if len(kept) == keys and self.aggregates:
+            kept.append(keys)
+        calls = [self.aggregates[i - keys] for i in kept[keys:]]
+        read = columns_in(self.keys) | {i for call in calls for i in columns_in(call.expressions)}
+        below, moved = narrowed(self.input, read)
+        narrower = Aggregate(
+            below,
+            tuple(remap(key, moved) for key in self.keys),
+            tuple(call.with_expressions(lambda e: remap(e, moved)) for call in calls),
+            tuple(self.schema[i] for i in kept),
+        )
+        return narrower, {old: new for new, old in enumerate(kept)}
+
+    @property
+    def cost(self) -> str:
+        return "touched groups"
+
+    @property
+    def spelled(self) -> str:
+        keys = ", ".join(spell(key, self.input.schema) for key in self.keys) or "nothing"
+        calls = ", ".join(spell_call(call, self.input.schema) for call in self.aggregates)
+        return f"aggregate by {keys}: {calls}"

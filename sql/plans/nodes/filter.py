@@ -1,0 +1,80 @@
+"""Filter: the rows for which a condition is true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
+from dbsp.circuits.expressions.predicates import comparisons
+from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.nodes.families import OneInput
+from dbsp.sql.plans.nodes.legal import at_fault, check_columns
+from dbsp.sql.plans.plan import Plan, Position
+from dbsp.sql.plans.schemas import Key, Schema
+from dbsp.sql.plans.shown.spelling import spell
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(OneInput):
+    condition: Expression
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+    def with_expressions(self, change: Change) -> Filter:
+        return replace(self, condition=change(self.condition))
+
+    def verify(self) -> None:
+        check_columns(self, (self.condition,), self.input.schema)
+        assert self.condition.type in (pa.bool_(), pa.null()), at_fault(self, "a condition is boolean")
+
+    def append_only(self, relations: Mapping[str, bool]) -> bool:
+        """append_only(linear(a)) = append_only(a)"""
+        return self.input.append_only(relations)
+
+    def stream_key(self, relations: Mapping[str, Key]) -> Key:
+        """key(σ a) = key(a)"""
+        return self.input.stream_key(relations)
+
+    def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
+        """never(σ[c] a) = never(a) ∪ {x : c has a conjunct x IS NOT NULL, or one that compares x}"""
+        return self.input.never_null(relations) | required(self.condition)
+
+    def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
+        return self.input.monotonic(relations)
+
+    def obstacle(self, growing: Set[str]) -> str | None:
+        return None
+
+    def named(self) -> Filter:
+        return self
+
+    def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
+        """need(σ[c](a)) = need ∪ columns(c)"""
+        below, position = self.input.pruned(needed | set(columns_of(self.condition)))
+        return Filter(below, remap(self.condition, position)), position
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    @property
+    def spelled(self) -> str:
+        return "filter " + spell(self.condition, self.input.schema)
+
+
+def required(condition: Expression | None) -> set[int]:
+    """The columns without which the condition isn't true."""
+    compared = {e.index for pair in comparisons(condition) for e in pair if isinstance(e, Column)}
+    if not isinstance(condition, Call):
+        return compared
+    if condition.function == "and":
+        return compared.union(*map(required, condition.arguments))
+    if condition.function == "is_not_null" and isinstance(condition.arguments[0], Column):
+        return {condition.arguments[0].index}
+    return compared

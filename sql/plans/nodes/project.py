@@ -1,0 +1,153 @@
+"""Project: columns computed of each row; and what is made of columns elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+import pyarrow.types as pt
+
+from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap
+from dbsp.circuits.progress.bounds import projected
+from dbsp.sql.plans.calls import AggregateCall, Change
+from dbsp.sql.plans.nodes.families import OneInput
+from dbsp.sql.plans.nodes.legal import check_columns, check_types
+from dbsp.sql.plans.plan import Plan, Position
+from dbsp.sql.plans.schemas import Key, Schema
+from dbsp.sql.plans.shown.spelling import spell
+
+# between timestamps and their microseconds
+_ONE_TO_ONE = {"precise_timestamp_conversion", "known_not_null"}
+_SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
+
+
+@dataclass(frozen=True, slots=True)
+class Project(OneInput):
+    expressions: tuple[Expression, ...]
+    schema: Schema
+
+    def with_expressions(self, change: Change) -> Project:
+        return replace(self, expressions=tuple(map(change, self.expressions)))
+
+    def verify(self) -> None:
+        check_columns(self, self.expressions, self.input.schema)
+        check_types(self, self.expressions, self.schema)
+
+    def append_only(self, relations: Mapping[str, bool]) -> bool:
+        """append_only(linear(a)) = append_only(a)"""
+        return self.input.append_only(relations)
+
+    def stream_key(self, relations: Mapping[str, Key]) -> Key:
+        """key(π a) = key(a), where π keeps all of it: a column that it keeps is best.
+
+        π also keeps a column that it puts into a struct, or shifts by a constant, as a window's end is.
+        """
+        key = self.input.stream_key(relations)
+        if key is None:
+            return None
+        kept: dict[int, int] = {}
+        for i, expression in enumerate(self.expressions):
+            for column in _told_by(expression):
+                if column not in kept or isinstance(expression, Column) > isinstance(
+                    self.expressions[kept[column]], Column
+                ):
+                    kept[column] = i
+        return tuple(dict.fromkeys(kept[column] for column in key)) if kept.keys() >= set(key) else None
+
+    def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
+        """never(π a): the columns of never(a) that are kept"""
+        return kept_columns(self.expressions, self.input.never_null(relations))
+
+    def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
+        return projected(self.expressions, self.input.monotonic(relations))
+
+    def obstacle(self, growing: Set[str]) -> str | None:
+        return None
+
+    def named(self) -> Project:
+        return replace(self, schema=named_columns(self.expressions, self.schema, self.input.schema))
+
+    def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
+        """need(π[e…](a)) = columns of the kept e"""
+        kept = sorted(needed)
+        expressions = [self.expressions[i] for i in kept]
+        below, moved = self.input.pruned(columns_in(expressions) or {0})
+        schema = tuple(self.schema[i] for i in kept)
+        narrower = Project(below, tuple(remap(e, moved) for e in expressions), schema)
+        return narrower, {old: new for new, old in enumerate(kept)}
+
+    @property
+    def cost(self) -> str:
+        return "linear"
+
+    @property
+    def spelled(self) -> str:
+        parts = []
+        for expression, field in zip(self.expressions, self.schema, strict=True):
+            text = spell(expression, self.input.schema)
+            inner = isinstance(expression, Call) and field.name == expression.function
+            parts.append(text if inner or text == field.name else f"{text} AS {field.name}")
+        return "project " + ", ".join(parts)
+
+
+def _told_by(expression: Expression) -> set[int]:
+    """The columns whose values can be told from the expression's value."""
+    if isinstance(expression, Column):
+        return {expression.index}
+    if not isinstance(expression, Call):
+        return set()
+    if expression.function == "create_named_struct":
+        return set[int]().union(*map(_told_by, expression.arguments[1::2]))
+    if expression.function in _ONE_TO_ONE:
+        return _told_by(expression.arguments[0])
+    if expression.function in ("add", "subtract") and isinstance(expression.arguments[1], Literal):
+        data_type = expression.type
+        same = pt.is_integer(data_type) and expression.option("evalMode", "ANSI") == "ANSI"
+        return _told_by(expression.arguments[0]) if same else set()
+    return set()
+
+
+def kept_columns(expressions: Sequence[Expression], below: Set[int]) -> set[int]:
+    """Where expressions are nothing but one of these columns."""
+    return {i for i, e in enumerate(expressions) if isinstance(e, Column) and e.index in below}
+
+
+def columns_in(expressions: Iterable[Expression]) -> set[int]:
+    """Those that any of them reads."""
+    return {column for expression in expressions for column in columns_of(expression)}
+
+
+def selected(plan: Plan, columns: Sequence[int], schema: Schema | None = None) -> Plan:
+    """The plan's columns in that order, under `schema`'s names; the plan itself where nothing changes."""
+    schema = schema or tuple(plan.schema[i] for i in columns)
+    if list(columns) == list(range(len(plan.schema))) and schema == plan.schema:
+        return plan
+    fields = [plan.schema[i] for i in columns]
+    expressions = tuple(Column(i, f.type, f.nullable) for i, f in zip(columns, fields, strict=True))
+    return Project(plan, expressions, schema)
+
+
+def narrowed(plan: Plan, needed: Set[int]) -> tuple[Plan, Position]:
+    """Exactly the needed columns, in their order; one where none is needed, as rows have to be somewhere."""
+    needed = needed or {0}
+    pruned, position = plan.pruned(needed)
+    kept = sorted(needed)
+    return selected(pruned, [position[i] for i in kept]), {old: new for new, old in enumerate(kept)}
+
+
+def named_columns(columns: Sequence[Expression | AggregateCall], schema: Schema, below: Schema) -> Schema:
+    """A column keeps its source's name, also through a cast; another call has its function's."""
+    return tuple(
+        replace(field, name=_word(column, below)) for column, field in zip(columns, schema, strict=True)
+    )
+
+
+def _word(column: Expression | AggregateCall, below: Schema) -> str:
+    if isinstance(column, Column):
+        return below[column.index].name
+    if isinstance(column, Call) and column.function in _SAME_VALUE:
+        return _word(column.arguments[0], below)
+    if isinstance(column, Call) and column.function == "precise_timestamp_conversion":
+        return "window_time"
+    return getattr(column, "function", "literal")

@@ -1,0 +1,42 @@
+"""COUNT: the weights of a group's rows, or of those with a value, on both sides of a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.operators.groups.aggregates.counts import Count
+from dbsp.circuits.operators.groups.combine import Combine
+from dbsp.circuits.operators.groups.state.accumulators import Values
+from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.operator import Context
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.trace import Integral, as_runs
+from tests.generators.columns.zsets import zset_of
+
+SCHEMA = pa.schema([("k", pa.int32()), ("x", pa.string())])
+row = st.tuples(st.integers(0, 2), st.sampled_from([None, "a", "b"]))
+listings = st.lists(st.tuples(row, st.integers(-2, 2)), max_size=8)
+
+
+@given(listings, listings)
+def test_rows_and_values(held: list[Any], change: list[Any]) -> None:
+    combine = Combine(1, (Values(1),))
+    layout = Layout(combine.schema(SCHEMA), (0,), sums=(1,))
+    parts = [combine.step(Context(0, 1, None, True), zset_of(SCHEMA, part)) for part in (held, change)]
+    before, delta = (Batch.build(layout, part, 0) for part in parts)
+    integral = Integral(layout, as_runs(before), delta)
+    groups = Groups([pa.array([0, 1, 2], pa.int32())], 3, 0)
+    earlier = Side(groups, (combine.accumulators,), [integral])
+    later = Side(groups, (combine.accumulators,), [integral], earlier=earlier)
+    there = np.ones(3, np.bool_)
+    for side, listed in ((earlier, held), (later, held + change)):
+        rows = Count().finalize(side, there, pa.int64()).to_pylist()
+        values = Count(values=Values(1)).finalize(side, there, pa.int64()).to_pylist()
+        for g in range(3):
+            assert rows[g] == sum(w for (k, _), w in listed if k == g)
+            assert values[g] == sum(w for (k, x), w in listed if k == g and x is not None)

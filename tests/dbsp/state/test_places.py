@@ -1,0 +1,45 @@
+"""Where a state directory can be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dbsp.circuits.errors import StateError
+from dbsp.state.store import Store
+from tests.dbsp.state.stores import IDENTITY
+
+
+@pytest.mark.parametrize(
+    ("directory", "said"),
+    [
+        ("s3://bucket/state", "state on s3 is not supported yet"),
+        ("dbfs:/state", "dbfs:/state: state on dbfs is not supported yet; use a local directory"),
+        (Path("abfss://x/state"), "state on abfss is not supported yet"),
+        ("file://tmp/state", "'tmp' is read as the name of a host; write file:/tmp/state"),
+        ("/proc/nowhere/state", "can't be used for state"),
+    ],
+)
+def test_places_that_won_t_do(directory, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for opened in (lambda: Store.open(directory, IDENTITY), lambda: Store.read(directory)):
+        with pytest.raises(StateError, match=said if "proc" not in str(directory) else "nowhere"):
+            opened()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("form", ["file:{}", "file://{}", "file://localhost{}", "FILE:{}", "{}"])
+def test_a_uri_of_local_files_is_their_path(tmp_path, form):
+    directory = form.format(tmp_path / "state")
+    Store.open(directory, IDENTITY).close()
+    assert (tmp_path / "state" / "program.json").exists()
+    assert Store.read(directory)[1] == IDENTITY
+
+
+def test_reading_what_isn_t_there(tmp_path):
+    with pytest.raises(StateError, match="no such directory"):
+        Store.read(tmp_path / "nowhere")
+    with pytest.raises(StateError, match=r"no state directory \(it has no program.json\)"):
+        Store.read(tmp_path)

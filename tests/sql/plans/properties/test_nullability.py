@@ -1,0 +1,40 @@
+"""Columns that a filter or a join asks for are never NULL, also in a view that reads the view."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.sql.plans.nodes import Filter, Project, Scan
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.program import View
+from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.sql.plans.schemas import Field
+
+INT = pa.int64()
+SCHEMA = (Field("a", INT), Field("b", INT), Field("c", INT, nullable=False))
+A, B = Column(0, INT), Column(1, INT)
+T = Scan("t", SCHEMA)
+
+
+def view(name: str, plan: Plan) -> View:
+    return View(name, plan.schema, "view", plan, False, "p.sql:1:1")
+
+
+KNOWN = view("known", Filter(T, Call("is_not_null", (B,), pa.bool_())))
+READER = view("reader", Project(Scan("known", SCHEMA), (B, A), SCHEMA[:2]))
+
+
+def test_what_a_view_asks_for_its_readers_have() -> None:
+    views = {"known": KNOWN, "reader": READER}
+    assert never_null(KNOWN, views) == {1, 2}
+    assert never_null(READER, views) == {0}
+
+
+def test_of_a_view_that_reads_itself_the_types_say_it_all() -> None:
+    recursive = replace(KNOWN, component=("known",))
+    assert never_null(READER, {"known": recursive, "reader": READER}) == set()
+    late = view("late_rows", Scan("late_rows", SCHEMA))
+    assert never_null(late, {"late_rows": late}) == {2}
