@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from dbsp.circuits.identity.spines import readers_of, spine_names
+from dbsp.circuits.identity.streams import Stream, streams
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import FixedPoint, Loop
 from dbsp.circuits.operators.streams import Exchange
@@ -49,7 +51,8 @@ class Circuit:
     """nodes in topological order; sources: table → its Source node; seed: of all row hashes.
 
     lateness: every annotated column, in the order of `retain.waterline_row`. retentions: of the traces that
-    can be collected. loops: its recursions, each evaluated as a whole.
+    can be collected. loops: its recursions, each evaluated as a whole. bags: the traces that list a row
+    several times; None: all that may.
     """
 
     nodes: tuple[Node, ...]
@@ -59,6 +62,7 @@ class Circuit:
     lateness: tuple[Lateness, ...] = ()
     retentions: dict[int, Retention] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
+    bags: frozenset[int] | None = None
 
     @cached_property
     def loop_of(self) -> dict[int, Loop]:
@@ -97,7 +101,7 @@ class Circuit:
             i: node.operator.layout(*(self.nodes[j].schema for j in node.inputs))
             for i, node in enumerate(self.nodes)
         }
-        bags = self._bags()
+        bags = self._bags() if self.bags is None else self.bags
         return {i: replace(layout, bag=i in bags) for i, layout in layouts.items() if layout is not None}
 
     def _bags(self) -> set[int]:
@@ -129,6 +133,24 @@ class Circuit:
         nodes = sorted({output.node for output in self.outputs if output.trace is None})
         return {i: Layout(self.nodes[i].schema, ()) for i in nodes}
 
+    @cached_property
+    def streams(self) -> tuple[Stream, ...]:
+        """What each node puts out, by digests of its meaning."""
+        return streams(self.nodes, self.loops)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The name in a state of every trace and log."""
+        return spine_names(self.nodes, self.streams, self.layouts, self.logs, self.seed)
+
+    @cached_property
+    def collected(self) -> dict[str, tuple[str, ...]]:
+        """Per name of a trace that may lose rows, its readers."""
+        return {
+            self.names[i]: readers_of(retention, self.streams[i].columns, self.lateness)
+            for i, retention in self.retentions.items()
+        }
+
     def stored(self, node: int) -> Layout:
         """How the batches of a trace or log are stored. A node has one or the other."""
         return self.logs[node] if node in self.logs else self.layouts[node]
@@ -142,12 +164,17 @@ class Circuit:
                 levels[i].add(node.level)
         return tuple(map(frozenset, levels))
 
-    def views_of(self, node: int) -> list[str]:
-        """The views that a node's rows reach, in the order of the program."""
+    def reached(self, node: int) -> set[int]:
+        """The node, and all that its rows reach."""
         reached = {node}
         for i in range(node + 1, len(self.nodes)):
             if reached.intersection(self.nodes[i].inputs):
                 reached.add(i)
+        return reached
+
+    def views_of(self, node: int) -> list[str]:
+        """The views that a node's rows reach, in the order of the program."""
+        reached = self.reached(node)
         return [output.view for output in self.outputs if output.node in reached]
 
     def output(self, view: str) -> Output:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
     from dbsp.errors import CallbackError, DeliveryError
     from dbsp.pipeline.pipeline import Pipeline
+    from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
 
 __all__ = [
@@ -18,13 +19,15 @@ __all__ = [
     "Pipeline",
     "ProgramError",
     "StateError",
+    "plan",
     "udaf",
     "udf",
 ]
 
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
-_HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
+_HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
+_HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 
 def __getattr__(name: str) -> object:

@@ -81,9 +81,12 @@ class Operator(ABC):
 
     is_trace: its trace is the integral of what it puts out, so that others may look rows up in it.
     gathered: its whole trace belongs to the first partition.
+    history: what it follows from beside what its inputs hold, in words: of that, nothing can be computed anew
+    from their contents. Of most operators there is nothing.
     """
 
     is_trace: ClassVar[bool] = False
+    history: ClassVar[str] = ""
 
     @property
     def keeps_rows(self) -> bool:

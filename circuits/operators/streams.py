@@ -81,6 +81,8 @@ class Delay(Unchanged, Keeper):
     State: one delta (the trace adds −sₜ₋₁ + sₜ, so that its integral is sₜ).  Cost: O(|sₜ| + |sₜ₋₁|).
     """
 
+    history: ClassVar[str] = "the steps one by one"
+
     def layout(self, *inputs: pa.Schema) -> Layout:
         return whole_rows(inputs[0])
 
@@ -119,6 +121,8 @@ class Differentiate(Unchanged, Keeper):
     State: the last value of the stream.  Cost: O(|sₜ| + |sₜ₋₁|): a definition, not an incremental form.
     """
 
+    history: ClassVar[str] = "the steps one by one"
+
     def layout(self, *inputs: pa.Schema) -> Layout:
         return whole_rows(inputs[0])
 
@@ -152,6 +156,8 @@ class Current(Unchanged, Reader):
 
     A definition for circuits that are not incremental.  Cost: O(|I(d)|).
     """
+
+    history: ClassVar[str] = "the steps one by one"
 
     @property
     def cost(self) -> str:

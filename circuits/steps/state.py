@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -117,22 +118,42 @@ class State:
         """Merge work of later steps that can be done now: it reads what is committed."""
         return [piece for node, spine in self.spines.items() for piece in spine.ahead(node, self.pieces)]
 
-    def to_json(self) -> dict[str, object]:
-        pieces = [[p.node, p.merge, [c.to_json() for c in p.chunks], p.low, p.high] for p in self.pieces]
-        spines = {str(node): spine.to_json() for node, spine in self.spines.items()}
+    def to_json(self, circuit: Circuit) -> dict[str, object]:
+        """By the names of traces, so that it can be read for any circuit that has some of them."""
+        names = circuit.names
+        pieces = [
+            [names[p.node], p.merge, [c.to_json() for c in p.chunks], p.low, p.high] for p in self.pieces
+        ]
+        spines = {names[node]: spine.to_json() for node, spine in self.spines.items()}
         recent = {name: one.to_json() for name, one in self.recent.items()}
         waterlines = waterline.to_json(self.waterlines)
-        return {"spines": spines, "pieces": pieces, "waterlines": waterlines, "recent": recent}
+        return {
+            "spines": spines,
+            "pieces": pieces,
+            "waterlines": waterlines,
+            "recent": recent,
+            "collected": circuit.collected,
+        }
 
     @staticmethod
-    def from_json(circuit: Circuit, value: Mapping[str, dict], small: int = SMALL) -> State:  # type: ignore[type-arg]
-        spines = {int(node): Spine.from_json(spine) for node, spine in value["spines"].items()}
+    def from_json(circuit: Circuit, value: Mapping[str, Any], small: int = SMALL) -> State:
+        """The traces that the circuit has: all, if the record is of its own program."""
+        nodes = {name: node for node, name in circuit.names.items()}
+        found = {nodes[name]: spine for name, spine in value["spines"].items() if name in nodes}
+        spines = {node: Spine.from_json(spine) for node, spine in sorted(found.items())}
         pieces = tuple(
-            Piece(node, merge, tuple(map(Chunk.from_json, chunks)), low, high)
-            for node, merge, chunks, low, high in value["pieces"]
+            Piece(nodes[name], merge, tuple(map(Chunk.from_json, chunks)), low, high)
+            for name, merge, chunks, low, high in value["pieces"]
+            if name in nodes
         )
         types = {one.name: one.type for one in circuit.lateness}
         waterlines = waterline.from_json(value["waterlines"], types)
-        spines = {**State.empty(circuit).spines, **spines}
         recent = percentile.from_json(value["recent"], types)
         return State(spines, frozenset(circuit.logs), pieces, small, waterlines, recent)
+
+
+def by_name(circuit: Circuit, value: Mapping[str, Any]) -> dict[str, Any]:
+    """A record in which traces are known by the numbers of their nodes, as one in which they have names."""
+    names = circuit.names
+    spines = {names[int(node)]: spine for node, spine in value["spines"].items()}
+    return {**value, "spines": spines, "pieces": [[names[node], *rest] for node, *rest in value["pieces"]]}

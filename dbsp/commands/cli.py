@@ -89,6 +89,11 @@ verify_option = click.option(
 )
 
 
+evolve_option = click.option(
+    "--evolve", is_flag=True, help="Change the program of the state to this one, and say how (`dbsp plan`)."
+)
+
+
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="dbsp", message="dbsp %(version)s")
 def main() -> None:
@@ -113,6 +118,7 @@ def main() -> None:
 )
 @changelog_option
 @verify_option
+@evolve_option
 def step(
     program: str,
     deltas: str,
@@ -125,6 +131,7 @@ def step(
     output: str,
     changelog: str,
     verify: str,
+    evolve: bool,
 ) -> None:
     """Apply the deltas of a replay file, step by step, and print what changes in each view.
 
@@ -143,7 +150,7 @@ def step(
     _check_changelog(output, changelog)
     from dbsp.commands.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
 
-    lines = replay(program, deltas, define, runner, partitions, state, output, changelog, verify)
+    lines = replay(program, deltas, define, runner, partitions, state, output, changelog, verify, evolve)
     if expect is not None:
         difference = compare(lines, expect)
         click.echo(difference, nl=False)
@@ -175,6 +182,7 @@ def step(
 )
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
 @verify_option
+@evolve_option
 def run(
     program: str,
     define: dict[str, str],
@@ -187,6 +195,7 @@ def run(
     max_undelivered: int,
     ui: bool,
     verify: str,
+    evolve: bool,
 ) -> None:
     """Run the program on Spark: rows from the sources of its tables, changes to its sinks.
 
@@ -212,7 +221,27 @@ def run(
         max_undelivered=max_undelivered,
         ui=ui,
         verify=verify,
+        evolve=evolve,
     )
+
+
+@main.command()
+@program_options
+@click.option("--state", metavar="DIR", required=True, help="The state that the program would go on with.")
+def plan(program: str, define: dict[str, str], state: str) -> None:
+    """Say what --evolve would do: what is kept, what is back-filled and what can't be. Nothing is changed.
+
+    \b
+    Example:
+      dbsp plan program.sql --state state/
+    """
+    from dbsp.pipeline.plan import plan as plan_of  # noqa: PLC0415
+
+    found = plan_of(program, state, define=define)
+    for line in found.lines():
+        click.echo(line)
+    if found.refused:
+        raise Error(f"{state}: the program can't be changed into {program}; see above")
 
 
 @main.command()

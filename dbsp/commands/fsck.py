@@ -85,13 +85,14 @@ class _Examination:
 
 def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
     """All that a commit refers to, and what it is."""
-    for view, chunks in commit.changes.items():
+    initial = [changes for given in commit.initial.values() for changes in given.items()]
+    for view, chunks in (*commit.changes.items(), *initial):
         yield from (
             (f"the changes of view '{view}' in step {commit.step}", Chunk.from_json(c)) for c in chunks
         )
     spines: Any = commit.state["spines"]
-    for node, spine in spines.items():
-        yield from ((f"the state (node {node})", chunk) for chunk in Spine.from_json(spine).chunks())
+    for name, spine in spines.items():
+        yield from ((f"the state (trace {name})", chunk) for chunk in Spine.from_json(spine).chunks())
 
 
 def go_back(directory: Path, step: int) -> list[str]:

@@ -25,7 +25,7 @@ from dbsp.sql.text.statements import statements
 from dbsp.state.commits import load_commit
 from dbsp.state.identity import Identity
 from dbsp.state.store import Store
-from dbsp.views.outputs import check_state, contents_of, output_views, state_of
+from dbsp.views.outputs import check_state, contents_of, is_there, output_views, state_of
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def _views(
         try:
             if verify == "open":
                 check_state(program, state, store.segments)
-            return [contents_of(program, state, view, store, spark) for view in output_views(program)]
+            there = [view for view in output_views(program) if is_there(program, state, view)]
+            return [contents_of(program, state, view, store, spark) for view in there]
         except DamagedChunk:
             if commit is None or load_commit(store.root, commit.step) is not None:
                 raise

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 import click
@@ -32,6 +33,7 @@ def run_program(
     max_undelivered: int = 0,
     ui: bool = False,
     verify: str = "first read",
+    evolve: bool = False,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
@@ -52,6 +54,8 @@ def run_program(
         partitions=partitions,
         verify=verify,
         max_undelivered=max_undelivered,
+        evolve=evolve,
+        progress=partial(click.echo, err=True),
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()

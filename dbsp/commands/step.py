@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from dbsp.circuits.errors import AbsentRow, DataError
@@ -24,12 +25,20 @@ def replay(
     output: str,
     changelog: str,
     verify: str = "first read",
+    evolve: bool = False,
 ) -> Iterator[str]:
     """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
     text = read_deltas(deltas)
     name = deltas if deltas != "-" else "stdin"
     with Pipeline(
-        program, define=define, runner=runner, partitions=partitions, state=state, verify=verify
+        program,
+        define=define,
+        runner=runner,
+        partitions=partitions,
+        state=state,
+        verify=verify,
+        evolve=evolve,
+        progress=partial(print, file=sys.stderr),
     ) as pipeline:
         show = listing(pipeline, output, changelog)
         for step in read_file(text, name, pipeline.program):

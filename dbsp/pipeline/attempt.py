@@ -13,7 +13,9 @@ from dbsp.circuits.progress.waterline import to_json
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.pipeline.micro_batch import MicroBatch
 from dbsp.running.queue import Queue
+from dbsp.sql.plans.program import Program
 from dbsp.state.commits import Commit
+from dbsp.views.outputs import layouts_of_changes
 
 
 @dataclass
@@ -29,7 +31,7 @@ class Attempt:
 
     def commit(
         self,
-        fingerprint: str,
+        program: Program,
         step: int,
         clock: datetime | None,
         machine_clock: bool,
@@ -37,7 +39,7 @@ class Attempt:
         results: list[TaskResult],
         batch: MicroBatch,
     ) -> Commit:
-        """What will be true. fingerprint: the program's. results: of the step's tasks, which made `state`."""
+        """What will be true. results: of the step's tasks, which made `state`."""
         changes: dict[str, list[list[object]]] = {}
         segments = state.segments()
         for result in results:
@@ -46,8 +48,8 @@ class Attempt:
                 segments.add(chunk.segment)
         return Commit(
             step,
-            fingerprint,
-            state.to_json(),
+            program.fingerprint,
+            state.to_json(program.circuit),
             clock,
             changes,
             frozenset(segments),
@@ -57,4 +59,5 @@ class Attempt:
             to_json(state.waterlines),
             machine_clock,
             self.name,
+            layouts_of_changes(program.circuit),
         )

@@ -18,6 +18,9 @@ from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.errors import DeliveryError
+from dbsp.evolution.evolve import evolve as change_program
+from dbsp.evolution.evolve import explained
+from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.replacing import check_replaceable, difference, held
@@ -30,9 +33,9 @@ from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
-from dbsp.state.identity import Identity
+from dbsp.state.identity import OtherProgram, identity_of
 from dbsp.state.lock import Overtaken
-from dbsp.state.store import RETAIN, VERIFY, Store, Unsettled
+from dbsp.state.store import RETAIN, Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
@@ -51,7 +54,9 @@ class Pipeline:
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
-    many steps a sink that fails may be without before no more are made; they are kept for it.
+    many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
+    state may be of another program, which is changed into this one at a step of its own; `progress` is told
+    how.
     """
 
     def __init__(
@@ -68,24 +73,10 @@ class Pipeline:
         functions: Sequence[Function] = (),
         verify: str = "first read",
         max_undelivered: int = 0,
+        evolve: bool = False,
+        progress: Callable[[str], None] = log.info,
     ) -> None:
-        if (program is None) == (sql is None):
-            raise Error(
-                'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
-            )
-        _check_names(program, sql)
-        if spark is not None and not hasattr(spark, "_jsparkSession"):
-            raise Error(
-                "spark= is no classic SparkSession; one of Spark Connect can't run the tasks of a step"
-            )
-        if runner not in ("spark", "inline"):
-            raise Error(f"unknown runner '{runner}'; runners: spark, inline")
-        if verify not in VERIFY:
-            raise Error(f"verify='{verify}'; there is: {', '.join(VERIFY)}")
-        if partitions is not None and partitions < 1:
-            raise Error(f"partitions={partitions}: needs at least 1")
-        if max_undelivered < 0:
-            raise Error(f"max_undelivered={max_undelivered}: needs at least 0")
+        check_arguments(program, sql, spark, runner, verify, partitions, max_undelivered)
         # first, so that a program that isn't in the cache is compiled in the session that will run it
         self.runner: Runner = runner_of(runner, spark)
         declared = [function.declared for function in functions]
@@ -101,14 +92,9 @@ class Pipeline:
         self.max_undelivered = max_undelivered
         retain = max(retain, max_undelivered + 1) if max_undelivered else retain
         program = self.program
-        identity = Identity(
-            program.name, program.fingerprint, program.text, program.timezone, program.functions
-        )
-        self.store = (
-            Store.temporary(identity, retain)
-            if state is None
-            else Store.open(state, identity, retain, verify=verify)
-        )
+        if state is not None and evolve:
+            change_program(program, state, self.runner, partitions, retain, progress)
+        self.store = _store_of(program, state, retain, verify)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
         self._closed = False
@@ -420,9 +406,11 @@ class Pipeline:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
 
 
-def _check_names(program: object, sql: str | None) -> None:
-    """A file's name and a program's text are easily mistaken for each other."""
-    if isinstance(program, str) and ("\n" in program.strip() or program.rstrip().endswith(";")):
-        raise Error('program is the name of a file; give the text itself as Pipeline(sql="...")')
-    if sql is not None and len(sql.split()) == 1 and ";" not in sql:
-        raise Error(f'sql is a program\'s text; give the name of a file as Pipeline("{sql.strip()}")')
+def _store_of(program: Program, state: str | Path | None, retain: int, verify: str) -> Store:
+    identity = identity_of(program)
+    if state is None:
+        return Store.temporary(identity, retain)
+    try:
+        return Store.open(state, identity, retain, verify=verify)
+    except OtherProgram as error:
+        raise explained(error, program, state) from None

@@ -74,7 +74,7 @@ class Position:
             results = self._run(runner, work)
             state = self.state.apply(results)
             batch = batch.or_last(store.last)
-            commit = tried.commit(program.fingerprint, step, clock, of_machine, state, results, batch)
+            commit = tried.commit(program, step, clock, of_machine, state, results, batch)
             # before the commit, since mapping a file can fail
             views = {view: changes_of(program, commit, view, store) for view in output_views(program)}
             tried.outcome = commit, state

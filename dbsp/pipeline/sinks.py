@@ -132,7 +132,7 @@ class Sinks:
     def _deliver(self, name: str, step: int) -> DeliveryError | None:
         """Write a kept step's changes to a sink."""
         table = self.pipeline.program.tables[name]
-        changes = self.pipeline.store.commit_of(step).changes
+        changes = self.pipeline.store.commit_of(step).changes_for(name)
         inserts = [i for i in self.pipeline.program.inserts if i.target == name and changes.get(i.view)]
         try:
             if inserts:
@@ -157,7 +157,7 @@ class Sinks:
         store = self.pipeline.store
         for before in reversed([kept for kept in store.steps if kept < step]):
             with suppress(StateError):  # whose record is damaged: no later step needs it
-                if any(store.commit_of(before).changes.get(view) for view in views):
+                if any(store.commit_of(before).changes_for(name).get(view) for view in views):
                     return before
         return 0
 

@@ -28,7 +28,7 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import is_name
-from dbsp.state.identity import NAME
+from dbsp.state.identity import FORMAT, NAME, NUMBERED
 from dbsp.state.sealed import seal, unseal
 from dbsp.state.sweep import delete
 
@@ -45,6 +45,9 @@ class Commit:
     segments: every file this commit needs. stream, batch: the micro-batch that the step was, if it was
     one, and the streaming query it belongs to. offsets: digests of its checkpoint's files. machine_clock:
     nobody gave the step its clock. attempt: which try at the step it is, so that no two records are the same.
+    views: the name of the trace or log in whose layout a view's changes are. initial: what a sink that began
+    with this step gets instead of its views' changes: by target, like `changes`. format: before 3, traces are
+    known by the numbers of nodes.
     """
 
     step: int
@@ -59,6 +62,13 @@ class Commit:
     waterlines: Mapping[str, object] = field(default_factory=dict)
     machine_clock: bool = False
     attempt: str = ""
+    views: Mapping[str, str] = field(default_factory=dict)
+    initial: Mapping[str, Mapping[str, list[list[object]]]] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def changes_for(self, target: str) -> Mapping[str, list[list[object]]]:
+        """What a sink gets of this step, by view."""
+        return {**self.changes, **self.initial.get(target, {})}
 
     def to_bytes(self) -> bytes:
         record = {
@@ -71,6 +81,9 @@ class Commit:
             "waterlines": self.waterlines,
             "program": self.fingerprint,
             "attempt": self.attempt,
+            "format": self.format,
+            "views": self.views,
+            "initial": self.initial,
             "changes": self.changes,
             "segments": sorted(self.segments),
             "state": self.state,
@@ -102,7 +115,16 @@ class Commit:
             waterlines=record["waterlines"],
             machine_clock=record["machine_clock"],
             attempt=record["attempt"],
+            views=record.get("views", {}),
+            initial=record.get("initial", {}),
+            format=record.get("format", NUMBERED),
         )
+
+
+def traces_of(commit: Commit) -> set[str]:
+    """The names of the traces and logs that a record has."""
+    spines: Any = commit.state["spines"]
+    return {*spines}
 
 
 def record_path(root: Path, step: int) -> Path:

@@ -1,27 +1,38 @@
-"""program.json: which program a state directory belongs to."""
+"""program.json: which program a state directory belongs to.
+
+A directory whose program is being changed has the new program under NEXT, from just before the record of the
+step that changes it is there. Wherever that ends, the last record says which of the two it is.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.declared import Declared
+from dbsp.sql.plans.program import Program
+from dbsp.state.manifest import Manifest, manifest_of
 from dbsp.state.sealed import read_sealed, seal
 
-FORMAT = 2  # 1 had no checksums
+FORMAT = 3  # 2 knew traces by the number of their node, 1 had no checksums
+NUMBERED = 2
 NAME = "program.json"
-_OURS = {"program.json", "program.json.tmp", "commits", "segments", "lock", "checkpoint", "delivered.json"}
+NEXT = "program.next.json"
+_OURS = {"commits", "segments", "lock", "checkpoint", "delivered.json"}
+_OURS |= {name + end for name in (NAME, NEXT) for end in ("", ".tmp")}
 
 
 @dataclass(frozen=True)
 class Identity:
     """The program a state directory belongs to. text: all of it, so that the directory can be queried.
 
-    functions: those that aren't in the text, as records.
+    functions: those that aren't in the text, as records. manifest: what it keeps; of a directory in the
+    format before, nothing is known of that. format: of the file.
     """
 
     name: str
@@ -29,6 +40,12 @@ class Identity:
     text: str
     timezone: str = "UTC"
     functions: tuple[Declared, ...] = ()
+    manifest: Manifest = field(default_factory=Manifest)
+    format: int = FORMAT
+
+    def describes(self, fingerprint: str, traces: Iterable[str]) -> bool:
+        """Whether a record of that program, with traces of these names, is one of this program."""
+        return self.fingerprint == fingerprint and {*traces} <= self.manifest.traces.keys()
 
     def to_bytes(self) -> bytes:
         """The content of program.json."""
@@ -39,13 +56,20 @@ class Identity:
             "timezone": self.timezone,
             "text": self.text,
             "functions": [function.to_json() for function in self.functions],
+            "manifest": self.manifest.to_json(),
         }
         return seal("state of", record, indent=1)
 
 
-def read_identity(root: Path) -> Identity | None:
+def identity_of(program: Program) -> Identity:
+    """Of a compiled program."""
+    known = (program.name, program.fingerprint, program.text, program.timezone, program.functions)
+    return Identity(*known, manifest_of(program))
+
+
+def read_identity(root: Path, name: str = NAME) -> Identity | None:
     """Which program the directory belongs to; None: it has no program.json. Raises StateError."""
-    path = root / NAME
+    path = root / name
     _refuse_older(path)
     advice = (
         "restore it from a backup, or delete it and open the directory with its program, which writes it anew"
@@ -53,13 +77,16 @@ def read_identity(root: Path) -> Identity | None:
     record: Any = read_sealed("state of", path, advice)
     if record is None:
         return None
-    if record["format"] != FORMAT:
+    if record["format"] not in (NUMBERED, FORMAT):
         raise StateError(
             f"{root}: written by a newer dbsp (format {record['format']}, this one reads {FORMAT}); "
             "upgrade dbsp"
         )
     functions = tuple(Declared.from_json(each) for each in record["functions"])
-    return Identity(record["program"], record["fingerprint"], record["text"], record["timezone"], functions)
+    known = (record["program"], record["fingerprint"], record["text"], record["timezone"], functions)
+    if record["format"] == NUMBERED:
+        return Identity(*known, format=NUMBERED)
+    return Identity(*known, Manifest.from_json(record["manifest"]))
 
 
 def _refuse_older(path: Path) -> None:
@@ -84,9 +111,13 @@ def refuse_foreign(root: Path) -> None:
             )
 
 
-def of_another(root: Path, name: str, fingerprint: str, identity: Identity) -> StateError:
+class OtherProgram(StateError):
+    """The state is another program's."""
+
+
+def of_another(root: Path, name: str, fingerprint: str, identity: Identity) -> OtherProgram:
     """The directory is of another program."""
-    return StateError(
+    return OtherProgram(
         f"{root}: holds the state of '{name}' ({fingerprint[:12]}), which differs "
         f"from '{identity.name}' ({identity.fingerprint[:12]}); use another state directory, or "
         "delete this one to start from nothing"

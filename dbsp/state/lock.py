@@ -21,12 +21,18 @@ class Lock:
         self._path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
+            self._take()
+        except BaseException:  # what nobody holds must not be locked
+            self.close()
+            raise
+
+    def _take(self) -> None:
+        try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(self._descriptor, 200, 0).decode(errors="replace").strip() or "another process"
-            os.close(self._descriptor)
             raise StateError(
-                f"{path.parent}: in use by {holder}; close it first, or use another state directory"
+                f"{self._path.parent}: in use by {holder}; close it first, or use another state directory"
             ) from None
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)

@@ -1,6 +1,6 @@
 """The state directory: what survives the process.
 
-    DIR/program.json        format, program text and fingerprint     DIR/lock    held by its one writer
+    DIR/program.json        program text, what it keeps, format      DIR/lock    held by its one writer
     DIR/commits/*.json      the commit log, one record per step      DIR/segments/*    what commits refer to
 
 Opening it reads the last commit. The records of the last `retain` steps are kept; a segment goes when no
@@ -32,9 +32,19 @@ from dbsp.state.commits import (
     record_path,
     recorded_steps,
     sync,
+    traces_of,
     write_whole,
 )
-from dbsp.state.identity import NAME, Identity, of_another, read_identity, refuse_foreign
+from dbsp.state.identity import (
+    FORMAT,
+    NAME,
+    NEXT,
+    Identity,
+    OtherProgram,
+    of_another,
+    read_identity,
+    refuse_foreign,
+)
 from dbsp.state.lock import Lock, Overtaken
 from dbsp.state.places import local_path, scheme_of
 from dbsp.state.sweep import Sweep, delete
@@ -79,6 +89,7 @@ class Store:
         self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
         self._freed: set[str] = set()  # of those whose record was deleted since `commits` was last synced
         self._damaged: set[int] = set()
+        self._unwritten: Identity | None = None  # what program.json is to say before the next record is there
         self.last: Commit | None = None
 
     # -- opening ------------------------------------------------------------------------------------
@@ -129,10 +140,10 @@ class Store:
         root = local_root(directory)
         if not root.is_dir():
             raise StateError(f"{root}: no such directory; give the --state directory of a run")
-        identity = read_identity(root)
+        store = Store(root, False, RETAIN, None, False, verify)
+        identity = store._program()
         if identity is None:
             raise StateError(f"{root}: no state directory (it has no program.json)")
-        store = Store(root, False, RETAIN, None, False, verify)
         with disk(root):
             while store.last is None and recorded_steps(
                 root
@@ -140,14 +151,42 @@ class Store:
                 store._recover(identity)
         return store, identity
 
+    def _program(self) -> Identity | None:
+        """The program of the last record; None: there is no program.json.
+
+        Where a change of program was interrupted, which one that is. A writer tidies up.
+        """
+        found, coming = read_identity(self.root), read_identity(self.root, NEXT)
+        if coming is None:
+            return found
+        steps = recorded_steps(self.root)
+        last = self._load(steps[-1]) if steps else None
+        is_true = last is not None and coming.describes(last.fingerprint, traces_of(last))
+        if self._lock is not None:
+            if is_true:
+                os.replace(self.root / NEXT, self.root / NAME)
+            else:
+                (self.root / NEXT).unlink()
+            if self.durable:
+                sync(self.root)
+        return coming if is_true else found
+
     def _claim(self, identity: Identity) -> None:
-        found = read_identity(self.root)
+        found = self._program()
         if found is not None and found.fingerprint == identity.fingerprint:
+            if found.format < FORMAT:
+                self._unwritten = identity
             return
-        if recorded_steps(self.root):
-            if found is not None:
+        steps = recorded_steps(self.root)
+        if steps:
+            if found is None:
+                return  # program.json was lost: the commits say whether they are this program's
+            last = self._load(steps[-1])
+            if last is None or last.fingerprint != identity.fingerprint:
                 raise of_another(self.root, found.name, found.fingerprint, identity)
-            return  # program.json was lost: the commits say whether they are this program's
+            # gone back to a step from before a change of program
+            write_whole(self.root / NAME, identity.to_bytes(), self.durable)
+            return
         # a program that failed before its first step leaves nothing to keep but a query's first offsets
         rmtree(self.root / "checkpoint", ignore_errors=True)
         (self.root / "segments").mkdir(exist_ok=True)
@@ -169,10 +208,23 @@ class Store:
                 self._needed[step] = commit.segments
         if self.last is not None and self.last.fingerprint != identity.fingerprint:
             raise of_another(self.root, "another program", self.last.fingerprint, identity)
+        if self.last is not None and self.last.format == FORMAT:
+            self._refuse_other_traces(self.last, identity)
         if self._lock is not None:
             self._refuse_lost_steps()
             if not (self.root / NAME).exists():
                 write_whole(self.root / NAME, identity.to_bytes(), self.durable)
+
+    def _refuse_other_traces(self, last: Commit, identity: Identity) -> None:
+        """A program may come to keep other traces than it did, in another release."""
+        manifest = identity.manifest
+        absent = manifest.traces.keys() - (manifest.goes_on_with(last.state) if manifest.traces else set())
+        if absent:
+            raise OtherProgram(
+                f"{self.root}: '{identity.name}' keeps other rows than it did ({len(absent)} of its traces "
+                "aren't there): it was compiled by another release of dbsp or Spark; use that one, or "
+                "another state directory"
+            )
 
     def _with_marked(self, steps: list[int]) -> list[int]:
         """And the newest step, if its record was deleted. A writer puts the record back."""
@@ -238,9 +290,10 @@ class Store:
         assert self._lock is not None, f"{self.root} is open for reading"
         self._lock.check()
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: Commit, program: Identity | None = None) -> None:
         """Make a step true, and forget the oldest. Its segments must be on disk already.
 
+        program: from this step on the directory belongs to that one.
         It is true from the instant at which its record has its name (see `create_whole`), and nothing after
         that raises but an interrupt. Raises StateError: it isn't true. Overtaken: neither, and another writer
         has the directory. Unsettled: it may be true.
@@ -251,12 +304,22 @@ class Store:
             if self.durable and not commit.segments <= before:
                 sync(self.root / "segments")
             self.check()
+            if self._unwritten is not None:
+                write_whole(self.root / NAME, self._unwritten.to_bytes(), self.durable)
+                self._unwritten = None
+            if program is not None:
+                write_whole(self.root / NEXT, program.to_bytes(), self.durable)
             create_whole(self._path(commit.step), commit.to_bytes(), self.durable)
         except OSError as error:
             # over a network a name can be made, and the answer get lost: then making it again fails
             if not self._is_there(commit):
                 raise self._not_committed(commit.step, error) from error
         self.settle(commit)
+        if program is not None:
+            try:
+                self._program()
+            except OSError as error:  # the next opening does it
+                log.warning("%s: %s", self.root / NEXT, error)
         mark_last(self.root, commit.step)
         self._forget()
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.errors import did_you_mean
+from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.steps.contents import Owner, open_chunk
-from dbsp.circuits.steps.state import State
+from dbsp.circuits.steps.state import State, by_name
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import ZSet
@@ -19,6 +19,7 @@ from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.program import Program, View
 from dbsp.state.commits import Commit
+from dbsp.state.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.view import Contents
@@ -49,10 +50,17 @@ def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
     return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
 
 
+def is_there(program: Program, state: State, view: str) -> bool:
+    """Whether a state, maybe of a program before this one, has the view's rows."""
+    return program.circuit.output(view).kept in state.spines
+
+
 def contents_of(
     program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
 ) -> Contents:
     """What a view holds in some state."""
+    if not is_there(program, state, view):
+        raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     kept = program.circuit.output(view).kept
     chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
@@ -60,7 +68,14 @@ def contents_of(
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
-    """What a step changed in a view."""
+    """What a step changed in a view. Raises StateError where the view was another then, or none."""
+    layout = program.circuit.names[program.circuit.output(view).changes]
+    is_numbered = commit.format == NUMBERED and commit.fingerprint == program.fingerprint
+    if not is_numbered and commit.views.get(view) != layout:
+        raise StateError(
+            f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
+            "after it"
+        )
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
     parts = open_chunks(program.circuit, program.circuit.output(view).changes, chunks, store.segments)
     return ViewChanges(view, changes_schema(program, view), parts, written_order(program.views[view]))
@@ -82,7 +97,21 @@ def state_of(program: Program, commit: Commit | None) -> State:
     """The circuit's state after a commit, or before any."""
     if commit is None:
         return State.empty(program.circuit)
-    return State.from_json(program.circuit, commit.state)  # type: ignore[arg-type]
+    return State.from_json(program.circuit, _known_traces(program, commit))
+
+
+def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
+    """A record's traces by name. Of a program before this one, numbers of nodes say nothing."""
+    if commit.format > NUMBERED:
+        return commit.state
+    if commit.fingerprint != program.fingerprint:
+        return {**commit.state, "spines": {}, "pieces": []}
+    return by_name(program.circuit, commit.state)
+
+
+def layouts_of_changes(circuit: Circuit) -> dict[str, str]:
+    """Per view, the name of the trace or log in whose layout its changes are."""
+    return {output.view: circuit.names[output.changes] for output in circuit.outputs}
 
 
 def check_state(program: Program, state: State, segments: Segments) -> None:

@@ -59,7 +59,7 @@ class Engine:
         self.state = self.state.apply(results)
         if self.options.reopened:
             self.segments = Segments(self.root)
-            saved = json.loads(json.dumps(self.state.to_json()))
+            saved = json.loads(json.dumps(self.state.to_json(self.circuit)))
             self.state = State.from_json(self.circuit, saved, self.options.small)
         found = {}
         for output in self.circuit.outputs:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +49,8 @@ class Ahead(Unchanged, Keeper):
     clock alone; None: nothing is ever passed. at_once: a row that equals g is passed. silent: what is ahead
     is only looked up, by `TimedProjection`, so that nothing happens when it is passed.
     """
+
+    history: ClassVar[str] = "NOW(): what the clock has passed"
 
     placed_by: tuple[int, ...]
     column: int
@@ -132,6 +135,8 @@ class Ahead(Unchanged, Keeper):
 @dataclass(frozen=True)
 class Difference(Unchanged, RowWise):
     """difference(a, b) = a − b, consolidated: what is in both leaves no trace in what is computed above."""
+
+    history: ClassVar[str] = "NOW(): what the clock has passed"
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         a, b = map(delta_of, inputs)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +63,8 @@ class TimedProjection(Reader):
     values, of rows for which the condition is true; none of those has a crossing of `ahead` behind it.
     restless: a reading differs in every step, and so makes none happen.
     """
+
+    history: ClassVar[str] = "NOW(): what the clock has passed"
 
     crossings: tuple[Crossing, ...]
     readings: tuple[Expression, ...]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +44,8 @@ class Emit(Keeper):
     again. once: the name of a stream, none of whose rows is ever taken back; DataError where one would be, as
     after the end of its input.
     """
+
+    history: ClassVar[str] = "TRIGGER or EMIT: what has left already"
 
     key: tuple[int, ...]
     schedule: Schedule | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from dbsp.circuits.traces.zset import ZSet
 @dataclass(frozen=True)
 class Records(Unchanged, Changes):
     """Each key once a task, its weight the number of records."""
+
+    history: ClassVar[str] = "TRIGGER or EMIT: what has left already"
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         delta = delta_of(inputs[0])

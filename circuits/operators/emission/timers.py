@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -108,6 +109,8 @@ class Timers(Keeper):
     Readers find the keys that came due as what the trace's delta retracts; what is due in the very step that
     it is touched in is never written.
     """
+
+    history: ClassVar[str] = "TRIGGER or EMIT: what has left already"
 
     placed_by: tuple[int, ...]
     instants: After | At | Timetable

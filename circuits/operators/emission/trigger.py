@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -76,6 +77,8 @@ class Trigger(Keeper):
 
     key: the key's columns in the view. Output: the keys that fire, with the result's state if flagged.
     """
+
+    history: ClassVar[str] = "TRIGGER or EMIT: what has left already"
 
     key: tuple[int, ...]
     agendas: int

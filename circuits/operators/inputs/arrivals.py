@@ -40,6 +40,8 @@ class Arrival(RowWise):
     State: none.  Cost: linear.
     """
 
+    history: ClassVar[str] = "the order in which rows arrived"
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return pa.schema([*inputs[0]][:-1]).append(pa.field(ARRIVAL, pa.int64()))
 
@@ -74,6 +76,8 @@ class Remaining(Unchanged, Keeper):
 
     State: the copies that are left.  Cost: O(|d| log |I|), and the copies of retracted rows.
     """
+
+    history: ClassVar[str] = "the order in which rows arrived"
 
     key: tuple[int, ...]
 

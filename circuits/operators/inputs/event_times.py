@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +35,8 @@ class EventTimes(Changes):
 
     The input's last column are sequence numbers. lateness: all of the relation's; the one at `of` is meant.
     """
+
+    history: ClassVar[str] = "LATENESS: the event times as they came"
 
     lateness: tuple[Lateness, ...]
     of: int
@@ -77,6 +80,8 @@ class EventTimes(Changes):
 @dataclass(frozen=True)
 class LastEventTimes(Changes):
     """Puts the step's event times after those before; reports the candidate, which is all that comes out."""
+
+    history: ClassVar[str] = "LATENESS: the event times as they came"
 
     lateness: Lateness
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from json.encoder import encode_basestring
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +44,8 @@ LATE_SCHEMA = pa.schema(
 @dataclass(frozen=True)
 class OnTime(Unchanged, RowWise):
     """The rows that aren't late; reports what the delta proves of the waterlines."""
+
+    history: ClassVar[str] = "LATENESS: which rows came too late"
 
     relation: str
     lateness: tuple[Lateness, ...]
@@ -79,6 +82,8 @@ class Late(Changes):
     Inputs: that of the OnTime node, and the OnTime node. names: of the relation's columns; the input may
     have a further column, of sequence numbers.
     """
+
+    history: ClassVar[str] = "LATENESS: which rows came too late"
 
     relation: str
     lateness: tuple[Lateness, ...]
@@ -125,6 +130,8 @@ class Frozen(Changes):
 
     Inputs: the changes, as Upsert gets them, and the Upsert node.
     """
+
+    history: ClassVar[str] = "LATENESS: which rows came too late"
 
     relation: str
     key: tuple[int, ...]

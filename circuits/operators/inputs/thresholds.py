@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,8 @@ from dbsp.circuits.traces.zset import ZSet
 @dataclass(frozen=True)
 class Proved(Changes):
     """What a delta proves of waterlines: a row of candidates, NULL where it proves nothing; or no row."""
+
+    history: ClassVar[str] = "LATENESS: what each step proved"
 
     lateness: tuple[Lateness, ...]
 

@@ -10,23 +10,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from dbsp.circuits.columns.sorting import SortKey
-from dbsp.circuits.expressions import nodes
-from dbsp.circuits.functions.python.function import PythonFunction
-from dbsp.circuits.operators.groups.aggregates import bits, called, collected, hyperloglog, statistics
-from dbsp.circuits.operators.groups.aggregates import percentiles as of_groups
-from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
-from dbsp.circuits.operators.inputs import defaults
-from dbsp.circuits.progress.percentile import Percentile
+from dbsp.circuits.identity.canonical import Default, Form, Forms, canonical_text, check_form
+from dbsp.circuits.identity.values import VALUES
+from dbsp.circuits.operators.groups.windows.calls import WHOLE
 from dbsp.sql.plans import calls, program
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.clock import changes
-from dbsp.sql.plans.identity.canonical import Default, Form, Forms, canonical_text, check_form
 from dbsp.sql.plans.schemas import Field
 
 _KEYED = ("left", "right", "kind", "left_keys", "right_keys", "null_safe")
 
 FORMS: Forms = {
+    **VALUES,
     # relations
     program.Table: Form(
         "table",
@@ -73,8 +68,6 @@ FORMS: Forms = {
     program.Schedule: Form(
         "schedule", ("first", "complete", "last", "every", "rows", "late", "flagged"), silent=("location",)
     ),
-    defaults.Default: Form("default", ("column", "value")),
-    Percentile: Form("percentile_of_last", ("share", "over", Default("every", 1))),
     Field: Form("field", ("name", "type", Default("nullable", True))),
     # plans
     p.Scan: Form("scan", ("relation", "schema", Default("arrival", False))),
@@ -138,36 +131,6 @@ FORMS: Forms = {
             Default("values", None),
         ),
     ),
-    Frame: Form("frame", (Default("rows", True), Default("lower", None), Default("upper", None))),
-    Gathered: Form("gathered", ("finalizer", Default("required", ()))),
-    statistics.Statistic: Form("statistic", ("function",)),
-    bits.Bitwise: Form("bitwise", ("function",)),
-    hyperloglog.ApproximateCount: Form("approximate_count", ()),
-    collected.Collect: Form("collect", (Default("once", False),)),
-    collected.Join: Form("joined", ("delimiter", Default("order", ()), Default("once", False))),
-    collected.Mode: Form("mode", (Default("greatest", False),)),
-    collected.Some: Form("some", ()),
-    called.Called: Form("called", ("function",)),
-    of_groups.Percentile: Form(
-        "percentile",
-        (
-            "kind",
-            "percentages",
-            Default("many", False),
-            Default("descending", False),
-            Default("frequencies", False),
-            Default("accuracy", 10000),
-        ),
-    ),
-    SortKey: Form("key", ("column", Default("descending", False), Default("nulls_last", False))),
-    # expressions
-    nodes.Column: Form("column", ("index", "type", Default("nullable", True))),
-    nodes.Literal: Form("literal", ("value", "type")),
-    nodes.Variable: Form("variable", ("index", "type", Default("nullable", True))),
-    nodes.Call: Form(
-        "call", ("function", "arguments", "type", Default("nullable", True), Default("options", ()))
-    ),
-    PythonFunction: Form("python", ("name", "style", "aggregate", "identity")),
 }
 
 for _class, _form in FORMS.items():

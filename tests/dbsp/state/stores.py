@@ -13,7 +13,7 @@ IDENTITY = Identity("program.sql", "f1", "-- text")
 
 
 def commit(step: int, *segments: str) -> Commit:
-    return Commit(step, "f1", {"spines": step}, segments=frozenset(segments))
+    return Commit(step, "f1", {"spines": {f"t{step}": step}}, segments=frozenset(segments))
 
 
 def write(store: Store, name: str) -> str:

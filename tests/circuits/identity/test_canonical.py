@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import get_args
 
 import pyarrow as pa
 import pytest
 
 from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.expressions.nodes import Expression
-from dbsp.sql.plans.identity.canonical import Default, Form, canonical_text, check_form
-from dbsp.sql.plans.identity.fingerprint import FORMS, fingerprint
-from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Emission
-from tests.dbsp.build import votes_program
+from dbsp.circuits.identity.canonical import Default, Form, canonical_text, check_form
 
 
 @dataclass(frozen=True)
@@ -71,12 +65,6 @@ def test_what_has_no_spelling_is_refused() -> None:
         canonical_text(pa.float16(), {})
 
 
-def test_every_node_has_a_word_of_its_own() -> None:
-    assert {*get_args(Plan), *get_args(Expression), *get_args(Emission)} <= FORMS.keys()
-    words = [form.word for form in FORMS.values()]
-    assert len(set(words)) == len(words)
-
-
 @pytest.mark.parametrize(
     ("value", "spelled"),
     [
@@ -96,10 +84,3 @@ def test_every_node_has_a_word_of_its_own() -> None:
 )
 def test_constants_and_types_are_spelled_here(value: object, spelled: str) -> None:
     assert canonical_text(value, {}) == spelled
-
-
-def test_a_program_keeps_its_fingerprint() -> None:
-    """Fails where a word, a place or a value is spelled otherwise: then old state directories are lost."""
-    program = votes_program()
-    found = fingerprint(program.timezone, program.tables, program.views, program.inserts)
-    assert found == "b960dba5a8642b846e73d1e2259d0c8066177bd8e31ba867a0511015dcc2769d"

@@ -1,4 +1,4 @@
-"""Compiled values as text that no later release spells otherwise: a state directory is known by its digest.
+"""Compiled values as text that no later release spells otherwise: what they mean is known by its digest.
 
 A class has a word and each of its fields a place (`Form`). Neither is its name in the code, so what is
 renamed keeps its spelling. A field is left out where it has the value that it is said to have had before it

@@ -1,0 +1,273 @@
+"""What a node's stream means, as digests: one of its rows, and one of each of its columns.
+
+A stream's rows are made of rows of its inputs, and its columns are functions of them:
+
+    rows(Source)      = H(table)                          column = H(table, name, type)
+    rows(Map)         = rows of its input                 column = H(its expression over the input's columns)
+    rows(Filter)      = H(input's rows, condition)        columns: the input's
+    rows(Join)        = H(both inputs' rows, the columns compared)       column = H(side, the side's column)
+    any other         = H(operator, inputs' rows and columns)            column = H(rows, position)
+
+So what doesn't read a column doesn't depend on it, nor on its place: a column added to a table changes no
+stream but those that have it. Equal digests are equal streams, in this and in later releases. The converse
+isn't so; where it fails, something is computed anew that needn't be. Names of views, and who reads a stream,
+aren't part of it. A recursion is digested as a whole: its nodes are spelled with a symbol in place of what
+comes back, and then once more with the digest of all that does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dbsp.circuits.expressions.nodes import Column, Expression, substitute
+from dbsp.circuits.identity.canonical import Form, Forms, canonical_text
+from dbsp.circuits.identity.operators import FORMS
+from dbsp.circuits.operators.generate import Generate
+from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
+from dbsp.circuits.operators.inputs.defaults import Defaults
+from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
+from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
+from dbsp.circuits.operators.joins.join import Join
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Source, Union
+from dbsp.circuits.operators.operator import Node, Operator
+from dbsp.circuits.operators.recursion import Loop, Recurrence
+from dbsp.circuits.operators.streams import Exchange, Integrate
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The digests of a node's rows and of its columns."""
+
+    rows: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A column in an expression, known by its digest."""
+
+    digest: str
+
+
+_FORMS: Forms = {**FORMS, _Known: Form("known", ("digest",))}
+
+# they put out what they take, or raise; and where rows lie says nothing of them
+_SAME = (AppendOnly, NonNegative, Integrate, Exchange)
+
+
+def digest(*parts: object) -> str:
+    """Of words, digests and whatever has a spelling."""
+    return hashlib.blake2b(canonical_text(parts, _FORMS).encode(), digest_size=16).hexdigest()
+
+
+def streams(nodes: Sequence[Node], loops: Sequence[Loop]) -> tuple[Stream, ...]:
+    """Of every node of a circuit."""
+    returning = {
+        node: f"returning {place}" for loop in loops for place, (_, node) in enumerate(loop.feedback)
+    }
+    for loop in loops:  # a later one may read what an earlier one makes
+        found = _streams(nodes[: loop.body[-1] + 1], returning)
+        whole = digest("loop", [(found[i].rows, found[i].columns) for i, _ in loop.feedback])
+        for place, (_, node) in enumerate(loop.feedback):
+            returning[node] = digest("returned", whole, place)
+    return _streams(nodes, returning)
+
+
+def _streams(nodes: Sequence[Node], returning: Mapping[int, str]) -> tuple[Stream, ...]:
+    found: list[Stream] = []
+    for i, node in enumerate(nodes):
+        inputs = [found[j] for j in node.inputs]
+        if isinstance(node.operator, Recurrence):
+            found.append(_by_position(node, digest("recurrence", node.operator, returning[i])))
+        else:
+            found.append(_RULES.get(type(node.operator), _any)(node, inputs))
+    return tuple(found)
+
+
+def over(expression: Expression, columns: Sequence[str]) -> Expression:
+    """The expression with the digests of columns in their places; only to be spelled."""
+    return substitute(expression, lambda column: _Known(columns[column.index]))  # type: ignore[arg-type,return-value]
+
+
+def computed(expression: Expression, columns: Sequence[str]) -> str:
+    """The digest of a column that is computed of others."""
+    if isinstance(expression, Column):
+        return columns[expression.index]
+    return digest("computed", over(expression, columns))
+
+
+def source_rows(table: str) -> str:
+    """Of a table's rows as they come in."""
+    return digest("source", table)
+
+
+def source_column(table: str, name: str, data_type: object) -> str:
+    """Of a table's column as it comes in."""
+    return digest("column", table, name, data_type)
+
+
+def filled_column(given: str, value: str) -> str:
+    """Of a column with a default in place of NULL. value: the digest of the default."""
+    return digest("default", given, value)
+
+
+def _by_position(node: Node, rows: str) -> Stream:
+    return Stream(rows, tuple(digest(rows, i) for i in range(len(node.schema))))
+
+
+def _any(node: Node, inputs: Sequence[Stream]) -> Stream:
+    taken = [(one.rows, one.columns) for one in inputs]
+    return _by_position(node, digest("any", node.operator, taken))
+
+
+def _same(node: Node, inputs: Sequence[Stream]) -> Stream:
+    return inputs[0]
+
+
+def _source(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Source)
+    table = node.operator.table
+    columns = tuple(source_column(table, field.name, field.type) for field in node.schema)
+    return Stream(source_rows(table), columns)
+
+
+def _constant(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Constant)
+    rows = node.operator.rows
+    values = [list(map(repr, column.to_pylist())) for column in rows.columns]
+    return _by_position(node, digest("constant", [field.type for field in rows.schema], values))
+
+
+def _map(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Map)
+    taken = inputs[0].columns
+    return Stream(inputs[0].rows, tuple(computed(e, taken) for e in node.operator.expressions))
+
+
+def _filter(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Filter)
+    condition = over(node.operator.condition, inputs[0].columns)
+    return Stream(digest("filter", inputs[0].rows, condition), inputs[0].columns)
+
+
+def _flat_map(node: Node, inputs: Sequence[Stream]) -> Stream:
+    """A row becomes one of each projection; each column has one expression for each of them."""
+    assert isinstance(node.operator, FlatMap)
+    made = [[computed(e, inputs[0].columns) for e in each] for each in node.operator.projections]
+    columns = tuple(digest("each", column) for column in zip(*made, strict=True))
+    return Stream(digest("flat_map", inputs[0].rows, len(made)), columns)
+
+
+def _generate(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Generate)
+    operator, taken = node.operator, inputs[0].columns
+    elements = over(operator.elements, taken)
+    rows = digest("generate", replace(operator, kept=(), elements=elements), inputs[0].rows)
+    made = len(node.schema) - len(operator.kept)
+    columns = (*(taken[i] for i in operator.kept), *(digest(rows, i) for i in range(made)))
+    return Stream(rows, columns)
+
+
+def _combine_expanded(node: Node, inputs: Sequence[Stream]) -> Stream:
+    """The projections are over what is shared, and accumulators over that and the arguments."""
+    assert isinstance(node.operator, CombineExpanded)
+    operator, taken = node.operator, inputs[0].columns
+    shared = tuple(over(e, taken) for e in operator.shared)
+    arguments = tuple(over(e, taken) for e in operator.arguments)
+    rows = digest(replace(operator, shared=shared, arguments=arguments), inputs[0].rows)
+    return _by_position(node, rows)
+
+
+def _union(node: Node, inputs: Sequence[Stream]) -> Stream:
+    return united(inputs)
+
+
+def united(inputs: Sequence[Stream]) -> Stream:
+    """The sum of some streams, in any order."""
+    if len(inputs) == 1:
+        return inputs[0]
+    inputs = sorted(inputs, key=lambda one: (one.rows, one.columns))
+    columns = tuple(digest("either", column) for column in zip(*(one.columns for one in inputs), strict=True))
+    return Stream(digest("union", [one.rows for one in inputs]), columns)
+
+
+def _negate(node: Node, inputs: Sequence[Stream]) -> Stream:
+    return Stream(digest("negate", inputs[0].rows), inputs[0].columns)
+
+
+def _join(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Join)
+    operator = node.operator
+    columns = tuple(digest("of", side, inputs[side].columns[i]) for side, i in operator.columns)
+    left = [inputs[0].columns[i] for i in operator.left_key]
+    right = [inputs[1].columns[i] for i in operator.right_key]
+    residual = None if operator.residual is None else over(operator.residual, columns)
+    return Stream(digest("join", inputs[0].rows, inputs[1].rows, left, right, residual), columns)
+
+
+def _semi_join(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, SemiJoin)
+    operator = node.operator
+    left = [inputs[0].columns[i] for i in operator.left_on]
+    right = [inputs[1].columns[i] for i in operator.right_on]
+    rows = digest("semi_join", operator.anti, inputs[0].rows, inputs[1].rows, left, right)
+    return Stream(rows, inputs[0].columns)
+
+
+def _defaults(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Defaults)
+    columns = list(inputs[0].columns)
+    for one in node.operator.defaults:
+        columns[one.column] = filled_column(columns[one.column], digest(one.value))
+    return Stream(inputs[0].rows, tuple(columns))
+
+
+def _on_time(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, OnTime)
+    watched = [(replace(one, column=0), inputs[0].columns[one.column]) for one in node.operator.lateness]
+    return Stream(digest("on_time", inputs[0].rows, watched), inputs[0].columns)
+
+
+def _late(node: Node, inputs: Sequence[Stream]) -> Stream:
+    """Each row is told as it came, with the columns that its relation had then."""
+    assert isinstance(node.operator, Late)
+    rows = digest("late", node.operator.relation, inputs[0].rows, inputs[1].rows)
+    return _by_position(node, rows)
+
+
+def _frozen(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Frozen)
+    rows = digest("frozen", node.operator.relation, inputs[0].rows, inputs[1].rows)
+    return _by_position(node, rows)
+
+
+def _upsert(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Upsert)
+    taken = inputs[0].columns
+    key = [taken[i] for i in node.operator.key]
+    watched = [(replace(one, column=0), taken[one.column]) for one in node.operator.lateness]
+    return Stream(digest("upsert", inputs[0].rows, key, watched), taken[:-1])
+
+
+_RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {
+    **dict.fromkeys(_SAME, _same),
+    Source: _source,
+    Constant: _constant,
+    Map: _map,
+    Filter: _filter,
+    FlatMap: _flat_map,
+    Generate: _generate,
+    CombineExpanded: _combine_expanded,
+    Union: _union,
+    Negate: _negate,
+    Join: _join,
+    SemiJoin: _semi_join,
+    Defaults: _defaults,
+    OnTime: _on_time,
+    Late: _late,
+    Frozen: _frozen,
+    Upsert: _upsert,
+}

@@ -1,0 +1,287 @@
+"""From a state and a new program: what is kept, what is back-filled from what, and what can't be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.traces.spine import Spine
+from dbsp.evolution.fill import Fill, Filling
+from dbsp.evolution.given import Given, Holdings, Kept, changed_columns
+from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
+from dbsp.sql.plans.program import Program
+from dbsp.state.commits import Commit
+from dbsp.state.identity import NUMBERED, Identity, identity_of
+from dbsp.state.manifest import Manifest, Shown
+
+
+@dataclass(frozen=True)
+class Change:
+    """program: the new one. before: the one whose state it is, as of the commit `last`.
+
+    delivered: per sink the last step that it has.
+    """
+
+    program: Program
+    before: Identity
+    last: Commit
+    delivered: Mapping[str, int] = field(default_factory=dict)
+
+    # -- what there is ------------------------------------------------------------------------------
+
+    @cached_property
+    def after(self) -> Identity:
+        return identity_of(self.program)
+
+    @property
+    def old(self) -> Manifest:
+        return self.before.manifest
+
+    @property
+    def new(self) -> Manifest:
+        return self.after.manifest
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The state, as it is written."""
+        return self.last.state
+
+    @cached_property
+    def is_same(self) -> bool:
+        if self.last.fingerprint != self.program.fingerprint:
+            return False
+        return self.last.format == NUMBERED or self.kept.keys() == self.new.traces.keys()
+
+    @cached_property
+    def kept(self) -> dict[str, int]:
+        """The traces that the new circuit goes on with, and its nodes."""
+        names = self.new.goes_on_with(self.record)
+        return {name: node for node, name in self.program.circuit.names.items() if name in names}
+
+    @cached_property
+    def missing(self) -> list[int]:
+        """The nodes of the new circuit whose trace or log is not there."""
+        return [node for node, name in self.program.circuit.names.items() if name not in self.kept]
+
+    @cached_property
+    def changed(self) -> dict[str, Shown]:
+        """The views that have other contents than before under the same name, as they were."""
+        return {
+            name: self.old.views[name]
+            for name, shown in self.new.views.items()
+            if name in self.old.views and self.old.views[name].kept != shown.kept
+        }
+
+    @cached_property
+    def _columns(self) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
+        was: dict[str, str] = {}
+        constants: dict[str, pa.Scalar] = {}
+        wrong: list[str] = []
+        for name, table in self.program.inputs.items():
+            if name in self.old.tables:
+                found = changed_columns(table, self.new.tables[name], self.old.tables[name])
+                was |= found[0]
+                constants |= found[1]
+                wrong += found[2]
+        return was, constants, wrong
+
+    @cached_property
+    def holdings(self) -> Holdings:
+        collected = self.record["collected"]
+        kept = [
+            Kept(name, held, Spine.from_json(self.record["spines"][name]), self._owner(name))
+            for name, held in self.old.traces.items()
+            if held.whole and name in self.record["spines"]
+        ]
+        whole = tuple(one for one in kept if one.name not in collected)
+        left = tuple((one, frozenset(collected[one.name])) for one in kept if one.name in collected)
+        was, constants, _ = self._columns
+        return Holdings(whole, was, constants, left)
+
+    def _owner(self, name: str) -> str:
+        shown = [view for view, one in self.old.views.items() if one.kept == name]
+        return f"view '{shown[0]}'" if shown else "the state"
+
+    @cached_property
+    def filling(self) -> tuple[Fill, Filling]:
+        """The circuit of what is missing, and what was found out about it."""
+        empty = self.program.inputs.keys() - self.old.tables.keys()
+        filling = Filling(self.program.circuit, self.holdings, empty)
+        return filling.fill(self.missing, self._contents_before()), filling
+
+    def _contents_before(self) -> dict[str, Given]:
+        """What changed views held, of those that have the same columns."""
+        by_name = {kept.name: kept for kept in self.holdings.kept}
+        found = {}
+        for view, shown in self.changed.items():
+            if shown.types == self.new.views[view].types and not shown.emits and shown.kept in by_name:
+                kept = by_name[shown.kept]
+                schema = self.program.circuit.nodes[self.program.circuit.output(view).node].schema
+                found[view] = Given(kept, tuple(range(len(schema))), schema)
+        return found
+
+    # -- the plan -----------------------------------------------------------------------------------
+
+    @cached_property
+    def plan(self) -> Plan:
+        step = self.last.step
+        if self.is_same:
+            return Plan(step, is_same=True)
+        if self.last.format == NUMBERED:
+            return Plan(
+                step,
+                refused=(
+                    f"the state was written by an older release, and says nothing of what it keeps: make a "
+                    f"step with '{self.before.name}' first, and then change it",
+                ),
+            )
+        refused = tuple(self._refused())
+        fill = self.filling[0]
+        rows = sum(given.kept.spine.rows for given in fill.given.values())
+        dropped = len(self.record["spines"].keys() - self.kept.keys())
+        items = (*self._tables(), *self._views(), *self._sinks())
+        return Plan(step, items, rows, len(self.kept), len(self.missing), dropped, refused)
+
+    def _tables(self) -> Iterator[Item]:
+        for name, table in self.new.tables.items():
+            if name not in self.old.tables:
+                yield Item("table", name, NEW)
+                continue
+            before = self.old.tables[name].fields
+            added = [column for column in table.fields if column not in before]
+            gone = [column for column in before if column not in table.fields]
+            wider = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
+            said = [("with", added), ("without", gone), ("wider", wider)]
+            why = ", ".join(f"{word} {', '.join(columns)}" for word, columns in said if columns)
+            yield Item("table", name, KEPT, why)
+        for name in self.old.tables:
+            if name not in self.new.tables:
+                yield Item("table", name, DROPPED)
+
+    def _views(self) -> Iterator[Item]:
+        for view, shown in self.new.views.items():
+            yield Item("view", view, KEPT if shown.kept in self.kept else FILLED, self._why(view, shown))
+        goes_on = {shown.kept for shown in self.new.views.values()}
+        for view, shown in self.old.views.items():
+            if view not in self.new.views and shown.kept not in goes_on:
+                yield Item("view", view, DROPPED)
+
+    def _why(self, view: str, shown: Shown) -> str:
+        if view in self.changed:
+            return "it is computed otherwise"
+        if view not in self.old.views:
+            was = next((name for name, one in self.old.views.items() if one.kept == shown.kept), None)
+            return "new" if was is None else f"was '{was}'" if was not in self.new.views else f"as '{was}'"
+        below = any(view in self.program.circuit.views_of(node) for node in self.missing)
+        return "what it is computed with is back-filled" if below else ""
+
+    def _sinks(self) -> Iterator[Item]:
+        before = {sink.target for sink in self.old.sinks}
+        for target in dict.fromkeys(sink.target for sink in self.new.sinks):
+            if target in before:
+                yield Item("sink", target, KEPT)
+            else:
+                yield Item("sink", target, NEW, "gets what its view holds, and then every change")
+        for target in sorted(before - {sink.target for sink in self.new.sinks}):
+            yield Item("sink", target, DROPPED)
+
+    # -- what can't be done -------------------------------------------------------------------------
+
+    def _refused(self) -> Iterator[str]:
+        yield from self._columns[2]
+        yield from self._other_tables()
+        yield from self._other_sources()
+        yield from self._other_sinks()
+        yield from self._other_emission()
+        for missing in self.filling[1].missing:
+            yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {_CURE}"
+
+    def _whose(self, node: int) -> str:
+        """In words, the views that a node's rows reach; or the table whose they are."""
+        circuit = self.program.circuit
+        reached = circuit.reached(node)
+        views = [o.view for o in circuit.outputs if reached & {o.node, o.kept, o.changes}]
+        if views:
+            return ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+        return "; ".join(
+            f"table '{name}'" for name, i in circuit.sources.items() if node in circuit.reached(i)
+        )
+
+    def _other_tables(self) -> Iterator[str]:
+        for name, table in self.new.tables.items():
+            before = self.old.tables.get(name)
+            if before is None:
+                continue
+            if before.key != table.key:
+                was = f"PRIMARY KEY ({', '.join(before.key)})" if before.key else "no PRIMARY KEY"
+                yield f"table '{name}' had {was}, by which its rows were told apart; give it another name"
+            if before.lateness != table.lateness:
+                yield (
+                    f"table '{name}' had another LATENESS: rows were taken or left by that; "
+                    "give the table another name, or a new state directory"
+                )
+
+    def _other_sources(self) -> Iterator[str]:
+        """Spark's checkpoint knows sources by their places."""
+        before, now = (
+            [(name, table.source) for name, table in tables.items() if table.source]
+            for tables in (self.old.tables, self.new.tables)
+        )
+        if self.last.batch is not None and before != now:
+            were, are = (", ".join(name for name, _ in tables) or "none" for tables in (before, now))
+            yield (
+                f"the tables with a source were {were}, and are {are}: Spark's checkpoint knows them by "
+                "their places; leave them as they were, or take a new state directory"
+            )
+
+    def _other_emission(self) -> Iterator[str]:
+        for view, shown in self.new.views.items():
+            before = self.old.views.get(view)
+            if before is not None and before.emits and before.changes != shown.changes:
+                yield (
+                    f"view '{view}' had another TRIGGER or EMIT: what has left isn't what it holds; "
+                    "give the view another name"
+                )
+
+    def _other_sinks(self) -> Iterator[str]:
+        """A target that goes on must go on with the rows of what it has."""
+        for target in dict.fromkeys(sink.target for sink in self.new.sinks):
+            before = {sink.view: sink for sink in self.old.sinks if sink.target == target}
+            if not before:
+                continue
+            cure = "insert into another table, with another path"
+            now = [sink for sink in self.new.sinks if sink.target == target]
+            for sink in now:
+                was = before.pop(sink.view, None) or self._renamed(sink.view, before)
+                if was is None or was.form != sink.form:
+                    yield f"sink '{target}' holds rows that were written otherwise; {cure}"
+                elif sink.view in self.changed and not self._follows(sink.view):
+                    yield f"sink '{target}' holds rows of other columns of view '{sink.view}'; {cure}"
+                elif self.delivered.get(target, 0) < self.last.step and not self._is_as_before(sink.view):
+                    yield (
+                        f"sink '{target}' hasn't got step {self.last.step} yet, which is of the program "
+                        f"before; open the state with '{self.before.name}' once more"
+                    )
+            if before:
+                yield f"sink '{target}' holds rows of view '{next(iter(before))}'; {cure}"
+
+    def _renamed(self, view: str, before: dict[str, Any]) -> Any:
+        """What a sink had of a view that had another name."""
+        for name in before:
+            if self.old.views[name].kept == self.new.views[view].kept:
+                return before.pop(name)
+        return None
+
+    def _is_as_before(self, view: str) -> bool:
+        return view in self.old.views and view not in self.changed
+
+    def _follows(self, view: str) -> bool:
+        """Whether it can be told what the change adds to a view, and takes from it."""
+        return self.changed[view].types == self.new.views[view].types and not self.changed[view].emits
+
+
+_CURE = "take a new state directory, and feed it the tables from their start"

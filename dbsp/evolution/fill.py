@@ -1,0 +1,217 @@
+"""The circuit that computes what a state doesn't have from what it has.
+
+It is the new program's circuit above the missing traces, cut at streams whose integrals the state holds. In
+their places stand sources, which are fed the integrals in pieces, one after the other, from an empty state:
+
+    I(Q^Δ(d₁, d₂, …)) = Q(d₁ + d₂ + …)
+
+so the traces that this leaves are the missing ones, run for run what the new program would have (DBSP, PVLDB
+16(7), Theorem 3.2). Each is laid out as in the new circuit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit, CircuitBuilder
+from dbsp.circuits.identity.streams import united
+from dbsp.circuits.operators.groups.aggregate import Aggregate
+from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
+from dbsp.circuits.operators.operator import Node
+from dbsp.circuits.operators.recursion import Loop
+from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.traces.batch import Layout
+from dbsp.evolution.given import Given, Holdings
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that can't be computed. node: of the new circuit, whose trace is wanted. why: in words."""
+
+    node: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Fill:
+    """circuit: to be run. given: per source what it is fed. filled: node of the new circuit → its node here.
+
+    differences: per changed view the node whose trace is what the change adds to it.
+    """
+
+    circuit: Circuit
+    given: dict[str, Given]
+    filled: dict[int, int]
+    differences: dict[str, int]
+
+
+@dataclass
+class Filling:
+    """Collects the circuit. empty_tables: those that are new."""
+
+    circuit: Circuit
+    holdings: Holdings
+    empty_tables: Collection[str]
+    builder: CircuitBuilder = field(init=False)
+    given: dict[str, Given] = field(default_factory=dict)
+    missing: list[Missing] = field(default_factory=list)
+    made: dict[int, int] = field(default_factory=dict)
+    left: dict[int, int] = field(default_factory=dict)  # targets of which only what is left can be made
+    targets: tuple[int, ...] = ()
+    _wanted: int = -1  # the target that is being made
+
+    def __post_init__(self) -> None:
+        self.builder = CircuitBuilder(self.circuit.seed)
+        self.empty = _empty(self.circuit, self.empty_tables)
+        self._needed: list[set[int]] = [set() for _ in self.circuit.nodes]  # columns, per node
+
+    def fill(self, targets: Iterable[int], changed: dict[str, Given]) -> Fill:
+        """targets: nodes whose trace or log is missing. changed: what views held that hold something else."""
+        self.targets = tuple(sorted(targets))
+        outputs = {output.view: output for output in self.circuit.outputs}
+        wanted = [*self.targets, *(outputs[view].node for view in changed)]
+        self._need(wanted)
+        for self._wanted in wanted:
+            if not self._is_made_of_what_is_left(self._wanted):
+                self._node(self._wanted)
+        differences = {view: self._difference(outputs[view].node, old) for view, old in changed.items()}
+        if self.missing:
+            return Fill(self.builder.build(), {}, {}, {})
+        for i in self.targets:
+            if i in self.circuit.logs:
+                self.builder.output(f"log {i}", self.made[i], None)
+        built = self.builder.build()
+        traces = [(i, made) for each in (self.made, self.left) for i, made in each.items()]
+        layouts = self.circuit.layouts
+        bags = {made for i, made in traces if i in layouts and layouts[i].bag}
+        filled = {i: self.left[i] if i in self.left else self.made[i] for i in self.targets}
+        return Fill(replace(built, bags=frozenset(bags)), self.given, filled, differences)
+
+    def _need(self, wanted: Collection[int]) -> None:
+        """Find what is read of each node that the wanted ones follow from."""
+        nodes = self.circuit.nodes
+        reached = {*wanted}
+        for i in wanted:
+            self._needed[i] = _all(nodes[i])
+        before = -1
+        while before != (before := len(reached)):
+            for loop in self.circuit.loops:
+                if reached.intersection(loop.body):  # what comes back is read, too
+                    reached |= {*loop.body}
+                    for i in loop.body:
+                        self._needed[i] = _all(nodes[i])
+            for i in reversed(range(len(nodes))):
+                for position, j in enumerate(nodes[i].inputs if i in reached else ()):
+                    reached.add(j)
+                    self._needed[j] |= nodes[i].operator.reads(position, self._needed[i], nodes[j].schema)
+
+    def _node(self, i: int) -> int:
+        """The node that stands for node i of the new circuit."""
+        if i not in self.made:
+            node = self.circuit.nodes[i]
+            given = self._given(i)
+            if i in self.empty or given is not None:
+                self.made[i] = self._stand_in(i, given)
+            elif i in self.circuit.loop_of:
+                self._loop(self.circuit.loop_of[i])
+            elif isinstance(node.operator, Source):
+                table = node.operator.table
+                why = f"nothing holds the rows of table '{table}', as a view of all of them would"
+                self.missing.append(Missing(self._wanted, why))
+                self.made[i] = self._source(f"missing {i}", node.schema)
+            elif node.operator.history:
+                self.missing.append(Missing(self._wanted, node.operator.history))
+                self.made[i] = self._stand_in(i, None)
+            else:
+                inputs = [self._node(j) for j in node.inputs]
+                self.made[i] = self.builder.add(node.operator, *inputs, name=node.name)
+        return self.made[i]
+
+    def _is_made_of_what_is_left(self, i: int) -> bool:
+        """A trace that is collected is made of one that was, if no reader of it looks at more than before.
+
+        Nothing else can be made of that.
+        """
+        node, readers = self.circuit.nodes[i], self.circuit.collected.get(self.circuit.names.get(i, ""))
+        if readers is None or not node.operator.is_trace:
+            return False
+        holdings = self.holdings.for_readers(readers)
+        given = holdings.find(self.circuit.streams[i], node.schema, self._needed[i])
+        if given is not None:
+            self.left[i] = self._stand_in(i, given, f"rows left {i}")
+        return given is not None
+
+    def _given(self, i: int) -> Given | None:
+        node, stream = self.circuit.nodes[i], self.circuit.streams[i]
+        if i in self.targets and i in self.circuit.layouts and not node.operator.is_trace:
+            return None  # its memory is wanted, which isn't what it puts out
+        found = self.holdings.find(stream, node.schema, self._needed[i])
+        if found is None and isinstance(node.operator, Union):
+            there = [j for j in node.inputs if j not in self.empty]
+            if 0 < len(there) < len(node.inputs):
+                stream = united([self.circuit.streams[j] for j in there])
+                found = self.holdings.find(stream, node.schema, self._needed[i])
+        return found
+
+    def _source(self, name: str, schema: pa.Schema) -> int:
+        node = self.builder.add(Source(name, schema), name=name)
+        self.builder.sources[name] = node
+        return node
+
+    def _stand_in(self, i: int, given: Given | None, name: str = "") -> int:
+        """A source in the place of node i, placed and laid out as that is. given: None: of no rows."""
+        node = self.circuit.nodes[i]
+        name = name or f"rows {i}"
+        if given is not None:
+            self.given[name] = given
+        source = self._source(name, node.schema)
+        placed = source if node.placement is None else self.builder.add(Exchange(node.placement), source)
+        if not node.operator.is_trace:
+            return placed
+        if isinstance(node.operator, Integrate):
+            return self.builder.add(node.operator, placed, name=node.name)
+        layout = self.circuit.layouts[i]
+        assert layout == Layout(node.schema, layout.placement), f"{node.operator}: rows are kept otherwise"
+        return self.builder.add(Integrate(layout.placement), placed, name=node.name)
+
+    def _loop(self, loop: Loop) -> None:
+        nodes = self.circuit.nodes
+        outside = {j for i in loop.body for j in nodes[i].inputs if j not in loop.body}
+        for j in sorted(outside):
+            self._node(j)
+        for i in loop.body:
+            inputs = [self.made[j] for j in nodes[i].inputs]
+            self.made[i] = self.builder.add(nodes[i].operator, *inputs, name=nodes[i].name)
+        feedback = tuple((self.made[i], self.made[recurrence]) for i, recurrence in loop.feedback)
+        self.builder.loops.append(Loop(tuple(self.made[i] for i in loop.body), feedback))
+
+    def _difference(self, i: int, old: Given) -> int:
+        """A trace of the new contents less the old ones."""
+        name, node = f"rows before {i}", self.circuit.nodes[i]
+        self.given[name] = old
+        retracted = self.builder.add(Negate(), self._source(name, old.schema))
+        change = self.builder.add(Union(node.schema), self._node(i), retracted)
+        everything = tuple(range(len(node.schema)))
+        return self.builder.add(Integrate(everything), self.builder.placed(change, everything))
+
+
+def _all(node: Node) -> set[int]:
+    return set(range(len(node.schema)))
+
+
+def _empty(circuit: Circuit, tables: Collection[str]) -> set[int]:
+    """The nodes that can't have put out any row, since only new tables feed them."""
+    found: set[int] = set()
+    for i, node in enumerate(circuit.nodes):
+        operator = node.operator
+        if isinstance(operator, Source):
+            if operator.table in tables:
+                found.add(i)
+        elif isinstance(operator, Constant) or (isinstance(operator, Aggregate) and not operator.keys):
+            continue
+        elif node.inputs and found.issuperset(node.inputs):
+            found.add(i)
+    return found

@@ -1,0 +1,41 @@
+"""The arguments of a pipeline, looked at before anything is opened."""
+
+from __future__ import annotations
+
+from dbsp.circuits.errors import Error
+from dbsp.state.store import VERIFY
+
+
+def check_arguments(
+    program: object,
+    sql: str | None,
+    spark: object,
+    runner: str,
+    verify: str,
+    partitions: int | None,
+    max_undelivered: int,
+) -> None:
+    """Raises Error for what no pipeline can be made with."""
+    if (program is None) == (sql is None):
+        raise Error(
+            'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
+        )
+    _check_names(program, sql)
+    if spark is not None and not hasattr(spark, "_jsparkSession"):
+        raise Error("spark= is no classic SparkSession; one of Spark Connect can't run the tasks of a step")
+    if runner not in ("spark", "inline"):
+        raise Error(f"unknown runner '{runner}'; runners: spark, inline")
+    if verify not in VERIFY:
+        raise Error(f"verify='{verify}'; there is: {', '.join(VERIFY)}")
+    if partitions is not None and partitions < 1:
+        raise Error(f"partitions={partitions}: needs at least 1")
+    if max_undelivered < 0:
+        raise Error(f"max_undelivered={max_undelivered}: needs at least 0")
+
+
+def _check_names(program: object, sql: str | None) -> None:
+    """A file's name and a program's text are easily mistaken for each other."""
+    if isinstance(program, str) and ("\n" in program.strip() or program.rstrip().endswith(";")):
+        raise Error('program is the name of a file; give the text itself as Pipeline(sql="...")')
+    if sql is not None and len(sql.split()) == 1 and ";" not in sql:
+        raise Error(f'sql is a program\'s text; give the name of a file as Pipeline("{sql.strip()}")')

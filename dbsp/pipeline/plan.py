@@ -1,0 +1,30 @@
+"""What a changed program would do to a state directory, before it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dbsp.evolution.evolve import plan_of
+from dbsp.evolution.plan import Plan
+from dbsp.pipeline.udf import Function
+from dbsp.sql.compiler.load import load_program
+from dbsp.sql.plans.program import Program
+
+
+def plan(
+    program: str | Path | Program,
+    state: str | Path,
+    *,
+    define: Mapping[str, str] | None = None,
+    functions: Sequence[Function] = (),
+) -> Plan:
+    """What `Pipeline(program, state=state, evolve=True)` would keep, back-fill and drop. It changes nothing.
+
+    program: a file, or a compiled Program. Raises ProgramError, and StateError for the directory; what can't
+    be done is in the plan's `refused`.
+    """
+    if not isinstance(program, Program):
+        declared = [function.declared for function in functions]
+        program = load_program(Path(program), define=define, functions=declared)
+    return plan_of(program, state)

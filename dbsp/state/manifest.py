@@ -1,0 +1,193 @@
+"""What a program keeps in its state directory, in words that outlive the program: a part of program.json.
+
+Traces are described under their names, which are digests of what they mean. So an entry is true of a trace of
+that name whichever program wrote it, and a record's names are looked up here without asking whose they are.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.identity.streams import digest, filled_column, source_column
+from dbsp.circuits.traces.batch import Layout
+from dbsp.sql.plans.program import Insert, Program, Table
+
+
+@dataclass(frozen=True)
+class Held:
+    """A trace or log. rows, columns: the digests of the stream that it is the integral of; whole: it is that.
+
+    log: in order of arrival, without sort keys. layout: as (placement, order, sums, minima, maxima,
+    nulls_greatest, timeline, bag). schema: Arrow's own bytes of it, in base64.
+    """
+
+    rows: str
+    columns: tuple[str, ...]
+    whole: bool
+    log: bool
+    layout: tuple[Any, ...]
+    schema: str
+
+    def stored(self) -> Layout:
+        """How its batches are stored."""
+        schema = _read(self.schema)
+        placement, order, sums, minima, maxima, nulls_greatest, timeline, bag = self.layout
+        accumulators = (tuple(sums), tuple(minima), tuple(maxima))
+        return Layout(schema, tuple(placement), order, *accumulators, nulls_greatest, timeline, bag)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table. schema: as of `Held`. lateness: a digest. defaults: digests of the values, by column.
+
+    source: the format that it is read in, or nothing.
+    """
+
+    schema: str
+    key: tuple[str, ...]
+    lateness: str
+    defaults: Mapping[str, str]
+    source: str = ""
+
+    @cached_property
+    def fields(self) -> dict[str, pa.Field]:
+        """By name. A column with a default is never NULL."""
+        return {
+            field.name: field.with_nullable(field.nullable and field.name not in self.defaults)
+            for field in _read(self.schema)
+        }
+
+    def column(self, table: str, name: str) -> str:
+        """The digest of a column's values, its default filled in."""
+        given = source_column(table, name, self.fields[name].type)
+        return filled_column(given, self.defaults[name]) if name in self.defaults else given
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A view: the names of the trace or log of its rows, and of what leaves; the digest of its types.
+
+    emits: its changes wait, so that what left isn't what it holds.
+    """
+
+    kept: str
+    changes: str
+    types: str
+    emits: bool
+
+
+@dataclass(frozen=True)
+class Sink:
+    """INSERT INTO target, of a view. form: the digest of how its changes are written there."""
+
+    target: str
+    view: str
+    form: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """traces: by name. collected: of those that may lose rows, the readers (`Circuit.collected`)."""
+
+    traces: Mapping[str, Held] = field(default_factory=dict)
+    collected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    views: Mapping[str, Shown] = field(default_factory=dict)
+    sinks: tuple[Sink, ...] = ()
+
+    def goes_on_with(self, state: Mapping[str, Any]) -> set[str]:
+        """The traces of a record that it can go on with.
+
+        One that may have lost rows has lost those that no reader would look at; so none may look at more now.
+        """
+        collected = state["collected"]
+        return {
+            name
+            for name in self.traces.keys() & state["spines"].keys()
+            if name not in collected
+            or (name in self.collected and {*self.collected[name]} <= {*collected[name]})
+        }
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> Manifest:
+        return Manifest(
+            {name: _held(one) for name, one in record["traces"].items()},
+            {name: tuple(readers) for name, readers in record["collected"].items()},
+            {name: Columns(**one | {"key": tuple(one["key"])}) for name, one in record["tables"].items()},
+            {name: Shown(**one) for name, one in record["views"].items()},
+            tuple(Sink(**one) for one in record["sinks"]),
+        )
+
+
+def _held(record: Mapping[str, Any]) -> Held:
+    return Held(**{**record, "columns": tuple(record["columns"]), "layout": tuple(record["layout"])})
+
+
+def _written(schema: pa.Schema) -> str:
+    return base64.b64encode(schema.serialize()).decode()
+
+
+def _read(schema: str) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema)))
+
+
+def manifest_of(program: Program) -> Manifest:
+    """Of a compiled program."""
+    circuit = program.circuit
+    return Manifest(
+        {name: _described(circuit, i) for i, name in circuit.names.items()},
+        circuit.collected,
+        {name: _columns(table) for name, table in program.inputs.items()},
+        {
+            output.view: Shown(
+                circuit.names[output.kept],
+                circuit.names[output.changes],
+                digest([field.type for field in circuit.nodes[output.kept].schema]),
+                output.emission is not None,
+            )
+            for output in circuit.outputs
+        },
+        tuple(_sink(program, insert) for insert in program.inserts),
+    )
+
+
+def _described(circuit: Circuit, i: int) -> Held:
+    layout, stream = circuit.stored(i), circuit.streams[i]
+    accumulators = (layout.sums, layout.minima, layout.maxima)
+    spelled = (layout.placement, layout.order, *accumulators, layout.nulls_greatest)
+    return Held(
+        stream.rows,
+        stream.columns,
+        i in circuit.logs or circuit.nodes[i].operator.is_trace,
+        i in circuit.logs,
+        (*spelled, layout.timeline, layout.bag),
+        _written(layout.schema),
+    )
+
+
+def _columns(table: Table) -> Columns:
+    names = [column.name for column in table.schema]
+    return Columns(
+        _written(pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])),
+        table.primary_key,
+        digest([(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]),
+        {names[one.column]: digest(one.value) for one in table.defaults},
+        table.format or "",
+    )
+
+
+def _sink(program: Program, insert: Insert) -> Sink:
+    target = program.tables[insert.target]
+    written = [(column.name, column.type) for column in target.schema]
+    form = digest(insert.shape, insert.columns, insert.key, target.format, written)
+    return Sink(insert.target, insert.view, form)

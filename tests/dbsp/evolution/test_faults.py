@@ -1,0 +1,128 @@
+"""Wherever a change of program is disturbed, the directory is wholly the old program's or the new one's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+import dbsp
+import dbsp.evolution.given
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.state.store import Store
+from tests.dbsp.build import STEPS, feed, pipeline, view
+from tests.dbsp.evolution.test_evolve import OLD, counted, with_
+from tests.dbsp.faults import Calls, Point, full_disk, interrupt, kill, watching
+from tests.effort import QUICK
+
+THOROUGH = settings.default.max_examples > QUICK
+NEW = with_(
+    by_user=view("by_user", counted(0, "user_id")),
+    customers=None,
+    counts=view("counts", counted(0, "story_id")),
+)
+
+
+@pytest.fixture(autouse=True)
+def patched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several pieces. No power fails, so nothing is synced."""
+    monkeypatch.setattr(dbsp.evolution.given, "PIECE", 6)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    with pipeline(tmp_path / "base", program=OLD) as p:
+        feed(p)
+    return tmp_path / "base"
+
+
+def shown(p: Pipeline) -> dict[str, Any]:
+    return {view: p[view].rows() for view in p}
+
+
+def change(root: Path) -> Pipeline:
+    return pipeline(root, program=NEW, evolve=True)
+
+
+def survey(base: Path, root: Path) -> tuple[Calls, dict[str, Any]]:
+    """The calls of an undisturbed change, and what the views are then."""
+    shutil.copytree(base, root)
+    with watching(root) as calls:
+        evolved = change(root)
+    with evolved:
+        after = shown(evolved)
+    return calls, after
+
+
+def is_one_or_the_other(root: Path, before: dict[str, Any], after: dict[str, Any]) -> int:
+    """The last step. A reader and a writer find the same program, and go on with it."""
+    identity = Store.read(root)[1]
+    changed = identity.fingerprint == NEW.fingerprint
+    assert changed or identity.fingerprint == OLD.fingerprint
+    with pipeline(root, program=NEW if changed else OLD) as p:
+        assert p.last_step == STEPS + changed
+        assert shown(p) == (after if changed else before)
+        needed = {name for step in p.store.steps for name in p.store.commit_of(step).segments}
+        assert {*os.listdir(root / "segments")} == needed
+        assert not (root / "program.next.json").exists()
+    with change(root) as p:
+        assert p.last_step == STEPS + 1
+        assert shown(p) == after
+        p.insert("votes", [(1, 1)])
+        assert len(p.step()["by_user"]) == 2
+    return STEPS + changed
+
+
+def disturbed(base: Path, root: Path, fault: Any, point: Point) -> None:
+    """In this process."""
+    shutil.copytree(base, root)
+    opened = []
+    with watching(root, fault, point), suppress(dbsp.Error, KeyboardInterrupt):
+        opened.append(change(root))
+    for each in opened:
+        each.close()
+
+
+def killed(base: Path, root: Path, point: Point) -> bool:
+    """In a process of its own, which dies of it."""
+    shutil.copytree(base, root)
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException), watching(root, kill, point):
+            change(root).close()
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [full_disk, interrupt, kill], ids=["full disk", "Ctrl-C", "killed"])
+def test_a_change_disturbed_at_any_call(base: Path, tmp_path: Path, fault: Any) -> None:
+    with pipeline(base, program=OLD) as p:
+        before = shown(p)
+    calls, after = survey(base, tmp_path / "survey")
+    # a lock that can't be given back is held until the process ends
+    points = [p for p in calls.points() if not p.beside and calls.driver[p.n] != "os.close"]
+    assert len(points) > 60
+    ends, died, tried = set(), 0, points if THOROUGH else points[1::3]
+    for i, point in enumerate(tried):
+        root = tmp_path / str(i)
+        if fault is kill:
+            died += killed(base, root, point)
+        else:
+            disturbed(base, root, fault, point)
+        ends.add(is_one_or_the_other(root, before, after))
+        shutil.rmtree(root)
+    assert ends == {STEPS, STEPS + 1}
+    assert fault is not kill or died > 0.8 * len(tried)  # nothing comes after a call that fails
+
+
+def test_every_call_is_watched(base: Path, tmp_path: Path) -> None:
+    calls, _ = survey(base, tmp_path / "survey")
+    assert calls.missed == []
+    assert {"os.link", "os.replace", "OSFile.write"} <= {*calls.driver}

@@ -1,0 +1,140 @@
+"""Compiled programs as they are changed: views added, removed, renamed, with other queries; wider tables.
+
+Made of plans, so that they need no Catalyst.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.lowering.program import lower
+from dbsp.sql.plans.identity.fingerprint import fingerprint
+from dbsp.sql.plans.nodes import Distinct, Filter, Project, Scan, Union
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.program import Program, Table, View
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.rules.traverse import bottom_up
+
+ADDED = Field("added", pa.string())
+
+
+def assembled(like: Program, tables: Mapping[str, Table], views: Mapping[str, View]) -> Program:
+    """The program of these tables and views."""
+    known = fingerprint(like.timezone, tables, views, ())
+    circuit = lower(tables, views)
+    return replace(
+        like, fingerprint=known, tables=dict(tables), views=dict(views), inserts=(), circuit=circuit
+    )
+
+
+def with_all_rows(program: Program) -> Program:
+    """And a view of each append-only table, which holds its rows."""
+    views = dict(program.views)
+    for table in program.tables.values():
+        if table.append_only:
+            name = f"all_{table.name}"
+            scan = Scan(table.name, table.schema)
+            views[name] = View(name, table.schema, "view", scan, True, "by hand")
+    return assembled(program, program.tables, views)
+
+
+def changed(program: Program, choose: random.Random) -> Program:
+    """The program with some of its views, under other names or with other queries."""
+    views = _some(program.views, choose)
+    views = {name: _with_query(view, choose) for name, view in views.items()}
+    views = _renamed(views, choose)
+    relations = {table.name: table.append_only for table in program.tables.values()}
+    for name, view in views.items():
+        if not view.component:
+            views[name] = replace(view, append_only=view.plan.append_only(relations))
+        relations[name] = views[name].append_only
+    if all(view.kind == "local" for view in views.values()):
+        last = list(views)[-1]
+        views[last] = replace(views[last], kind="view")
+    return assembled(program, program.tables, views)
+
+
+def widened(program: Program, names: set[str]) -> Program:
+    """With one column more in some tables, which no view reads."""
+    tables = {
+        name: replace(table, schema=(*table.schema, ADDED)) if name in names else table
+        for name, table in program.tables.items()
+    }
+
+    def narrow(plan: Plan) -> Plan:
+        if not isinstance(plan, Scan) or plan.relation not in names:
+            return plan
+        columns = tuple(Column(i, field.type, field.nullable) for i, field in enumerate(plan.schema))
+        before = replace(plan, schema=(*plan.schema[: len(program.tables[plan.relation].schema)], ADDED))
+        return Project(before, columns, plan.schema)
+
+    views = {name: replace(view, plan=bottom_up(view.plan, narrow)) for name, view in program.views.items()}
+    return assembled(program, tables, views)
+
+
+def _some(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:
+    """Without some, and what reads them."""
+    gone: set[str] = set()
+    for name, view in views.items():
+        if choose.random() < 0.25 or view.plan.scanned() & gone or {*view.component} & gone:
+            gone |= {name, *view.component}
+    kept = {name: view for name, view in views.items() if name not in gone}
+    return kept or dict(views)
+
+
+def _with_query(view: View, choose: random.Random) -> View:
+    if view.component or view.emission or choose.random() < 0.4:
+        return view
+    if choose.random() < 0.6:
+        return replace(view, plan=bottom_up(view.plan, lambda plan: _of_other_columns(plan, choose)))
+    first = view.plan.schema[0]
+    known = Call("is_not_null", (Column(0, first.type, first.nullable),), pa.bool_(), False)
+    plans: list[Plan] = [
+        Distinct(view.plan),
+        Union((view.plan, view.plan), view.plan.schema),
+        Filter(view.plan, known),
+    ]
+    return replace(view, plan=choose.choice(plans))
+
+
+def _of_other_columns(plan: Plan, choose: random.Random) -> Plan:
+    """The plan, columns of a projection being others of the same type, or NULL."""
+    if not isinstance(plan, Project) or choose.random() < 0.3:
+        return plan
+    given = plan.input.schema
+    expressions: list[Expression] = list(plan.expressions)
+    for i, expression in enumerate(expressions):
+        if isinstance(expression, Column):
+            alike: list[Expression] = [
+                Column(j, field.type, field.nullable)
+                for j, field in enumerate(given)
+                if (field.type, field.nullable) == (expression.type, expression.nullable)
+            ]
+            if expression.nullable:
+                alike.append(Literal(None, expression.type))
+            expressions[i] = choose.choice(alike or [expression])
+    return replace(plan, expressions=tuple(expressions))
+
+
+def _renamed(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:
+    names = {
+        name: f"{name}_renamed" if not view.component and choose.random() < 0.2 else name
+        for name, view in views.items()
+    }
+
+    def follow(plan: Plan) -> Plan:
+        return (
+            replace(plan, relation=names.get(plan.relation, plan.relation))
+            if isinstance(plan, Scan)
+            else plan
+        )
+
+    return {
+        names[name]: replace(view, name=names[name], plan=bottom_up(view.plan, follow))
+        for name, view in views.items()
+    }
