@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import StateError
 from dbsp.circuits.progress import percentile, waterline
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import later
@@ -153,7 +154,15 @@ class State:
 
 
 def by_name(circuit: Circuit, value: Mapping[str, Any]) -> dict[str, Any]:
-    """A record in which traces are known by the numbers of their nodes, as one in which they have names."""
+    """A record in which traces are known by the numbers of their nodes, as one in which they have names.
+
+    Raises StateError where other nodes have traces now.
+    """
     names = circuit.names
+    if {int(node) for node in value["spines"]} != names.keys():
+        raise StateError(
+            "the state was written by an older dbsp (format 2), in which this program keeps other rows; "
+            "go on with that one, or take a new state directory"
+        )
     spines = {names[int(node)]: spine for node, spine in value["spines"].items()}
     return {**value, "spines": spines, "pieces": [[names[node], *rest] for node, *rest in value["pieces"]]}
