@@ -89,7 +89,7 @@ demo: environment
 	@$(RUN) -m benchmarks.demo
 
 test: environment
-	$(RUN) -m pytest --durations=20
+	$(RUN) -m pytest -n 2 --dist loadfile --durations=20
 
 quick: environment
 	$(RUN) -m pytest -n 2 $(QUICK)
@@ -99,7 +99,7 @@ check: environment
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
 	$(MAKE) imports
-	$(RUN) -m pytest --durations=20
+	$(RUN) -m pytest -n 2 --dist loadfile --durations=20
 
 coverage: environment
 	$(RUN) -m pytest -n 2 $(QUICK) --cov=circuits --cov-branch --cov-report=term:skip-covered
