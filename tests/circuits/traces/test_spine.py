@@ -109,7 +109,8 @@ def test_runs_stay_logarithmic_and_merges_bounded() -> None:
     total = steps * size
     # every row is merged once a size class, and there are log₄(total / SMALL) of them
     assert sum(driven.worked) <= 7 * total
-    assert max(driven.worked) <= max(total // PIECES, PIECE) + 8 * 3 * size
+    # pieces of two merges come due at once, now and then
+    assert max(driven.worked) <= 2 * max(total // PIECES, PIECE) + 8 * 3 * size
 
 
 def test_a_piece_needs_only_the_chunks_of_its_range() -> None:
