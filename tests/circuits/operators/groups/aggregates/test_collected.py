@@ -119,7 +119,9 @@ def estimate(numbers: range) -> int:
     columns = [pa.array(np.concatenate([column, column[gone]])) for column in index]
     columns.append(pa.array(np.concatenate([2 * amount, -amount[gone]])))
     owner = np.zeros(len(columns[0]), dtype=np.int64)
-    result = ApproximateCount().finalize(Members(owner, columns, np.ones(len(owner), np.int64), 1), pa.int64())
+    result = ApproximateCount().finalize(
+        Members(owner, columns, np.ones(len(owner), np.int64), 1), pa.int64()
+    )
     return int(result[0].as_py())
 
 
