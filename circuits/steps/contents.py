@@ -16,7 +16,7 @@ from dbsp.circuits.traces.zset import ZSet
 def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> ZSet:
     """The view's rows now, consolidated. O(size of the view)."""
     kept = circuit.output(view).kept
-    chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
+    chunks = state.spines[kept].live
     return _sum(circuit, kept, chunks, segments)
 
 
@@ -32,7 +32,7 @@ def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
             # a result that is to be called final is waited for, whether it changes or not
             waiting = [i, *node.inputs[node.operator.timers]] if node.operator.flagged else [i]
             for trace in waiting:
-                chunks = [chunk for run in state.spines[trace].runs for chunk in run.chunks]
+                chunks = state.spines[trace].live
                 batches = [open_chunk(circuit, trace, chunk, segments) for chunk in chunks]
                 if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():
                     return True

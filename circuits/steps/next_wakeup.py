@@ -43,6 +43,6 @@ def next_due(circuit: Circuit, state: State, segments: Segments) -> datetime | N
 def _standing(circuit: Circuit, state: State, segments: Segments, i: int) -> Integral:
     """Node i's trace between two steps."""
     layout = circuit.layouts[i]
-    chunks = [chunk for run in state.spines[i].runs for chunk in run.chunks]
+    chunks = state.spines[i].live
     stored = sorted_runs(open_chunk(circuit, i, chunk, segments) for chunk in chunks)
     return Integral(layout, tuple(stored), Batch.empty(layout))

@@ -76,10 +76,14 @@ class Spine:
         """Rows stored, of which some may cancel when they are merged."""
         return sum(run.rows for run in self.runs)
 
+    @property
+    def live(self) -> list[Chunk]:
+        """The chunks whose sum it is."""
+        return [chunk for run in self.runs for chunk in run.chunks]
+
     def chunks(self) -> list[Chunk]:
         """Every chunk the spine needs, those of unfinished merges included."""
-        live = [chunk for run in self.runs for chunk in run.chunks]
-        return live + [chunk for merge in self.merges for chunk in merge.done if chunk]
+        return self.live + [chunk for merge in self.merges for chunk in merge.done if chunk]
 
     def absorbable(self, small: int) -> tuple[Run, ...]:
         """The runs to merge into the next batch."""

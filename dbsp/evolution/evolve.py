@@ -177,7 +177,7 @@ class _Evolution:
         changes = {}
         initial: dict[str, dict[str, list[list[object]]]] = {}
         for output in circuit.outputs:
-            whole = _chunks(state.spines[output.kept]) if output.emission is None else []
+            whole = state.spines[output.kept].live if output.emission is None else []
             if output.view not in change.old.views:
                 changes[output.view] = whole
             elif output.view in fill.differences:
@@ -224,7 +224,7 @@ class _Evolution:
     def _difference(self, fill: Fill, view: str) -> list[Chunk]:
         """What is added to a view, and taken from it. Raises StateError where a sink takes nothing back."""
         node = fill.differences[view]
-        chunks = _chunks(self.state.spines[node])
+        chunks = self.state.spines[node].live
         appended = [i.target for i in self.change.program.inserts if (i.view, i.shape) == (view, "append")]
         if appended and self._retracts(fill.circuit, node, chunks):
             raise StateError(
@@ -259,10 +259,6 @@ def _together(feeds: Mapping[str, Iterator[Any]]) -> Iterator[dict[str, Any]]:
         yield {name: piece for name, piece in zip(names, pieces, strict=True) if piece is not None}
     if not fed:
         yield {}
-
-
-def _chunks(spine: Spine) -> list[Chunk]:
-    return [chunk for run in spine.runs for chunk in run.chunks]
 
 
 def _without_tops(spine: Spine) -> Spine:

@@ -41,7 +41,7 @@ class Kept:
     def pieces(self, segments: Segments) -> Iterator[ZSet]:
         """All of it in pieces of about PIECE rows, each consolidated: what cancels lies in one piece."""
         layout = self.held.stored()
-        batches = [self._open(chunk, layout, segments) for run in self.spine.runs for chunk in run.chunks]
+        batches = [self._open(chunk, layout, segments) for chunk in self.spine.live]
         if self.held.log:
             for batch in batches:
                 for start in range(0, len(batch), PIECE):

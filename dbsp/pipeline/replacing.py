@@ -43,7 +43,7 @@ def check_replaceable(table: Table) -> None:
 def held(circuit: Circuit, state: State, table: Table, segments: Segments) -> ZSet:
     """The table's rows, consolidated."""
     node = _trace(circuit, table)
-    chunks = [chunk for run in state.spines[node].runs for chunk in run.chunks]
+    chunks = state.spines[node].live
     schema = arrow_schema(table)
     rows = ZSet.sum(schema, open_chunks(circuit, node, chunks, segments)).consolidate()
     return ZSet(pa.RecordBatch.from_arrays(rows.rows.columns, schema=schema), rows.weights)

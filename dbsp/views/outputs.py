@@ -62,7 +62,7 @@ def contents_of(
     if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     kept = program.circuit.output(view).kept
-    chunks = [chunk for run in state.spines[kept].runs for chunk in run.chunks]
+    chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     return Contents(view, arrow_schema(program.views[view]), parts, spark, program.views[view].order)
 

@@ -223,7 +223,7 @@ class _Run:
                 raise InterruptedError("stopping")
             try:
                 self._step(staged, batch)
-            except Exception as error:
+            except Exception as error:  # raised again: to be told in our words
                 # it reaches `run` only as text in a StreamingQueryException
                 self.failure = self._readable(error)
                 raise

@@ -50,7 +50,7 @@ def wrongs(against: AgainstSpark, texts: list[str]) -> list[str]:
             (value,) = against.values_of(plan)
         except Error:
             continue
-        except Exception:
+        except Exception:  # whatever isn't an Error is what is looked for
             wrong.append(f"{text}: {traceback.format_exc(limit=-2)}")
             continue
         if isinstance(value, EvaluationError):

@@ -8,6 +8,7 @@ State: the values.  Cost: O(r log r) for the r rows of the touched groups.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,14 +21,14 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 
-class Places:
+class Places(ABC):
     """Groups of values, each in order. sizes: int64[groups]."""
 
     sizes: np.ndarray
 
+    @abstractmethod
     def values(self, place: np.ndarray) -> pa.Array:
         """The value at a place of each group; NULL where the group is empty."""
-        raise NotImplementedError(type(self).__name__)
 
 
 @dataclass(frozen=True)

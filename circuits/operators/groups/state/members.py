@@ -8,6 +8,7 @@ so that a group has as many rows as there are different parts, however many valu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -59,17 +60,17 @@ class Members:
         return Members(fixed_values(rows.column(0)), rows.columns[1:], weights[there][places], self.count)
 
 
-class Split:
+class Split(ABC):
     """value ↦ parts: rows (index columns…, amount), amounts being int64 that add up over the values."""
 
     index: ClassVar[tuple[str, ...]]
 
+    @abstractmethod
     def split(self, columns: list[pa.Array]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         """(position of the value, index columns, amount) of every part; columns: the arguments."""
-        raise NotImplementedError(type(self).__name__)
 
 
-class Finalizer:
+class Finalizer(ABC):
     """A group's result from its rows: a frozen value, called for all touched groups at once."""
 
     @property
@@ -77,6 +78,6 @@ class Finalizer:
         """How values become the rows it reads; None: they are the values."""
         return None
 
+    @abstractmethod
     def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
         """One value a group, of type `data_type`."""
-        raise NotImplementedError(type(self).__name__)

@@ -61,7 +61,7 @@ SparkContext._gateway.proc.wait()
 p.insert("t", [(2,)])
 try:
     p.step()
-except Exception as error:
+except Exception as error:  # whichever it is, the test looks at its name
     print(type(error).__name__, p.last_step, p.queued)
 p.close()
 Lock(Path(state, "lock")).close()
