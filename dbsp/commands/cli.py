@@ -28,17 +28,20 @@ class Group(click.Group):
     def invoke(self, context: click.Context) -> Any:
         hear_once()
         try:
-            with stoppable():
+            with stoppable() as interruption:
                 return super().invoke(context)
-        except Error as error:
-            said, status = str(error).split("\n", 1)[0], 1
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
         except KeyboardInterrupt as interrupt:
             stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
             said, status = str(stopped), stopped.status
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except Exception as error:  # the last line of defence: anything else is a bug
-            said, status = report(error)
+        except Exception as error:
+            if interruption.by is not None:
+                said, status = str(interruption.by), interruption.by.status
+            elif isinstance(error, Error):
+                said, status = str(error).split("\n", 1)[0], 1
+            else:  # the last line of defence: anything else is a bug
+                said, status = report(error)
         click.echo(said, err=True)
         return context.exit(status)
 

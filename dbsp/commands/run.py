@@ -14,7 +14,7 @@ from types import FrameType
 import click
 
 from dbsp.commands.shown.display import Display, display
-from dbsp.commands.stopping import SIGNALS, Stopped
+from dbsp.commands.stopping import SIGNALS, stop_at_once
 from dbsp.pipeline.pipeline import Pipeline
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -82,7 +82,7 @@ def stopping(shown: Display) -> Iterator[threading.Event]:
 
     def ask(number: int, frame: FrameType | None) -> None:
         if stop.is_set():
-            raise Stopped(number)
+            stop_at_once(number, frame)
         stop.set()
         shown.note("stopping after this step; Ctrl-C again to stop at once")
 

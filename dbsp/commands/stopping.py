@@ -27,15 +27,36 @@ class Stopped(KeyboardInterrupt):
         return f"{word}; a state directory is as its last committed step left it"
 
 
+class Interruption:
+    """What a signal has ended, if one has: whatever fails from then on fails of that."""
+
+    def __init__(self) -> None:
+        self.by: Stopped | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """The answer to a signal. Raises Stopped."""
+        self.by = Stopped(number)
+        raise self.by
+
+
+# Of the process, as its signals are.
+stop_at_once = Interruption()
+
+
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Within, both signals raise Stopped in the main thread."""
+def stoppable() -> Iterator[Interruption]:
+    """Within, both signals raise Stopped in the main thread.
+
+    What closes after one can be interrupted by the next anywhere, between a request to the JVM and its
+    answer too; so an error that follows says nothing of its own.
+    """
+    stop_at_once.by = None
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield stop_at_once
         return
-    before = {number: signal.signal(number, _stop) for number in SIGNALS}
+    before = {number: signal.signal(number, stop_at_once) for number in SIGNALS}
     try:
-        yield
+        yield stop_at_once
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -45,7 +66,3 @@ def end_at_once() -> None:
     """From here on both signals end the process, without a word: there is nothing left to close."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise Stopped(number)

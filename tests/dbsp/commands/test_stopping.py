@@ -6,8 +6,11 @@ import os
 import signal
 import threading
 
+import click
 import pytest
 
+from dbsp.circuits.errors import Error
+from dbsp.commands.cli import Group
 from dbsp.commands.stopping import SIGNALS, Stopped, stoppable
 
 
@@ -45,3 +48,31 @@ def test_another_thread_leaves_them_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_what_fails_after_an_interruption_is_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the request to a JVM does whose answer the signal came before."""
+
+    @click.command(cls=Group)
+    def main() -> None: ...
+
+    @main.command()
+    def run() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            signal.pause()  # pragma: no cover
+        finally:
+            raise ConnectionError("Answer from Java side is empty")
+
+    @main.command()
+    def fail() -> None:
+        raise Error("of its own")
+
+    def ends(*arguments: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as caught:
+            main([*arguments])
+        assert isinstance(caught.value.code, int)
+        return caught.value.code, capsys.readouterr().err
+
+    assert ends("run") == (130, "interrupted; a state directory is as its last committed step left it\n")
+    assert ends("fail") == (1, "of its own\n"), "an earlier command's interruption is not this one's"

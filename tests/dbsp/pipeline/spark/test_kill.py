@@ -62,11 +62,11 @@ p.insert("t", [(2,)])
 try:
     p.step()
 except Exception as error:  # whichever it is, the test looks at its name
-    print(type(error).__name__, p.last_step, p.queued)
+    print(type(error).__name__, p.last_step, p.queued, flush=True)
 p.close()
 Lock(Path(state, "lock")).close()
 p.close()
-print("closed")
+print("closed", flush=True)
 os._exit(0)
 """
 
