@@ -21,10 +21,8 @@ SCHEMA = pa.schema([("a", INT), ("b", INT)])
 KNOWN = Filter(Call("is_not_null", (Column(0, INT),), pa.bool_(), False))
 
 
-def name_of(
-    integrate: Integrate, *chain: Filter, seed: int = 0, before: int = 0, distinct: bool = True
-) -> str:
-    """The name of a trace over a table, with some other nodes before it, read by a distinct or nobody."""
+def name_of(integrate: Integrate, *chain: Filter, seed: int = 0, before: int = 0) -> str:
+    """The name of a trace over a table, with some other nodes before it, that a distinct reads."""
     builder = CircuitBuilder(seed)
     for i in range(before):
         builder.add(Source(f"other{i}", SCHEMA))
@@ -32,8 +30,7 @@ def name_of(
     for operator in chain:
         node = builder.add(operator, node)
     trace = builder.add(integrate, builder.placed(node, integrate.placed_by))
-    if distinct:
-        builder.add(Distinct(), trace)
+    builder.add(Distinct(), trace)
     return builder.build().names[trace]
 
 
@@ -96,7 +93,7 @@ OTHER = Limit(Column(1, INT), (Call("add", (Column(0, INT), Literal(1, INT)), IN
 
 def readers(
     *limits: tuple[Limit, ...], columns: tuple[str, ...] = ("x", "y"), late: Lateness = LATENESS
-) -> object:
+) -> tuple[str, ...]:
     return readers_of(Retention(limits), columns, (late,))
 
 
