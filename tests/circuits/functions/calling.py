@@ -10,7 +10,9 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
 
 
-def call(function: str, data_type: pa.DataType, *arguments: pa.Array | pa.Scalar, **options: object) -> Call:
+def call(
+    function: str, data_type: pa.DataType, /, *arguments: pa.Array | pa.Scalar, **options: object
+) -> Call:
     """The call over one column for each array, the scalars being constants."""
     made: list[Expression] = []
     columns = 0
@@ -24,7 +26,7 @@ def call(function: str, data_type: pa.DataType, *arguments: pa.Array | pa.Scalar
 
 
 def called(
-    function: str, data_type: pa.DataType, *arguments: pa.Array | pa.Scalar, **options: object
+    function: str, data_type: pa.DataType, /, *arguments: pa.Array | pa.Scalar, **options: object
 ) -> list[Any]:
     """Its value of each row. Without a column there is one row. Raises EvaluationError."""
     columns = [argument for argument in arguments if not isinstance(argument, pa.Scalar)] or [pa.nulls(1)]
