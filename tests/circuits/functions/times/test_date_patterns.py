@@ -57,7 +57,7 @@ def test_literals_in_quotes_are_what_they_quote(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("'''", "the unterminated quote in the datetime pattern ''''"),
+        ("'''", "the unterminated quote in the datetime pattern '''''"),
         ("yyyy'T", "the unterminated quote in the datetime pattern 'yyyy'T'"),
         ("yyyy{", "the reserved character { in the datetime pattern 'yyyy{'"),
         ("#", "the reserved character # in the datetime pattern '#'"),

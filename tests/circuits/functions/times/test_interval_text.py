@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.functions.times.interval_text import NoInterval, fields, is_months, read, spelled, unit_of
 
 DAY_TIME = [
-    "day", "day to hour", "day to minute", "day to second", "hour", "hour to minute", "hour to second", "minute",
-    "minute to second", "second",
+    "day", "day to hour", "day to minute", "day to second", "hour", "hour to minute", "hour to second",
+    "minute", "minute to second", "second",
 ]  # fmt: skip
 YEAR_MONTH = ["year", "month", "year to month"]
 UNITS = {"day": 86_400_000_000, "hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
