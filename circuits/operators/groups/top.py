@@ -104,9 +104,9 @@ class Top(Reader):
                 [self._is_full(touched, weights) for weights in (touched.before, touched.after)]
             )
             before, after = (_of_groups(side, decided[touched.group]) for side in sides)
-            parts.append(difference(schema, touched.rows, before, after))
+            parts.append(difference(schema, touched.rows, before, after, context.seed))
             left, fetch = left[~decided], fetch * 8
-        return ZSet.sum(schema, parts).consolidate(context.seed)
+        return ZSet.sum(schema, parts)
 
     def _is_full(self, touched: Touched, weights: np.ndarray) -> np.ndarray:
         """bool per group: whether the rows listed on this side are enough to rank k of them."""

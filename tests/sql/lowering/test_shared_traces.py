@@ -49,9 +49,8 @@ def test_rows_are_kept_once(plan: Plan, kept: int) -> None:
     assert len(together.layouts) == kept
     assert len(apart.layouts) > kept
     assert together.output("v").kept in together.layouts
-    assert set(together.names.values()) <= set(apart.names.values()), (
-        "a state of before is read as one of now"
-    )
+    # a state of before is read as one of now
+    assert set(together.names.values()) <= set(apart.names.values())
 
 
 @pytest.mark.parametrize("seed", range(KNOWN))
