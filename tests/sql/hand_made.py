@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -72,7 +73,7 @@ def rows_of(plan: Plan, bags: dict[str, Bag]) -> Counter[tuple[Any, ...]]:
         for rows, extra, weight in ((slice(None, 8), slice(6, 10), 1), (slice(8, None), slice(6, 10), -1)):
             engine.step(
                 {
-                    name: _delta(scans[name], bags[name][rows], bags[name][extra], weight)
+                    name: delta_of(scans[name], bags[name][rows], bags[name][extra], weight)
                     for name in plan.scanned()
                 }
             )
@@ -88,8 +89,8 @@ def _hashable(value: Any) -> Any:
     return tuple(value.items()) if isinstance(value, dict) else value
 
 
-def _delta(scan: Scan, rows: Bag, extra: Bag, weight: int) -> ZSet:
-    """The rows, and others with a weight."""
+def delta_of(scan: Scan, rows: Bag, extra: Bag, weight: int) -> ZSet:
+    """A change: the rows, and others with a weight."""
     columns = [[row[i] for row in (*rows, *extra)] for i in range(len(scan.schema))]
     batch = pa.RecordBatch.from_arrays([pa.array(c, INT) for c in columns], schema=arrow_schema(scan.schema))
     return ZSet(batch, np.repeat([1, weight], [len(rows), len(extra)]))
@@ -100,6 +101,15 @@ def random_bags(seed: int, count: int = 14) -> dict[str, Bag]:
     choose = random.Random(seed)
     values = (-1, 0, 1, 2, 3, None)
     return {name: [tuple(choose.choices(values, k=4)) for _ in range(count)] for name in ("t", "u")}
+
+
+def by_duckdb(query: str, bags: dict[str, Bag]) -> Counter[tuple[Any, ...]]:
+    """The rows of a query over the same bags. Orders say where their NULLs are: DuckDB's are not Spark's."""
+    with duckdb.connect() as connection:
+        for name, rows in bags.items():
+            connection.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, c BIGINT, d BIGINT)")
+            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", rows)
+        return Counter(connection.execute(query).fetchall())
 
 
 def assert_same_rows(before: Plan, after: Plan, seeds: int = 1) -> None:
