@@ -23,7 +23,7 @@ from dbsp.evolution.evolve import explained
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
-from dbsp.pipeline.replacing import check_replaceable, difference, held
+from dbsp.pipeline.replacing import Replacing, check_replaceable
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
@@ -101,6 +101,7 @@ class Pipeline:
         self._lock = threading.RLock()
         try:
             self._position = Position(program, self.store)
+            self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
             if self.store.last is not None:
@@ -147,16 +148,11 @@ class Pipeline:
                 raise DataError(
                     f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
                 )
-            if type(rows).__module__.startswith("pyspark."):
-                from dbsp.pipeline.spark.staging import staged_rows  # noqa: PLC0415  see `_take`
-
-                wanted = staged_rows(self, target, rows)
-            else:
-                wanted = whole_rows(target, rows, self.program.timezone, retracted=True)
-            present = held(self.program.circuit, self._position.state, target, self.store.segments)
-            changed, weights = difference(target, wanted, present)
-            if changed.num_rows:
-                self._enqueue(target, [weighted(changed, weights)])
+            wanted = self._given(target, rows, 1, retracted=True)
+            partitions = self.partitions or self.runner.partitions
+            self._enqueue(
+                target, self._replacing.difference(self._position.state, target, wanted, partitions)
+            )
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
         """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
@@ -182,17 +178,19 @@ class Pipeline:
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
+        self._enqueue(table, self._given(table, rows, weight, retracted=weight < 0))
+
+    def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
+        """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
         if type(rows).__module__.startswith("pyspark."):
             from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
 
-            self._enqueue(table, stage(self, table, rows, weight))
-            return
+            return stage(self, table, rows, weight)
         if weight < 0 and table.primary_key:
             batch = key_rows(table, rows, self.program.timezone)
         else:
-            batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
-        if batch.num_rows:
-            self._enqueue(table, [weighted(batch, np.full(batch.num_rows, weight, np.int64))])
+            batch = whole_rows(table, rows, self.program.timezone, retracted)
+        return [weighted(batch, np.full(batch.num_rows, weight, np.int64))] if batch.num_rows else []
 
     def _enqueue(self, table: Table, parts: Sequence[Rows]) -> None:
         with self._lock:

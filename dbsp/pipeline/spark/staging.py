@@ -21,9 +21,9 @@ from pyspark.sql.functions import col, lit
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk, SegmentWriter
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
+from dbsp.rows.incoming import BadRow, key_rows, whole_rows
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import Table
@@ -121,18 +121,6 @@ def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Ch
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
     return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
-
-
-def staged_rows(pipeline: Fed, table: Table, frame: DataFrame) -> pa.RecordBatch:
-    """The DataFrame's rows here, as the table has them. Raises DataError."""
-    schema = arrow_schema(table)
-    chunks = stage(pipeline, table, frame, 1)
-    try:
-        stored = schema.append(pa.field(WEIGHT, pa.int64(), nullable=False))
-        batches = [pipeline.store.segments.open(chunk, stored, "staged rows") for chunk in chunks]
-        return ZSet.sum(schema, [ZSet.from_batch(batch) for batch in batches]).rows
-    finally:
-        pipeline.store.discard({chunk.segment for chunk in chunks})
 
 
 def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:
