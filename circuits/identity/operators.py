@@ -26,6 +26,7 @@ from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
 from dbsp.circuits.operators.inputs import (
     arrivals,
+    bad,
     defaults,
     event_times,
     late,
@@ -147,6 +148,7 @@ OPERATORS: Forms = {
         ),
     ),
     emit.Emit: Form("emit", ("key", Default("schedule", None), Default("limits", ())), silent=("once",)),
+    bad.Numbered: Form("numbered", ()),
     replacement.Replacement: Form("replacement", ("table", "key")),
     # what they are made of
     accumulators.Values: Form("values", ("column",)),

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, Error, StateError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
@@ -151,7 +152,7 @@ class Pipeline:
             wanted = self._given(target, rows, 1, retracted=True)
             partitions = self.partitions or self.runner.partitions
             self._enqueue(
-                target, self._replacing.difference(self._position.state, target, wanted, partitions)
+                target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
             )
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
@@ -163,7 +164,11 @@ class Pipeline:
         if weights is not None:
             assert isinstance(rows, pa.RecordBatch)
             rows = weighted(rows, weights)
-        self._enqueue(self.program.input(table), [rows])
+        self._enqueue(self.program.input(table).name, [rows])
+
+    def refuse(self, rows: Chunk) -> None:
+        """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
+        self._enqueue(BAD_ROWS, [rows])
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""
@@ -178,7 +183,7 @@ class Pipeline:
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
-        self._enqueue(table, self._given(table, rows, weight, retracted=weight < 0))
+        self._enqueue(table.name, self._given(table, rows, weight, retracted=weight < 0))
 
     def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
         """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
@@ -192,11 +197,11 @@ class Pipeline:
             batch = whole_rows(table, rows, self.program.timezone, retracted)
         return [weighted(batch, np.full(batch.num_rows, weight, np.int64))] if batch.num_rows else []
 
-    def _enqueue(self, table: Table, parts: Sequence[Rows]) -> None:
+    def _enqueue(self, table: str, parts: Sequence[Rows]) -> None:
         with self._lock:
             self._open()
             self._position.settle()
-            self._position.queue.add(table.name, parts)
+            self._position.queue.add(table, parts)
 
     # -- steps --------------------------------------------------------------------------------------
 
