@@ -37,7 +37,7 @@ def _verify_outputs(circuit: Circuit) -> None:
             trace = circuit.nodes[output.trace]
             assert trace.operator.is_trace, f"view {output.view}: no trace"
             assert trace.schema == circuit.nodes[output.node].schema, f"view {output.view}: schema"
-        else:
+        elif not output.passed_on:
             assert output.node not in may_retract, f"view {output.view}: rows of its log may be retracted"
         if output.emission is not None:
             emission = circuit.nodes[output.emission]

@@ -22,7 +22,7 @@ from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
-from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, POSTGRES, STEP, Program, Table
+from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, POSTGRES, STEP, SYSTEM_VIEWS, Program, Table
 from dbsp.sql.plans.properties.holding import constant_domain, held
 
 
@@ -121,8 +121,8 @@ def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
             ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
         )
     view = _view(circuit, i)
-    if view == LATE_ROWS:
-        return "what comes too late"
+    if view in SYSTEM_VIEWS:
+        return "what comes too late" if view == LATE_ROWS else "what sources bring that is no row"
     own = circuit.nodes[i].operator.own_bound()
     if own is not None:
         return own

@@ -10,13 +10,15 @@ from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column
 from dbsp.sql.text.extensions import refuse_if_not_exists
 from dbsp.sql.text.tokens import Cursor
 
-# of a table's WITH, and the values that they take
+# of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")
 _PROPERTIES = {
     "append_only": _BOOLEAN,
     "unchecked": _BOOLEAN,
     "changelog": CHANGELOGS,
     "snapshot": ("every step",),
+    "mode": ("keep", "fail"),
+    "max_bad_rows": (),
 }
 
 
@@ -32,6 +34,8 @@ class CreateTable:
     is_stream: bool = False
     changelog: str | None = None
     is_snapshot: bool = False
+    mode: str | None = None
+    max_bad_rows: int | None = None
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -73,6 +77,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
     cursor.expect(")")
     format_, options, properties = _clauses(cursor, known)
     changelog, snapshot = properties.pop("changelog", None), properties.pop("snapshot", None)
+    mode, most = properties.pop("mode", None), properties.pop("max_bad_rows", None)
     flags = {name: value == "true" for name, value in properties.items()}
     return CreateTable(
         name.text,
@@ -84,6 +89,8 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         name.start,
         changelog=changelog,
         is_snapshot=snapshot is not None,
+        mode=mode,
+        max_bad_rows=None if most is None else int(most),
     )
 
 
@@ -137,7 +144,9 @@ def _properties(cursor: Cursor, known: Mapping[str, tuple[str, ...]]) -> dict[st
         values = known.get(name.lower())
         if values is None:
             cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
-        if value.lower() not in values:
+        if not values and not value.isdecimal():
+            cursor.fail(f"property '{name}' is a number of rows, not '{value}'", at)
+        if values and value.lower() not in values:
             cursor.fail(f"property '{name}' is {' or '.join(values)}, not '{value}'", at)
         properties[name.lower()] = value.lower()
     return properties
