@@ -25,6 +25,8 @@ SHAPES = ("append", "retract", "upsert")
 # What WITH (changelog = '...') takes: of a source also the envelopes that others write.
 DEBEZIUM = "debezium"
 CHANGELOGS = (*SHAPES, DEBEZIUM)
+# What WITH (format = '...') takes: how a message's value, or its key, holds columns.
+MESSAGE_FORMATS = ("json", "csv", "raw")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
@@ -62,6 +64,7 @@ class Table:
     `CHANGELOGS`, or None: rows that are inserted. defaults: what rows have where they are given no value;
     such a column is never NULL. records: the columns of a source whose rows carry changes, in order: the
     table's own, and those that say what a row does. is_snapshot: its source is read whole at every step.
+    value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
     """
 
     name: str
@@ -78,6 +81,13 @@ class Table:
     defaults: tuple[Default, ...] = ()
     records: Schema = ()
     is_snapshot: bool = False
+    value_format: str | None = None
+    key_format: str | None = None
+
+    @property
+    def row_format(self) -> str:
+        """What holds the columns of a row, in lower case."""
+        return (self.value_format or self.format or "").lower()
 
     @property
     def is_file(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbsp.sql.plans.program import CHANGELOGS
+from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
 from dbsp.sql.text.extensions import refuse_if_not_exists
 from dbsp.sql.text.tokens import Cursor
@@ -17,6 +17,8 @@ _PROPERTIES = {
     "unchecked": _BOOLEAN,
     "changelog": CHANGELOGS,
     "snapshot": ("every step",),
+    "format": MESSAGE_FORMATS,
+    "key_format": MESSAGE_FORMATS,
 }
 
 
@@ -32,6 +34,8 @@ class CreateTable:
     is_stream: bool = False
     changelog: str | None = None
     is_snapshot: bool = False
+    value_format: str | None = None
+    key_format: str | None = None
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -72,7 +76,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
             break
     cursor.expect(")")
     format_, options, properties = _clauses(cursor, known)
-    changelog, snapshot = properties.pop("changelog", None), properties.pop("snapshot", None)
+    words = {word: properties.pop(word, None) for word in ("changelog", "snapshot", "format", "key_format")}
     flags = {name: value == "true" for name, value in properties.items()}
     return CreateTable(
         name.text,
@@ -82,8 +86,10 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         options,
         flags,
         name.start,
-        changelog=changelog,
-        is_snapshot=snapshot is not None,
+        changelog=words["changelog"],
+        is_snapshot=words["snapshot"] is not None,
+        value_format=words["format"],
+        key_format=words["key_format"],
     )
 
 

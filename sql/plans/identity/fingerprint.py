@@ -36,7 +36,7 @@ FORMS: Forms = {
             Default("changelog", None),
             Default("defaults", ()),
         ),
-        silent=("format", "options", "location", "records", "is_snapshot"),
+        silent=("format", "options", "location", "records", "is_snapshot", "value_format", "key_format"),
     ),
     program.View: Form(
         "view",

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers.kafka import Broker, kafka
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    with kafka() as started:
+        yield started
