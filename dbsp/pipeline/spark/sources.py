@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dbsp.circuits.errors import Error, ProgramError
-from dbsp.pipeline.spark.kafka.decoding import decoded, reader_options
+from dbsp.pipeline.spark.decoding import decoded, reader_options
 from dbsp.pipeline.spark.records import record_columns, with_origin
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.running.spark.messages import SparkFailure, first_line

@@ -7,7 +7,7 @@
 
 The key is made of the PRIMARY KEY's columns, so a key's messages lie in one partition, in the order of their
 steps. `op` and `step` are headers of each message: what is written again after a crash is told by key and
-step. What `dbsp.pipeline.spark.kafka.decoding` reads is what was written.
+step. What `dbsp.pipeline.spark.decoding` reads is what was written.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import array, col, lit, struct, to_csv, to_json, when
 
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.pipeline.spark.kafka.options import KEY, VALUE, format_options
-from dbsp.pipeline.spark.written import whole_options
+from dbsp.pipeline.spark.options import KEY, VALUE, format_options, whole_options
 from dbsp.rows.changelogs import AFTER, BEFORE, CHANGED, CREATED, ENVELOPE_OP, REMOVED
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.compiler.messages import HEADERS, value_columns

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col, from_csv, from_json, get, lit, struct, when
 from pyspark.sql.functions import filter as where
 
-from dbsp.pipeline.spark.kafka.options import KEY, VALUE, format_options, kafka_options
+from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.sql.compiler.messages import HEADERS, METADATA, value_columns
