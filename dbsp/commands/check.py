@@ -98,6 +98,8 @@ def _promise(target: Table, shape: str) -> str:
     twice = "at least once: a crash between a step's write and its record writes that step again"
     if form == "kafka" and shape == "upsert":
         return f"{shape}, {twice}, which leaves each key the same last record"
+    if target.value_format is not None:
+        return f"{shape}, {twice}; the header step tells which"
     if form == "kafka":
         return f"{shape}, {twice}; nothing tells which, unless value has something of its own that does"
     told = "" if any(f.name.lower() == STEP for f in target.schema) else f"; {STEP} BIGINT tells which"

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbsp.sql.plans.program import CHANGELOGS
+from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
 from dbsp.sql.text.extensions import refuse_if_not_exists
 from dbsp.sql.text.tokens import Cursor
 
 # of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")
-_PROPERTIES = {
-    "append_only": _BOOLEAN,
-    "unchecked": _BOOLEAN,
+_WORDS: dict[str, tuple[str, ...]] = {
     "changelog": CHANGELOGS,
     "snapshot": ("every step",),
     "mode": ("keep", "fail"),
     "max_bad_rows": (),
+    "format": MESSAGE_FORMATS,
+    "key_format": MESSAGE_FORMATS,
 }
+_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class CreateTable:
     is_snapshot: bool = False
     mode: str | None = None
     max_bad_rows: int | None = None
+    value_format: str | None = None
+    key_format: str | None = None
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -76,8 +79,8 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
             break
     cursor.expect(")")
     format_, options, properties = _clauses(cursor, known)
-    changelog, snapshot = properties.pop("changelog", None), properties.pop("snapshot", None)
-    mode, most = properties.pop("mode", None), properties.pop("max_bad_rows", None)
+    words = {word: properties.pop(word, None) for word in _WORDS}
+    most = words["max_bad_rows"]
     flags = {name: value == "true" for name, value in properties.items()}
     return CreateTable(
         name.text,
@@ -87,10 +90,12 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         options,
         flags,
         name.start,
-        changelog=changelog,
-        is_snapshot=snapshot is not None,
-        mode=mode,
+        changelog=words["changelog"],
+        is_snapshot=words["snapshot"] is not None,
+        mode=words["mode"],
         max_bad_rows=None if most is None else int(most),
+        value_format=words["format"],
+        key_format=words["key_format"],
     )
 
 

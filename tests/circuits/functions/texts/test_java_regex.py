@@ -14,7 +14,7 @@ from dbsp.circuits.functions.texts.java_regex import Refused, translate
 
 # of which java.util.regex and re (ASCII) mean the same
 SHARED = [
-    "a", "ab|b", "a*b", "a+?b", "(a|b)+c", "(?:ab)?c", "[a-c]x", "[^a]b", r"\d+", r"\w\s", r"\W", 
+    "a", "ab|b", "a*b", "a+?b", "(a|b)+c", "(?:ab)?c", "[a-c]x", "[^a]b", r"\d+", r"\w\s", r"\W",
     "a{2}", "a{1,2}b",
 
     "(?i)AB", "^a", "^ab$", r"\.b", "a.b", "(a)(b)?", "(?<n>a)b", r"[\d_]b", "|a", r"\Aab", "[a\\]]",
