@@ -63,7 +63,8 @@ def _identified(program: Program, i: int) -> str | None:
 
 
 def notes(program: Program) -> Iterator[str]:
-    """What each sink promises, and where formats promise less than the rest of the program."""
+    """What is ignored, what each sink promises, where formats promise less than the rest of the program."""
+    yield from program.notes
     for name in dict.fromkeys(insert.target for insert in program.inserts):
         shapes = dict.fromkeys(insert.shape for insert in program.inserts if insert.target == name)
         yield f"sink {name}: {_promise(program.tables[name], ' and '.join(shapes))}"

@@ -14,10 +14,10 @@ from dbsp.sql.catalyst.clock.temporal import default_value
 from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
-from dbsp.sql.compiler.messages import check_messages
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
+from dbsp.sql.compiler.sources.messages import check_messages
 from dbsp.sql.compiler.targets.formats import check_format
 from dbsp.sql.plans.program import ColumnLateness, Table
 from dbsp.sql.plans.schemas import Field, Schema

@@ -202,7 +202,7 @@ class Program:
     """fingerprint: equal for programs whose state is interchangeable.
 
     text: after substitution. tables and views are in the order of the file. functions: those whose code
-    isn't in the text.
+    isn't in the text. notes: what of the text says nothing here, and why.
     """
 
     text: str
@@ -214,6 +214,7 @@ class Program:
     inserts: tuple[Insert, ...]
     circuit: Circuit
     functions: tuple[Declared, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def inputs(self) -> dict[str, Table]:
