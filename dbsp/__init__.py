@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
     from dbsp.errors import CallbackError, DeliveryError
+    from dbsp.history.tagging import pin
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
@@ -19,6 +20,7 @@ __all__ = [
     "Pipeline",
     "ProgramError",
     "StateError",
+    "pin",
     "plan",
     "udaf",
     "udf",
@@ -27,6 +29,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
+_HOME |= {"pin": "dbsp.history.tagging"}
 _HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 

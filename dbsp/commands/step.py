@@ -26,6 +26,8 @@ def replay(
     changelog: str,
     verify: str = "first read",
     evolve: bool = False,
+    keep_steps: int | None = None,
+    keep_for: str | None = None,
 ) -> Iterator[str]:
     """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
     text = read_deltas(deltas)
@@ -38,6 +40,8 @@ def replay(
         state=state,
         verify=verify,
         evolve=evolve,
+        keep_steps=keep_steps,
+        keep_for=keep_for,
         progress=partial(print, file=sys.stderr),
     ) as pipeline:
         show = listing(pipeline, output, changelog)
