@@ -15,12 +15,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import Chunk, Segments
-from dbsp.circuits.traces.spine import Spine
+from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
@@ -92,18 +92,6 @@ class _Examination:
         except StateError as error:
             self.damaged.append(str(error).split("; ", 1)[0])
             return None
-
-
-def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
-    """All that a commit refers to, and what it is."""
-    initial = [changes for given in commit.initial.values() for changes in given.items()]
-    for view, chunks in (*commit.changes.items(), *initial):
-        yield from (
-            (f"the changes of view '{view}' in step {commit.step}", Chunk.from_json(c)) for c in chunks
-        )
-    spines: Any = commit.state["spines"]
-    for name, spine in spines.items():
-        yield from ((f"the state (trace {name})", chunk) for chunk in Spine.from_json(spine).chunks())
 
 
 def go_back(directory: Path, step: int) -> list[str]:

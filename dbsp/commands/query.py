@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
-from dbsp.circuits.errors import DamagedChunk, ProgramError, StateError
+from dbsp.circuits.errors import DamagedChunk, ProgramError
+from dbsp.commands.reading import program_of, session_of
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
-from dbsp.sql.compiler.load import read_program
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.source import as_it_is
@@ -47,27 +47,14 @@ def query_state(
         if each is not None:
             step_of(store, each, identity.timezone)  # a step that isn't kept is reported without Spark
     from dbsp.running.spark.intervals import quoted  # noqa: PLC0415
-    from dbsp.running.spark.session import session  # noqa: PLC0415  and so is a wrong directory
 
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
-    spark = session().newSession()
-    spark.conf.set("spark.sql.session.timeZone", identity.timezone)
-    program = program_of(identity, directory, spark)
+    spark = session_of(identity)  # and so is a wrong directory
+    program = program_of(identity, directory, lambda: spark)
     for name, contents in _views(program, directory, as_of, spark, verify, asked):
         contents.to_spark().createOrReplaceTempView(quoted(name))
     result = _ask(spark, select, output_views(program), _functions(identity))
     yield from (_json(result) if output == "json" else text_table(result))
-
-
-def program_of(identity: Identity, directory: str, spark: SparkSession) -> Program:
-    """A directory's program, to read its views by. Raises StateError."""
-    program = read_program(identity.text, identity.name, spark, identity.functions)
-    if program.fingerprint != identity.fingerprint:
-        raise StateError(
-            f"{directory}: '{identity.name}' means something else to this version of dbsp or Spark than "
-            "when the state was made; query it with that version"
-        )
-    return program
 
 
 def _views(

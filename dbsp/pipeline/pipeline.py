@@ -21,6 +21,7 @@ from dbsp.errors import DeliveryError
 from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf, step_of
+from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
@@ -384,6 +385,22 @@ class Pipeline:
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
         return changes_of(self.program, self.store.commit_of(step), self._view(view), self.store)
+
+    def changes(self, view: str, since: AsOf, until: AsOf | None = None, *, each: bool = False) -> pa.Table:
+        """What changed in a view after a step, up to another: its columns and `__weight`, consolidated.
+
+        since, until: as in `view`; since 0 is from the beginning, and without until it is up to now. each:
+        step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
+        TRIGGER and EMIT the two are enough, unless it is asked for each.
+        """
+        with self._lock:
+            self._open()
+            self._position.settle()
+            program, store, name = self.program, self.store, self._view(view)
+            first, last = interval(store, since, until, program.timezone)
+            if each:
+                return as_table(program, name, changes_of_each(program, store, name, first, last))
+            return changes_between(program, store, name, first, last).to_arrow()
 
     def _view(self, name: str) -> str:
         return output_view(self.program, name)

@@ -1,4 +1,4 @@
-"""The commands about what was: `dbsp tag`."""
+"""The commands about what was: `dbsp changes`, `dbsp tag`."""
 
 from __future__ import annotations
 
@@ -41,4 +41,29 @@ def tag(state: str, name: str | None, step: str | None, lasting: str | None, del
         click.echo(tagged(state, name, step, lasting))
 
 
-COMMANDS = (tag,)
+@click.command()
+@click.argument("state", metavar="DIR")
+@click.argument("view")
+@click.option(
+    "--since", required=True, metavar="STEP|TIME|TAG", help="After that step; 0: from the beginning."
+)
+@click.option("--until", metavar="STEP|TIME|TAG", help="Up to that step; the last one unless given.")
+@click.option("--each", is_flag=True, help="Step by step, and not their sum.")
+@click.option("--output", type=click.Choice(["json", "csv", "table"]), default="json", show_default=True)
+def changes(state: str, view: str, since: str, until: str | None, each: bool, output: str) -> None:
+    """Show what changed in a view between two steps: what a subscriber that was away has missed.
+
+    It costs what has changed meanwhile, and not the view. A run that is using the state isn't disturbed.
+
+    \b
+    Example:
+      dbsp changes state/ turnover --since 41
+      dbsp changes state/ turnover --since '2024-01-31' --until '2024-02-01' --each --output csv
+    """
+    from dbsp.commands.history.changes import changes_in_state  # noqa: PLC0415
+
+    for line in changes_in_state(state, view, since, until, each, output):
+        click.echo(line)
+
+
+COMMANDS = (changes, tag)
