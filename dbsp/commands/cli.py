@@ -171,7 +171,8 @@ def step(
     if expect and accept:
         raise click.UsageError("--expect and --accept exclude each other")
     _check_changelog(output, changelog)
-    from dbsp.commands.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
+    from dbsp.commands.replays.replay import replay  # noqa: PLC0415
+    from dbsp.commands.step import compare, print_lines, write_lines  # noqa: PLC0415
 
     lines = replay(
         program,

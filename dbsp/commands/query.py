@@ -16,7 +16,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
 from dbsp.circuits.errors import DamagedChunk, ProgramError
-from dbsp.commands.reading import program_of, session_of
+from dbsp.commands.history.reading import program_of, session_of
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels

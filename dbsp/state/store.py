@@ -460,7 +460,7 @@ class Store:
         if self.last is None:
             return []
         oldest = self._kept.oldest(self.keep)
-        return self._kept.past(oldest, self.tags.steps()) if min(self._kept) < oldest else []
+        return self._kept.past(oldest, self.tags.pinned()) if min(self._kept) < oldest else []
 
     def _put_back(self, steps: Collection[int]) -> None:
         """The records of steps that were tagged while they were forgotten."""

@@ -28,12 +28,20 @@ _ADVICE = "restore it from a backup, or delete the tag with `dbsp tag --delete`"
 
 @dataclass(frozen=True)
 class Tag:
-    """record: the content of the step's file in the log. until: of this machine's clock; None: for good."""
+    """record: the content of the step's file in the log. until: of this machine's clock; None: for good.
+
+    since: the steps from there on stay, too, but for those that were just going when it was made.
+    """
 
     name: str
     step: int
     record: str
     until: datetime | None = None
+    since: int | None = None
+
+    @property
+    def steps(self) -> range:
+        return range(self.step if self.since is None else self.since, self.step + 1)
 
     @property
     def is_over(self) -> bool:
@@ -66,8 +74,12 @@ class Tags:
         """A tag of each step that has any."""
         return {tag.step: tag for tag in self.all().values()}
 
-    def add(self, name: str, step: int, lasting: timedelta | None = None) -> None:
-        """Raises StateError where the name is taken, or no name, or the step isn't kept."""
+    def pinned(self) -> set[int]:
+        """All steps that any of them keeps."""
+        return {step for tag in self.all().values() for step in tag.steps}
+
+    def add(self, name: str, step: int, lasting: timedelta | None = None, since: int | None = None) -> None:
+        """since: see `Tag`. Raises StateError where the name is taken, or no name, or the step isn't kept."""
         path = self._path(name)
         with disk(self.root):
             tag = self.all().get(name)
@@ -83,7 +95,8 @@ class Tags:
             until = None if lasting is None else (datetime.now(UTC) + lasting).isoformat()
             path.parent.mkdir(exist_ok=True)
             try:
-                create_whole(path, seal("tag", {"step": step, "until": until, "record": content}))
+                tag_of = {"step": step, "since": since, "until": until, "record": content}
+                create_whole(path, seal("tag", tag_of))
             except FileExistsError:
                 raise StateError(f"tag '{name}' is there already; delete it first") from None
             sync(path.parent)
@@ -122,7 +135,8 @@ class Tags:
         if record is None:
             return None
         until = record["until"]
-        return Tag(name, record["step"], record["record"], until and datetime.fromisoformat(until))
+        ends = until and datetime.fromisoformat(until)
+        return Tag(name, record["step"], record["record"], ends, record["since"])
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name) or name.endswith(".tmp"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.errors import DamagedChunk
-from dbsp.commands.reading import program_of
+from dbsp.commands.history.reading import program_of
 from dbsp.commands.shown.changelog import CsvLines, json_lines_of_view
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval

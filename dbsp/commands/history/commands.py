@@ -1,4 +1,4 @@
-"""The commands about what was: `dbsp changes`, `dbsp tag`."""
+"""The commands about what was: `dbsp backup`, `changes`, `replay`, `restore`, `tag`."""
 
 from __future__ import annotations
 
@@ -66,4 +66,63 @@ def changes(state: str, view: str, since: str, until: str | None, each: bool, ou
         click.echo(line)
 
 
-COMMANDS = (changes, tag)
+@click.command()
+@click.argument("state", metavar="DIR")
+@click.argument("to", metavar="TO")
+def backup(state: str, to: str) -> None:
+    """Copy a state, as of its last step, to the directory TO, or bring the backup there up to date.
+
+    A run that is using the state isn't disturbed. What is there already isn't copied again, and everything is
+    compared with its checksums. A backup that is interrupted leaves the one before.
+
+    \b
+    Example:
+      dbsp backup state/ /mnt/backup
+    """
+    from dbsp.history.backup import back_up  # noqa: PLC0415
+
+    made = back_up(state, to)
+    click.echo(f"{to}: step {made.step}; {made.segments} segments copied, {made.size:,} bytes")
+
+
+@click.command()
+@click.argument("source", metavar="FROM")
+@click.argument("state", metavar="DIR")
+def restore(source: str, state: str) -> None:
+    """Make the new state directory DIR of the backup in FROM, after comparing it with its checksums.
+
+    \b
+    Example:
+      dbsp restore /mnt/backup state/
+    """
+    from dbsp.history.backup import restore as restore_to  # noqa: PLC0415
+
+    made = restore_to(source, state)
+    click.echo(f"{state}: step {made.step}; {made.segments} segments copied, {made.size:,} bytes")
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.option("--from", "as_of", required=True, metavar="STEP|TIME|TAG", help="After that step.")
+@click.argument("deltas", metavar="DELTAS")
+@click.option("--state", "other", required=True, metavar="OTHER", help="The new state that it is made in.")
+@click.option("--program", metavar="PROGRAM", help="The program's file, where it has functions of its own.")
+@click.option(
+    "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
+)
+def replay(directory: str, as_of: str, deltas: str, other: str, program: str | None, output: str) -> None:
+    """Ask what if: apply other deltas after a step of a state, in a state of its own, and print what changes.
+
+    DELTAS is as of `dbsp step`. The state in DIR stays as it is, and sinks get nothing.
+
+    \b
+    Example:
+      dbsp replay state/ --from 41 other.jsonl --state what-if/
+    """
+    from dbsp.commands.history.replay import replay as replay_in  # noqa: PLC0415
+
+    for line in replay_in(directory, as_of, deltas, other, program, output, "retract"):
+        click.echo(line)
+
+
+COMMANDS = (backup, changes, replay, restore, tag)
