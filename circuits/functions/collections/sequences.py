@@ -65,7 +65,7 @@ def sequence(call: Call, start: pa.Array, stop: pa.Array, step: pa.Array | None 
 
 
 def _count(first: Numbers, last: Numbers, by: Numbers) -> Numbers:
-    """int64[n]: how many numbers there are from first to last; at most 2⁶³ − 1, though the span has 64 bits."""
+    """int64[n]: how many numbers there are from first to last; at most 2⁶³ − 1, of a span of 64 bits."""
     span = np.maximum(first, last).view(np.uint64) - np.minimum(first, last).view(np.uint64)
     steps = span // np.maximum(np.abs(by).view(np.uint64), np.uint64(1))
     return np.asarray(np.minimum(steps, np.uint64(2**63 - 2)).astype(np.int64) + 1)
