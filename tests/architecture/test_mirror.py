@@ -19,7 +19,7 @@ def mirror(module: Path) -> Path:
 @pytest.mark.parametrize("top", MIRRORED)
 def test_every_module_has_its_tests(top: str) -> None:
     modules = [module for module in sources() if module.parts[0] == top and module.name != "__init__.py"]
-    assert len(modules) > 100
+    assert modules
     assert [str(mirror(module)) for module in modules if not (ROOT / mirror(module)).is_file()] == []
 
 

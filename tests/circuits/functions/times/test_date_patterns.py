@@ -6,11 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.functions.times.date_patterns import Field, read_pattern, refuse_format, refuse_parse
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.functions.times.date_patterns import (
+    Field,
+    check_format,
+    check_parse,
+    read_pattern,
+    refuse_format,
+    refuse_parse,
+)
 
 
 def literal(text: str) -> Field:
     return Field("", 0, text)
+
+
+def quoted(text: str) -> Field:
+    return Field("", 1, text)
 
 
 @pytest.mark.parametrize(
@@ -18,10 +30,10 @@ def literal(text: str) -> Field:
     [
         ("", ()),
         ("yyyy-MM", (Field("y", 4), literal("-"), Field("M", 2))),
-        ("'T'HH''mm", (literal("T"), Field("H", 2), literal("'"), Field("m", 2))),
-        ("'it''s'", (literal("it's"),)),
-        ("''''", (literal("'"),)),
-        ("'''a'", (literal("'a"),)),
+        ("'T'HH''mm", (quoted("T"), Field("H", 2), quoted("'"), Field("m", 2))),
+        ("'it''s'", (quoted("it's"),)),
+        ("''''", (quoted("'"),)),
+        ("'''a'", (quoted("'a"),)),
         ("yyyyMMdd", (Field("y", 4), Field("M", 2), Field("d", 2))),
         ("d. é", (Field("d", 1), literal("."), literal(" "), literal("é"))),
     ],
@@ -49,7 +61,7 @@ def test_literals_in_quotes_are_what_they_quote(parts: list[str]) -> None:
     found = read_pattern(pattern)
     assert not isinstance(found, str)
     expected = [
-        Field(part[0], 2) if field else literal(part) for part, field in zip(parts, is_field, strict=True)
+        Field(part[0], 2) if field else quoted(part) for part, field in zip(parts, is_field, strict=True)
     ]
     assert [field for field in found if field != literal("|")] == expected
 
@@ -84,7 +96,10 @@ def test_what_cannot_be_formatted(pattern: str, of: str) -> None:
     [
         ("yyyy-MM-dd HH:mm:ss", None),
         ("hh:mm a", None),
-        ("yyyy[-MM]", "an optional section"),
+        ("yyyy[-MM[-dd]]", None),
+        ("yyyy']'", None),
+        ("yyyy]", "a ']' without '['"),
+        ("[yyyy]]", "a ']' without '['"),
         ("yyyy yyyy", "gives a field twice"),
         ("MM LL", "gives a field twice"),
         ("HH hh", "gives a field twice"),
@@ -95,3 +110,11 @@ def test_what_cannot_be_formatted(pattern: str, of: str) -> None:
 def test_what_can_be_parsed(pattern: str, said: str | None) -> None:
     found = refuse_parse(pattern)
     assert found is None if said is None else said in (found or "")
+
+
+def test_a_pattern_that_only_a_row_has_is_an_error() -> None:
+    check_format("EEE yyyy")
+    check_parse("yyyy")
+    for check, pattern in ((check_format, "YYYY"), (check_parse, "EEE")):
+        with pytest.raises(EvaluationError, match=rf"INVALID_DATETIME_PATTERN.*'{pattern}': not supported"):
+            check(pattern)

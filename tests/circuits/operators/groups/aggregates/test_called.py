@@ -46,5 +46,5 @@ def test_its_error_names_the_group() -> None:
     with pytest.raises(
         EvaluationError, match=r"function 'f': ZeroDivisionError.*\(program.sql:1\)"
     ) as raised:
-        called("return 1 // x[0]").finalize(given_, pa.int64())
+        called("return 2 // x[0]").finalize(given_, pa.int64())
     assert raised.value.row == 2
