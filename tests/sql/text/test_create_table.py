@@ -52,16 +52,11 @@ def test_a_stream_only_grows() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("CREATE TABLE IF NOT EXISTS t (a INT)", "1:14: IF NOT EXISTS has no meaning here"),
         ("CREATE TABLE t", "1:15: table 't' needs its columns: CREATE TABLE t (name TYPE, ...)"),
         ("CREATE TABLE t (a INT, PRIMARY KEY (a)", "1:39: expected ), found the end"),
         (
             "CREATE TABLE t (a INT PRIMARY KEY, PRIMARY KEY (a))",
             "1:36: table 't' has two primary keys; write PRIMARY KEY (a, b) for several columns",
-        ),
-        (
-            "CREATE TABLE t (a INT) PARTITIONED BY (a)",
-            "1:24: unknown clause 'PARTITIONED'; a table has USING",
         ),
         ("CREATE TABLE t (a INT) OPTIONS (path 'x')", "1:42: OPTIONS needs USING format"),
         ("CREATE TABLE t (a INT) USING csv OPTIONS (path ,)", "1:48: expected a value, found ','"),

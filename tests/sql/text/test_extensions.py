@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.extensions import STATEMENTS, refuse_if_not_exists, refuse_in_query, refuse_statement
+from dbsp.sql.text.extensions import STATEMENTS, refuse_in_query, refuse_statement
 from tests.sql.text.reading import cursor_over
 
 
@@ -44,9 +44,3 @@ def test_the_same_words_elsewhere_are_the_users(query: str) -> None:
     refuse_statement(cursor)
     refuse_in_query(cursor)
     assert cursor.at == 0
-
-
-def test_if_not_exists() -> None:
-    with pytest.raises(ProgramError, match=r"^p.sql:1:1: IF NOT EXISTS has no meaning here"):
-        refuse_if_not_exists(cursor_over("if not exists t"))
-    refuse_if_not_exists(cursor_over("if not existing"))

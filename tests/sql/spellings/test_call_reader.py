@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.call_reader import Argument, CallReader
-from dbsp.sql.text.rewriting import Edit
+from dbsp.sql.spellings.call_reader import Argument, CallReader
+from dbsp.sql.spellings.rewriting import Edit
 from dbsp.sql.text.tokens import tokens
 from tests.sql.text.reading import source_of
 

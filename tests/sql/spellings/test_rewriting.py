@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dbsp.sql.text.rewriting import Edit, rewritten
+from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.text.tokens import Slice
 from tests.sql.text.reading import source_of
 
