@@ -66,6 +66,7 @@ class Position:
             partitions=partitions,
             durable=store.durable,
             ending=ending,
+            advances=dict(tried.queue.advances),
         )
         inputs = tried.queue.inputs
         work = Work(circuit=program.circuit, step=asked, inputs=inputs, segments=store.segments)

@@ -47,7 +47,7 @@ from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
-from dbsp.sql.plans.program import DEBEZIUM, Table
+from dbsp.sql.plans.program import ENVELOPES, Table
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
@@ -218,8 +218,8 @@ class _Run:
             Keeping(table, table.options.get("path") or table.format or "") if table.keeps_bad_rows else None
         )
         check(reader, frame.drop(*MARKS))
-        # a bad row is bad whoever reads its columns; those of debezium are within others
-        if table.changelog != DEBEZIUM and keeping is None:
+        # a bad row is bad whoever reads its columns; those of an envelope are within others
+        if table.changelog not in ENVELOPES and keeping is None:
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
         return frame.mapInArrow(
             Staging(str(self.pipeline.store.segments.root), relation, reader, keeping), STAGED
