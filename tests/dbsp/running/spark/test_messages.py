@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyspark
 import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
@@ -21,6 +22,11 @@ from dbsp.running.spark.messages import first_line, foreseen, own_error
             "CSV header does not conform Header: a Schema: b",
         ),
         ("", "Spark failed and said nothing"),
+        (
+            "[KAFKA_DATA_SOURCE_NOT_ENABLED] Failed to find data source: kafka. Please deploy",
+            "Spark has no connector for kafka; start it with one: --packages "
+            f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}",
+        ),
     ],
 )
 def test_one_line(said: str, line: str) -> None:
