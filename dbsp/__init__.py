@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
     from dbsp.errors import CallbackError, DeliveryError
+    from dbsp.history.tagging import pin
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
@@ -20,6 +21,7 @@ __all__ = [
     "Pipeline",
     "ProgramError",
     "StateError",
+    "pin",
     "plan",
     "session",
     "udaf",
@@ -30,6 +32,7 @@ _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
 _HOME |= {"session": "dbsp.running.spark.started"}
+_HOME |= {"pin": "dbsp.history.tagging"}
 _HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 

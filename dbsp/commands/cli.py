@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from dbsp.circuits.errors import Error
+from dbsp.commands.history.commands import COMMANDS
 from dbsp.commands.stopping import Stopped, end_at_once, stoppable
 from dbsp.commands.unexpected import hear_once, report
 
@@ -112,6 +113,22 @@ evolve_option = click.option(
 )
 
 
+def keep_options(command: Command) -> Command:
+    """How much history a command keeps."""
+    steps = click.option(
+        "--keep-steps",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many of the last steps can be read; 10 unless given. The state remembers it.",
+    )
+    span = click.option(
+        "--keep-for",
+        metavar="TIME",
+        help="Keep every moment of the last 7d, 12h or 30m, too. The state remembers it.",
+    )
+    return steps(span(command))
+
+
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="dbsp", message="dbsp %(version)s")
 def main() -> None:
@@ -137,6 +154,7 @@ def main() -> None:
 @changelog_option
 @verify_option
 @evolve_option
+@keep_options
 def step(
     program: str,
     deltas: str,
@@ -150,6 +168,8 @@ def step(
     changelog: str,
     verify: str,
     evolve: bool,
+    keep_steps: int | None,
+    keep_for: str | None,
 ) -> None:
     """Apply the deltas of a replay file, step by step, and print what changes in each view.
 
@@ -166,9 +186,23 @@ def step(
     if expect and accept:
         raise click.UsageError("--expect and --accept exclude each other")
     _check_changelog(output, changelog)
-    from dbsp.commands.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
+    from dbsp.commands.replays.replay import replay  # noqa: PLC0415
+    from dbsp.commands.step import compare, print_lines, write_lines  # noqa: PLC0415
 
-    lines = replay(program, deltas, define, runner, partitions, state, output, changelog, verify, evolve)
+    lines = replay(
+        program,
+        deltas,
+        define,
+        runner,
+        partitions,
+        state,
+        output,
+        changelog,
+        verify,
+        evolve,
+        keep_steps,
+        keep_for,
+    )
     if expect is not None:
         difference = compare(lines, expect)
         click.echo(difference, nl=False)
@@ -221,6 +255,7 @@ def step(
 )
 @verify_option
 @evolve_option
+@keep_options
 def run(
     program: str,
     define: dict[str, str],
@@ -238,6 +273,8 @@ def run(
     jars: tuple[str, ...],
     verify: str,
     evolve: bool,
+    keep_steps: int | None,
+    keep_for: str | None,
 ) -> None:
     """Run the program on Spark: rows from the sources of its tables, changes to its sinks.
 
@@ -267,6 +304,8 @@ def run(
         settings=Settings(master, conf, packages, jars),
         verify=verify,
         evolve=evolve,
+        keep_steps=keep_steps,
+        keep_for=keep_for,
     )
 
 
@@ -340,16 +379,19 @@ def explain(program: str, view: str | None, define: dict[str, str], form: str) -
 @main.command()
 @click.argument("state")
 @click.argument("select", metavar='"SELECT ..."')
-@click.option("--as-of", type=int, metavar="STEP", help="The views as they were after that step.")
+@click.option("--as-of", metavar="STEP|TIME|TAG", help="The views as they were after that step, or then.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @verify_option
-def query(state: str, select: str, as_of: int | None, output: str, verify: str) -> None:
+def query(state: str, select: str, as_of: str | None, output: str, verify: str) -> None:
     """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
+
+    FOR SYSTEM_TIME AS OF after a view's name is of that view what --as-of is of all.
 
     \b
     Example:
       dbsp query state/ "SELECT * FROM turnover ORDER BY total DESC LIMIT 10"
-      dbsp query state/ "SELECT count(*) FROM turnover" --as-of 3
+      dbsp query state/ "SELECT count(*) FROM turnover" --as-of '2024-01-31 12:00:00'
+      dbsp query state/ "SELECT * FROM turnover EXCEPT SELECT * FROM turnover FOR SYSTEM_TIME AS OF 3"
     """
     from dbsp.commands.query import query_state  # noqa: PLC0415
 
@@ -404,6 +446,10 @@ def init(directory: str) -> None:
 
     for line in write_project(Path(local_path(directory))):
         click.echo(line)
+
+
+for command in COMMANDS:
+    main.add_command(command)
 
 
 def command_line() -> None:

@@ -36,6 +36,8 @@ def run_program(
     verify: str = "first read",
     evolve: bool = False,
     settings: Settings | None = None,
+    keep_steps: int | None = None,
+    keep_for: str | None = None,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
@@ -58,6 +60,8 @@ def run_program(
         verify=verify,
         max_undelivered=max_undelivered,
         evolve=evolve,
+        keep_steps=keep_steps,
+        keep_for=keep_for,
         progress=partial(click.echo, err=True),
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None

@@ -19,7 +19,7 @@ from pyspark.sql.functions import filter as where
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.running.spark.intervals import columns_ddl, quoted
-from dbsp.sql.compiler.messages import HEADERS, METADATA, value_columns
+from dbsp.sql.compiler.sources.messages import HEADERS, METADATA, value_columns
 from dbsp.sql.plans.program import DEBEZIUM, DELETED, OP, UPDATED, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl

@@ -21,7 +21,7 @@ from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, whole_options
 from dbsp.rows.changelogs import AFTER, BEFORE, CHANGED, CREATED, ENVELOPE_OP, REMOVED
 from dbsp.running.spark.intervals import quoted
-from dbsp.sql.compiler.messages import HEADERS, value_columns
+from dbsp.sql.compiler.sources.messages import HEADERS, value_columns
 from dbsp.sql.plans.program import DEBEZIUM, DELETED, OP, STEP, UPDATED, Table
 
 # A reader that knows no table sees every column.

@@ -9,13 +9,13 @@ add up in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import coalesce, col
 
 from dbsp.circuits.columns.arrow import fixed_values, take
@@ -60,8 +60,8 @@ def record_columns(table: Table) -> Schema:
     return tuple(f for f in records if not (table.is_file and f.name.lower() == STEP))
 
 
-def with_origin(table: Table, frame: DataFrame) -> DataFrame:
-    """The records as `Records` takes them. frame: has `record_columns`.
+def with_origin(table: Table, frame: DataFrame, more: Sequence[Column] = ()) -> DataFrame:
+    """The records as `Records` takes them, and more columns. frame: has `record_columns`.
 
     A path beside each costs as much as all else of a narrow row, so a bag's, which need no order, have none.
     """
@@ -73,7 +73,7 @@ def with_origin(table: Table, frame: DataFrame) -> DataFrame:
     if table.is_file and table.primary_key:
         columns += [col(f"_metadata.{field}").alias(name) for name, field in _ORIGIN.items()]
     columns += [col(name) for name in OF_MESSAGES if name in frame.columns]
-    return frame.select(*columns)
+    return frame.select(*columns, *more)
 
 
 @dataclass(frozen=True)

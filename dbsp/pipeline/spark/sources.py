@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dbsp.circuits.errors import Error, ProgramError
+from dbsp.pipeline.spark.bad_rows import CORRUPT, corrupt_column, marks
 from dbsp.pipeline.spark.decoding import decoded, reader_options
 from dbsp.pipeline.spark.records import record_columns, with_origin
 from dbsp.running.spark.intervals import columns_ddl, quoted
@@ -101,7 +102,9 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
             path = f"{path[:-1]}[{path[-1]}]"
-        reader = reader_of(spark.readStream, table).option("path", path)
+        reader = reader_of(spark.readStream, table, corrupt_column(table)).option("path", path)
+        if table.keeps_bad_rows:
+            reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
         if "maxfileage" not in map(str.lower, table.options):
             # Spark skips a file a week older than the newest it has seen, as one copied with its time
             reader = reader.option("maxFileAge", _FOR_EVER)
@@ -135,11 +138,12 @@ def named(table: Table, frame: DataFrame) -> DataFrame:
     there = {column.lower() for column in frame.columns}
     filled = {table.schema[default.column].name for default in table.defaults}
     if all(name.lower() in there or name in filled for name in names):
+        kept = marks(table, frame) if table.keeps_bad_rows else []
         if table.changelog is not None:
-            return with_origin(table, frame)
-        return frame.select(*(quoted(name) for name in names if name.lower() in there))
+            return with_origin(table, frame, kept)
+        return frame.select(*(quoted(name) for name in names if name.lower() in there), *kept)
     if len(names) == len(frame.columns):
-        return frame.toDF(*names)
+        return named(table, frame.toDF(*names))
     found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)
     raise ProgramError(
         f"{table.location}: table '{table.name}': the columns of format {table.format} are: {found}; "
