@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
+    from dbsp.running.spark.started import session
 
 __all__ = [
     "CallbackError",
@@ -22,6 +23,7 @@ __all__ = [
     "StateError",
     "pin",
     "plan",
+    "session",
     "udaf",
     "udf",
 ]
@@ -29,6 +31,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
+_HOME |= {"session": "dbsp.running.spark.started"}
 _HOME |= {"pin": "dbsp.history.tagging"}
 _HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 

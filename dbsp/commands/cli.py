@@ -47,14 +47,29 @@ class Group(click.Group):
         return context.exit(status)
 
 
-def _defines(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def _defines(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """What is given, and what it leaves out of a configuration file's."""
     pairs = {}
-    for value in values:
+    for value in (*(context.lookup_default(option.name or "") or ()), *values):
         name, equals, text = value.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"'{value}' is not NAME=VALUE")
         pairs[name] = text
     return pairs
+
+
+def _listed(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Of several options, and of several values in one."""
+    return tuple(each for value in values for each in value.split(",") if each)
+
+
+def _configure(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    """What the command line leaves out is as the file says."""
+    from dbsp.commands.config import NAME, read_config  # noqa: PLC0415
+
+    path = Path(given or NAME)
+    if given is not None or path.exists():
+        context.default_map = {**(context.default_map or {}), **read_config(path, context.command)}
 
 
 def _check_changelog(output: str | None, changelog: str) -> None:
@@ -218,6 +233,26 @@ def step(
     help="Steps that a sink which is down may be without, before no more are made; 0 unless given.",
 )
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
+@click.option("--master", metavar="URL", help="Where Spark runs; all cores of this machine unless given.")
+@click.option(
+    "--conf", multiple=True, metavar="NAME=VALUE", callback=_defines, help="A setting of the Spark session."
+)
+@click.option(
+    "--packages",
+    multiple=True,
+    metavar="GROUP:ARTIFACT:VERSION",
+    callback=_listed,
+    help="Packages for Spark to fetch, such as the connector of Kafka.",
+)
+@click.option("--jars", multiple=True, metavar="FILE", callback=_listed, help="Jars for Spark to load.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_configure,
+    help="Where options are that the command line leaves out; ./dbsp.toml, if it is there.",
+)
 @verify_option
 @evolve_option
 @keep_options
@@ -232,6 +267,10 @@ def run(
     partitions: int | None,
     max_undelivered: int,
     ui: bool,
+    master: str | None,
+    conf: dict[str, str],
+    packages: tuple[str, ...],
+    jars: tuple[str, ...],
     verify: str,
     evolve: bool,
     keep_steps: int | None,
@@ -243,11 +282,13 @@ def run(
     Example:
       dbsp run program.sql --once
       dbsp run program.sql --state state/ --every 1s --output json
+      dbsp run program.sql --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0
     """
     if once and every:
         raise click.UsageError("--once and --every exclude each other")
     _check_changelog(output, changelog)
     from dbsp.commands.run import run_program  # noqa: PLC0415
+    from dbsp.running.spark.settings import Settings  # noqa: PLC0415
 
     run_program(
         program,
@@ -260,6 +301,7 @@ def run(
         partitions=partitions,
         max_undelivered=max_undelivered,
         ui=ui,
+        settings=Settings(master, conf, packages, jars),
         verify=verify,
         evolve=evolve,
         keep_steps=keep_steps,

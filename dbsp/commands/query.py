@@ -22,6 +22,7 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
+from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements
 from dbsp.state.commits import load_commit
@@ -97,7 +98,11 @@ def _views(
 def _functions(identity: Identity) -> set[str]:
     """The names of the program's own functions, in lower case."""
     parsed = statements(as_it_is(identity.text, identity.name))
-    inside = {statement.name.lower() for statement in parsed if isinstance(statement, CreateFunction)}
+    inside = {
+        statement.name.lower()
+        for statement in parsed
+        if isinstance(statement, CreateFunction | CreateSqlFunction)
+    }
     return inside | {function.name.lower() for function in identity.functions}
 
 

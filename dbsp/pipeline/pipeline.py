@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, Error, StateError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
@@ -25,7 +26,7 @@ from dbsp.history.between import as_table, changes_between, changes_of_each, int
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
-from dbsp.pipeline.replacing import check_replaceable, difference, held
+from dbsp.pipeline.replacing import Replacing, check_replaceable
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
@@ -106,6 +107,7 @@ class Pipeline:
         self._lock = threading.RLock()
         try:
             self._position = Position(program, self.store)
+            self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
             if self.store.last is not None:
@@ -152,16 +154,11 @@ class Pipeline:
                 raise DataError(
                     f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
                 )
-            if type(rows).__module__.startswith("pyspark."):
-                from dbsp.pipeline.spark.staging import staged_rows  # noqa: PLC0415  see `_take`
-
-                wanted = staged_rows(self, target, rows)
-            else:
-                wanted = whole_rows(target, rows, self.program.timezone, retracted=True)
-            present = held(self.program.circuit, self._position.state, target, self.store.segments)
-            changed, weights = difference(target, wanted, present)
-            if changed.num_rows:
-                self._enqueue(target, [weighted(changed, weights)])
+            wanted = self._given(target, rows, 1, retracted=True)
+            partitions = self.partitions or self.runner.partitions
+            self._enqueue(
+                target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
+            )
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
         """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
@@ -172,7 +169,11 @@ class Pipeline:
         if weights is not None:
             assert isinstance(rows, pa.RecordBatch)
             rows = weighted(rows, weights)
-        self._enqueue(self.program.input(table), [rows])
+        self._enqueue(self.program.input(table).name, [rows])
+
+    def refuse(self, rows: Chunk) -> None:
+        """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
+        self._enqueue(BAD_ROWS, [rows])
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""
@@ -187,23 +188,25 @@ class Pipeline:
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
+        self._enqueue(table.name, self._given(table, rows, weight, retracted=weight < 0))
+
+    def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
+        """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
         if type(rows).__module__.startswith("pyspark."):
             from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
 
-            self._enqueue(table, stage(self, table, rows, weight))
-            return
+            return stage(self, table, rows, weight)
         if weight < 0 and table.primary_key:
             batch = key_rows(table, rows, self.program.timezone)
         else:
-            batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
-        if batch.num_rows:
-            self._enqueue(table, [weighted(batch, np.full(batch.num_rows, weight, np.int64))])
+            batch = whole_rows(table, rows, self.program.timezone, retracted)
+        return [weighted(batch, np.full(batch.num_rows, weight, np.int64))] if batch.num_rows else []
 
-    def _enqueue(self, table: Table, parts: Sequence[Rows]) -> None:
+    def _enqueue(self, table: str, parts: Sequence[Rows]) -> None:
         with self._lock:
             self._open()
             self._position.settle()
-            self._position.queue.add(table.name, parts)
+            self._position.queue.add(table, parts)
 
     # -- steps --------------------------------------------------------------------------------------
 

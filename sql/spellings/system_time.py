@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import pyarrow.types as pt
 
 from dbsp.sql.plans.program import Table, View
-from dbsp.sql.text.rewriting import Edit
+from dbsp.sql.spellings.rewriting import Edit
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, Token
 

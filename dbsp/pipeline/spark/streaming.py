@@ -26,8 +26,10 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
+from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
 from dbsp.pipeline.spark.checkpoint import Checkpoint, drop_others
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
@@ -96,6 +98,7 @@ class _Run:
         last = pipeline.store.last
         self.checkpoint = Checkpoint(pipeline.store.root / (last.checkpoint if last else CHECKPOINT))
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
+        self.limits = Limits()
         self.steps = 0
         self.failure: Exception | None = None
         self.stepping = threading.Lock()
@@ -216,10 +219,16 @@ class _Run:
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         frame = with_integers(open_source(self.spark, table))
-        check(reader, frame)
-        if table.changelog != DEBEZIUM:  # whose columns are within others
+        keeping = (
+            Keeping(table, table.options.get("path") or table.format or "") if table.keeps_bad_rows else None
+        )
+        check(reader, frame.drop(*MARKS))
+        # a bad row is bad whoever reads its columns; those of debezium are within others
+        if table.changelog != DEBEZIUM and keeping is None:
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(Staging(str(self.pipeline.store.segments.root), relation, reader), STAGED)
+        return frame.mapInArrow(
+            Staging(str(self.pipeline.store.segments.root), relation, reader, keeping), STAGED
+        )
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -242,14 +251,23 @@ class _Run:
         try:
             files = self._files(batch)
             for relation, chunk in self._collected(staged, files):
-                self.pipeline.change(self.tables[relation].name, chunk)
+                if relation < 0:
+                    self._refuse(self.tables[~relation], chunk)
+                else:
+                    self.pipeline.change(self.tables[relation].name, chunk)
             if self.compares:
                 queue_differences(self.pipeline, self.spark)
             changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
         except BaseException:
+            self.limits.forget()
             self.pipeline.discard()
             raise
         self._made(changes)
+
+    def _refuse(self, table: Table, chunk: Chunk) -> None:
+        self.pipeline.refuse(chunk)
+        if table.max_bad_rows is not None:
+            self.limits.check(table, chunk, self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
 
     def _files(self, batch: int) -> dict[str, list[str]]:
         """What the batch reads of each table of files, all of it there."""
