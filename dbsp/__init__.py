@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
+    from dbsp.targets.function import sink
 
 __all__ = [
     "CallbackError",
@@ -20,6 +21,7 @@ __all__ = [
     "ProgramError",
     "StateError",
     "plan",
+    "sink",
     "udaf",
     "udf",
 ]
@@ -27,6 +29,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
+_HOME |= {"sink": "dbsp.targets.function"}
 _HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 

@@ -38,6 +38,7 @@ from dbsp.sql.plans.program import Program, Table
 from dbsp.state.identity import OtherProgram, identity_of
 from dbsp.state.lock import Overtaken
 from dbsp.state.store import RETAIN, Store, Unsettled
+from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
@@ -54,7 +55,8 @@ class Pipeline:
     program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
-    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
+    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. sinks: what `dbsp.sink` made, of
+    the tables USING python that the program writes. verify: when stored rows are
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
@@ -73,6 +75,7 @@ class Pipeline:
         define: Mapping[str, str] | None = None,
         retain: int = RETAIN,
         functions: Sequence[Function] = (),
+        sinks: Sequence[Sink] = (),
         verify: str = "first read",
         max_undelivered: int = 0,
         evolve: bool = False,
@@ -94,6 +97,7 @@ class Pipeline:
         self.max_undelivered = max_undelivered
         retain = max(retain, max_undelivered + 1) if max_undelivered else retain
         program = self.program
+        self._functions = sinks_of(program, sinks)
         if state is not None and evolve:
             change_program(program, state, self.runner, partitions, retain, progress)
         self.store = _store_of(program, state, retain, verify)
@@ -290,7 +294,7 @@ class Pipeline:
         with self._lock:
             self._open()
             if self._sinks is None:
-                self._sinks = Sinks(self)
+                self._sinks = Sinks(self, self._functions)
             self._sinks.catch_up(may_lag)
 
     def _resume(self) -> None:

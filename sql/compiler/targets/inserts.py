@@ -23,7 +23,18 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
-from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, SHAPES, STEP, Insert, Schedule, Table, View
+from dbsp.sql.plans.program import (
+    FILE_FORMATS,
+    OP,
+    POSTGRES,
+    PYTHON,
+    SHAPES,
+    STEP,
+    Insert,
+    Schedule,
+    Table,
+    View,
+)
 from dbsp.sql.plans.schemas import Field, Key
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
@@ -227,7 +238,7 @@ class _Fit:
             self._check_records(columns)
         if self.view.retracts:
             self._check_deletions(places, columns)
-        if form not in FILE_FORMATS | {"kafka", "console", "noop"} and STEP not in map(
+        if form not in FILE_FORMATS | {"kafka", "console", "noop", PYTHON} and STEP not in map(
             str.lower, self._names()
         ):
             why = f"{form} is appended to, and nothing tells which row of a key is its last"
