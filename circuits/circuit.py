@@ -226,6 +226,12 @@ class CircuitBuilder:
         assert placement is not None, self.nodes[node]
         return placement
 
+    def is_trace_of_rows(self, node: int) -> bool:
+        """Whether what it keeps is the integral of what it puts out, row by row."""
+        made = self.nodes[node]
+        layout = made.operator.layout(*(self.nodes[i].schema for i in made.inputs))
+        return made.operator.is_trace and layout is not None and len(layout.identity) == len(made.schema)
+
     def loop(self, feedback: Sequence[tuple[int, int]], results: Sequence[int]) -> list[int]:
         """Close a recursion. feedback: (node, Recurrence): what the node puts out enters an iteration later.
 

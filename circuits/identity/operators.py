@@ -102,7 +102,9 @@ OPERATORS: Forms = {
     ),
     aggregate.Aggregate: Form("aggregate", ("keys", "accumulated", "results"), silent=("output",)),
     top.Top: Form("top", ("partition", "order", "ranking", "size", Default("ranked", False))),
-    top.TopOfAppends: Form("top_of_appends", ("partition", "order", "ranking", "size")),
+    top.TopOfAppends: Form(
+        "top_of_appends", ("partition", "order", "ranking", "size", Default("ranked", False))
+    ),
     window.Window: Form("window", ("partition", "functions")),
     sessions.Sessions: Form("sessions", ("partition", "start", "end"), silent=("output",)),
     # recursion

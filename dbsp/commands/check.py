@@ -72,7 +72,8 @@ def _identified(program: Program, i: int) -> str | None:
 
 
 def notes(program: Program) -> Iterator[str]:
-    """What each sink promises, and where formats promise less than the rest of the program."""
+    """What is ignored, what each sink promises, where formats promise less than the rest of the program."""
+    yield from program.notes
     for name in dict.fromkeys(insert.target for insert in program.inserts):
         shapes = dict.fromkeys(insert.shape for insert in program.inserts if insert.target == name)
         yield f"sink {name}: {_promise(program.tables[name], ' and '.join(shapes))}"
@@ -111,6 +112,8 @@ def _promise(target: Table, shape: str) -> str:
     twice = "at least once: a crash between a step's write and its record writes that step again"
     if form == "kafka" and shape == "upsert":
         return f"{shape}, {twice}, which leaves each key the same last record"
+    if target.value_format is not None:
+        return f"{shape}, {twice}; the header step tells which"
     if form == "kafka":
         return f"{shape}, {twice}; nothing tells which, unless value has something of its own that does"
     told = "" if any(f.name.lower() == STEP for f in target.schema) else f"; {STEP} BIGINT tells which"

@@ -17,6 +17,7 @@ from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_vi
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
+from dbsp.sql.compiler.sources.messages import check_messages
 from dbsp.sql.compiler.targets.formats import check_format
 from dbsp.sql.plans.program import ColumnLateness, Table
 from dbsp.sql.plans.schemas import Field, Schema
@@ -46,7 +47,9 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
     fields, spark = scope.columns_of(statement, keys)
     records: Schema = ()
     changelog = statement.changelog
-    if statement.format is not None and statement.name.lower() not in scope.written:
+    is_written = statement.name.lower() in scope.written
+    check_messages(scope.source, statement, fields, is_written)
+    if statement.format is not None and not is_written:
         changelog = source_changelog(scope.source, statement, fields)
         if changelog is not None:
             records, own = fields, [i for i, field in enumerate(fields) if field.name.lower() not in MARKS]
@@ -78,6 +81,8 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         statement.is_snapshot,
         statement.mode == "keep",
         statement.max_bad_rows,
+        statement.value_format,
+        statement.key_format or statement.value_format,
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

@@ -59,9 +59,15 @@ KINDS: Kinds = {
 }
 
 
-def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
-    """The circuit of a program: a source per table, an output per view that isn't local."""
-    lowering = Lowering(KINDS, seed)
+def lower(
+    tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0, apart: bool = False
+) -> Circuit:
+    """The circuit of a program: a source per table, an output per view that isn't local.
+
+    apart: with a trace more where a view is all rows of another trace. That is how nodes were numbered when
+    states knew traces by their numbers.
+    """
+    lowering = Lowering(KINDS, seed, apart)
     in_order = frozenset[str]().union(*(view.plan.arriving() for view in views.values()))
     for table in tables.values():
         lower_table(lowering, table, table.name in in_order)

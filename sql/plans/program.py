@@ -31,6 +31,8 @@ CHANGELOGS = (*SHAPES, DEBEZIUM, MAXWELL, CHANGE_FEED)
 ENVELOPES = frozenset({DEBEZIUM, MAXWELL})
 # Views that the system defines, for the program's own to read.
 SYSTEM_VIEWS = frozenset({LATE_ROWS, BAD_ROWS})
+# What WITH (format = '...') takes: how a message's value, or its key, holds columns.
+MESSAGE_FORMATS = ("json", "csv", "raw")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
@@ -71,6 +73,7 @@ class Table:
     such a column is never NULL. records: the columns of a source whose rows carry changes, in order: the
     table's own, and those that say what a row does. is_snapshot: its source is read whole at every step.
     keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
+    value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
     """
 
     name: str
@@ -89,6 +92,13 @@ class Table:
     is_snapshot: bool = False
     keeps_bad_rows: bool = False
     max_bad_rows: int | None = None
+    value_format: str | None = None
+    key_format: str | None = None
+
+    @property
+    def row_format(self) -> str:
+        """What holds the columns of a row, in lower case."""
+        return (self.value_format or self.format or "").lower()
 
     @property
     def is_file(self) -> bool:
@@ -196,7 +206,7 @@ class Program:
     """fingerprint: equal for programs whose state is interchangeable.
 
     text: after substitution. tables and views are in the order of the file. functions: those whose code
-    isn't in the text.
+    isn't in the text. notes: what of the text says nothing here, and why.
     """
 
     text: str
@@ -208,6 +218,7 @@ class Program:
     inserts: tuple[Insert, ...]
     circuit: Circuit
     functions: tuple[Declared, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def inputs(self) -> dict[str, Table]:

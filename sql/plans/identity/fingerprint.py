@@ -44,6 +44,8 @@ FORMS: Forms = {
             "is_snapshot",
             "keeps_bad_rows",
             "max_bad_rows",
+            "value_format",
+            "key_format",
         ),
     ),
     program.View: Form(
