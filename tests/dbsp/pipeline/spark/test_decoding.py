@@ -62,6 +62,23 @@ def test_the_last_message_of_a_key_is_its_row(spark: Any, broker: Broker, tmp_pa
     assert rows == [{"id": 3, "n": None}, *({"id": i, "n": 3960 + i} for i in range(10, 39))]
 
 
+def test_a_step_of_messages_and_of_files(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.json").write_text(
+        '{"id": 1, "n": 1, "__op": "I"}\n{"id": 1, "n": 2, "__op": "U"}\n'
+    )
+    send(spark, broker, "beside", [('{"id": 1}', '{"id": 1, "n": 3}'), ('{"id": 1}', '{"id": 1, "n": 4}')])
+    text = f"""
+    CREATE TABLE a (id INT PRIMARY KEY, n INT, __op STRING) USING json OPTIONS (path '{tmp_path}/in');
+    CREATE TABLE b (id INT PRIMARY KEY, n INT) USING kafka OPTIONS (subscribe 'beside',
+    `kafka.bootstrap.servers` '{broker.servers}', startingOffsets 'earliest') WITH (format = 'json');
+    CREATE VIEW v AS SELECT a.n AS a, b.n AS b FROM a JOIN b ON a.id = b.id;
+    """
+    with Pipeline(compile_program(text, session=spark), spark=spark, runner="inline") as p:
+        assert p.run(once=True) == 1
+        assert p["v"].rows() == [{"a": 2, "b": 4}]
+
+
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_envelopes_and_the_tombstones_behind_them(
     spark: Any, broker: Broker, tmp_path: Path, wrapped: bool
