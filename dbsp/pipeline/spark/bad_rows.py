@@ -45,8 +45,8 @@ def corrupt_column(table: Table) -> str:
     return f", {CORRUPT} STRING" if table.keeps_bad_rows and form in ("csv", "json") else ""
 
 
-def marks(table: Table, frame: DataFrame) -> list[Column]:
-    """MARKS, NULL of a good row. frame: as Spark reads the source."""
+def marks(table: Table, frame: DataFrame, place: Column | None = None) -> list[Column]:
+    """MARKS, NULL of a good row. frame: as Spark reads the source. place: of a record that is in no file."""
     there = {name.lower() for name in frame.columns}
     reasons: list[tuple[Column, str]] = []
     if CORRUPT in there:
@@ -65,7 +65,9 @@ def marks(table: Table, frame: DataFrame) -> list[Column]:
     whole = to_json(struct(*(quoted(name) for name in frame.columns if name != CORRUPT)))
     text = coalesce(col(CORRUPT), whole) if CORRUPT in there else whole
     reason = reduce(lambda chosen, one: chosen.when(one[0], lit(one[1])), reasons[1:], _when(reasons[0]))
-    origin = col("_metadata.file_path") if table.is_file else lit(table.format)
+    origin = place if place is not None else lit(table.format)
+    if table.is_file:
+        origin = col("_metadata.file_path")
     return [when(bad, origin).alias(_ORIGIN), when(bad, text).alias(_TEXT), reason.alias(_REASON)]
 
 
