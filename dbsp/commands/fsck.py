@@ -82,7 +82,7 @@ class _Examination:
                 self.bad[chunk] = len(self.damaged) > count
             bad |= self.bad[chunk]
         if commit.batch is not None and commit.offsets:
-            self._attempt(partial(Checkpoint(self.root / "checkpoint").check, commit))
+            self._attempt(partial(Checkpoint(self.root / commit.checkpoint).check, commit))
         return not bad and len(self.damaged) == before
 
     def _attempt(self, act: Callable[[], Result]) -> Result | None:
@@ -119,7 +119,7 @@ def go_back(directory: Path, step: int) -> list[str]:
                 record_path(directory, later).unlink()
             sync(directory / "commits")
             _drop_segments(directory, step)
-        Checkpoint(directory / "checkpoint").settle(commit)
+        Checkpoint(directory / commit.checkpoint).settle(commit)
     return left
 
 

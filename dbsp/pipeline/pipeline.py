@@ -23,6 +23,7 @@ from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
+from dbsp.pipeline.advancing import waterline_at, waterline_of
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
@@ -171,6 +172,19 @@ class Pipeline:
             rows = weighted(rows, weights)
         self._enqueue(self.program.input(table).name, [rows])
 
+    def advance(self, table: str, column: str, value: object) -> None:
+        """Queue that the waterline of a column with LATENESS moves to a value, without a row.
+
+        Rows of the steps after the next one that are below it are late. It never falls: a lower value does
+        nothing. table: or a view that has one. Raises DataError.
+        """
+        one = waterline_of(self.program.circuit, table, column)
+        scalar = waterline_at(one, value, self.program.timezone)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            self._position.queue.advance(one.name, scalar)
+
     def refuse(self, rows: Chunk) -> None:
         """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
         self._enqueue(BAD_ROWS, [rows])
@@ -310,7 +324,7 @@ class Pipeline:
             self._open()
             position = self._position
             position.settle()
-            if not position.queue.rows and not is_pending(
+            if position.queue.is_empty and not is_pending(
                 self.program.circuit, position.state, self.store.segments
             ):
                 self.deliver()

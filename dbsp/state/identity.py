@@ -103,7 +103,8 @@ def refuse_foreign(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise StateError(f"{root}: is a file; state needs a directory")
     if root.is_dir() and not (root / "program.json").exists():
-        strange = sorted({entry.name for entry in os.scandir(root)} - _OURS)
+        names = {entry.name for entry in os.scandir(root)}
+        strange = sorted(name for name in names - _OURS if not name.startswith("checkpoint-"))
         if strange:
             raise StateError(
                 f"{root}: is no state directory (it holds '{strange[0]}' and no program.json); "
