@@ -7,10 +7,10 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from dbsp.circuits.functions.texts.java_regex import Refused, translate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.functions.texts.java_regex import Refused, translate
 from tests.effort import examples
 
 # of which java.util.regex and re (ASCII) mean the same
