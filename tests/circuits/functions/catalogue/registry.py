@@ -1,11 +1,11 @@
 """What of Spark's registry a view may call: every function, by the examples of Spark's own documentation.
 
-    python -m tests.circuits.functions.catalogue.registry             every function, and why it is refused
-    python -m tests.circuits.functions.catalogue.registry --readme    writes what README.md says of it
+    python -m tests.circuits.functions.catalogue.registry            every function, why it is refused
+    python -m tests.circuits.functions.catalogue.registry --readme   writes what README.md says of it
 
 The examples are compiled as views. In one that reads no rows no constant is folded, so that a function must
-be one of ours even where its arguments are constants. A function is maintained if one of its examples compiles;
-else what the compiler says is why it isn't.
+be one of ours even where its arguments are constants. A function is maintained if one of its examples
+compiles; else what the compiler says is why it isn't.
 """
 
 from __future__ import annotations

@@ -98,7 +98,9 @@ def test_documents_with_times_by_a_pattern(spark: Any, zone: str) -> None:
         [
             f"""from_json(j, '{fields}, d INT', map('{option}', "{pattern}"))"""
             for pattern in patterns
-            for fields in ("a DATE, b ARRAY<DATE>", "a TIMESTAMP, b ARRAY<TIMESTAMP>")
-            for option in ("dateFormat", "timestampFormat")
+            for fields, option in (
+                ("a DATE, b ARRAY<DATE>", "dateFormat"),
+                ("a TIMESTAMP, b ARRAY<TIMESTAMP>", "timestampFormat"),
+            )
         ]
     )
