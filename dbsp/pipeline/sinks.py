@@ -12,7 +12,7 @@ import logging
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
@@ -107,7 +107,7 @@ class Sinks:
 
     def _bring(self, name: str, last: int, may_lag: int) -> DeliveryError | None:
         """Write to a sink what it doesn't have, step by step, until it fails by more than it may lag."""
-        first, kept = self._step_of(name) + 1, self.pipeline.store.steps[0]
+        first, kept = self._step_of(name) + 1, self.pipeline.store.unbroken
         if first > last or (last - first < may_lag and self._later.is_early(name)):
             return None
         if first < kept:
@@ -143,7 +143,7 @@ class Sinks:
             failed.__cause__ = error
             return failed
         before = self._delivered.get(name, Delivery(0))
-        self._delivered[name] = Delivery(step, self.targets[name].directory, before.writer)
+        self._delivered[name] = replace(before, step=step, directory=self.targets[name].directory)
         return None
 
     def close(self) -> None:
@@ -155,7 +155,8 @@ class Sinks:
         """The last kept step before that one which changed something in a target; 0 for none."""
         views = {insert.view for insert in self.pipeline.program.inserts if insert.target == name}
         store = self.pipeline.store
-        for before in reversed([kept for kept in store.steps if kept < step]):
+        began = self._delivered.get(name, Delivery(0)).began
+        for before in reversed([kept for kept in store.steps if began < kept < step]):
             with suppress(StateError):  # whose record is damaged: no later step needs it
                 if any(store.commit_of(before).changes_for(name).get(view) for view in views):
                     return before
@@ -165,9 +166,7 @@ class Sinks:
         """By which name the target knows this state directory; on disk before it is used."""
         delivery = self._delivered.get(name, Delivery(0))
         if delivery.writer is None:
-            delivery = self._delivered[name] = Delivery(
-                delivery.step, delivery.directory, secrets.token_hex(8)
-            )
+            delivery = self._delivered[name] = replace(delivery, writer=secrets.token_hex(8))
             self._note()
         assert delivery.writer is not None
         return delivery.writer

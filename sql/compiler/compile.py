@@ -19,6 +19,7 @@ from dbsp.sql.compiler.registered import add_function, add_sql_function, declare
 from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.session_statements import add_session_statement
 from dbsp.sql.compiler.shown_order import shown_order
+from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
 from dbsp.sql.compiler.streams import (
     Relations,
     check_stream,
@@ -26,7 +27,7 @@ from dbsp.sql.compiler.streams import (
     is_streaming,
     words_of,
 )
-from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
+from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
@@ -74,6 +75,8 @@ def compile_source(
                 declare_function(scope, function)
         if any(map(has_lateness, parsed)):
             declare_late_rows(scope)
+        if any(map(keeps_bad_rows, parsed)):
+            declare_bad_rows(scope)
         for statement in parsed:
             if isinstance(statement, CreateRecursiveView):
                 compiler.recursions.declare(statement)
@@ -100,7 +103,10 @@ class _Compiler:
     def program(self) -> Program:
         scope = self.scope
         check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
-        for table in inputs_of(scope.defined.tables, self.inserts).values():
+        inputs = inputs_of(scope.defined.tables, self.inserts)
+        for table in scope.defined.tables.values():
+            check_mode(self.source, scope.defined.definitions[table.name], table.name in inputs)
+        for table in inputs.values():
             if table.format is not None:
                 check_source(self.source, scope.defined.definitions[table.name], table)
         return Program(

@@ -9,6 +9,7 @@ from typing import Any
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.catalyst.plans import plan
@@ -49,10 +50,12 @@ class Scope:
     notes: list[str] = field(default_factory=list)
 
     def check_new_name(self, name: str, start: int) -> None:
-        if name.lower() == LATE_ROWS:
-            message = (
-                f"'{name}' is the system's view of what comes too late for a LATENESS; choose another name"
-            )
+        taken = {
+            LATE_ROWS: "what comes too late for a LATENESS",
+            BAD_ROWS: "what is no row of a source's table",
+        }
+        if name.lower() in taken:
+            message = f"'{name}' is the system's view of {taken[name.lower()]}; choose another name"
             raise self.source.error(start, message)
         for other in self.defined.relations():
             if other.name.lower() == name.lower():

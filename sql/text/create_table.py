@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbsp.sql.plans.program import CHANGELOGS
+from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor
 
-# of a table's WITH, and the values that they take
+# of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")
-_PROPERTIES = {
-    "append_only": _BOOLEAN,
-    "unchecked": _BOOLEAN,
+_WORDS: dict[str, tuple[str, ...]] = {
     "changelog": CHANGELOGS,
     "snapshot": ("every step",),
+    "mode": ("keep", "fail"),
+    "max_bad_rows": (),
+    "format": MESSAGE_FORMATS,
+    "key_format": MESSAGE_FORMATS,
 }
+_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class CreateTable:
     is_stream: bool = False
     changelog: str | None = None
     is_snapshot: bool = False
+    mode: str | None = None
+    max_bad_rows: int | None = None
+    value_format: str | None = None
+    key_format: str | None = None
     partitioned: int | None = None
 
 
@@ -84,7 +91,8 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
             break
     cursor.expect(")")
     format_, options, properties, partitioned = _clauses(cursor, known, columns)
-    changelog, snapshot = properties.pop("changelog", None), properties.pop("snapshot", None)
+    words = {word: properties.pop(word, None) for word in _WORDS}
+    most = words["max_bad_rows"]
     flags = {name: value == "true" for name, value in properties.items()}
     return CreateTable(
         name.text,
@@ -94,8 +102,12 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         options,
         flags,
         name.start,
-        changelog=changelog,
-        is_snapshot=snapshot is not None,
+        changelog=words["changelog"],
+        is_snapshot=words["snapshot"] is not None,
+        mode=words["mode"],
+        max_bad_rows=None if most is None else int(most),
+        value_format=words["format"],
+        key_format=words["key_format"],
         partitioned=partitioned,
     )
 
@@ -180,7 +192,9 @@ def _properties(cursor: Cursor, known: Mapping[str, tuple[str, ...]]) -> dict[st
         values = known.get(name.lower())
         if values is None:
             cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
-        if value.lower() not in values:
+        if not values and not value.isdecimal():
+            cursor.fail(f"property '{name}' is a number of rows, not '{value}'", at)
+        if values and value.lower() not in values:
             cursor.fail(f"property '{name}' is {' or '.join(values)}, not '{value}'", at)
         properties[name.lower()] = value.lower()
     return properties
