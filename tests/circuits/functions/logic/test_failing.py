@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.functions.library import find
 
 INT, BOOL, NOTES = pa.int64(), pa.bool_(), pa.map_(pa.string(), pa.string())
 
@@ -70,16 +69,8 @@ def test_text_that_is_no_bytes() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("inner", "said"),
-    [
-        (Call("divide", (Column(0, INT), Column(0, INT)), INT), "'divide'"),
-        (Call("add", (Call("divide", (), INT), Column(0, INT)), INT), "'divide' inside"),
-        (Call("unhex", (Call("upper", (Column(0, pa.string()),), pa.string()),), pa.binary()), None),
-        (Column(0, INT), None),
-    ],
-)
-def test_what_is_refused(inner: Expression, said: str | None) -> None:
-    function = find("try_eval")
-    assert function is not None
-    assert function.refuse(Call("try_eval", (inner,), INT)) == said
+@given(st.lists(st.one_of(st.none(), st.integers(-2, 2)), max_size=8))
+def test_rows_that_fail_are_found_wherever_they_are(listed: list[int | None]) -> None:
+    quotient = Call("integral_divide", (Literal(6, INT), Column(0, INT)), INT, True, (("evalMode", "ANSI"),))
+    expected = [None if not x else int(6 / x) for x in listed]
+    assert over(Call("try_eval", (quotient,), INT), *listed) == expected
