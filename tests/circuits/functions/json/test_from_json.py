@@ -97,7 +97,8 @@ def test_a_record_alone_is_an_array_of_one() -> None:
     ("data_type", "options", "said"),
     [
         (SMALL, {"mode": "DROPMALFORMED"}, "the option mode => DROPMALFORMED"),
-        (SMALL, {"dateFormat": "y"}, "the option dateFormat => y"),
+        (SMALL, {"dateFormat": "y"}, None),
+        (SMALL, {"locale": "de"}, "the option locale => de"),
         (pa.struct([("_corrupt_record", TEXT)]), {}, "a column _corrupt_record"),
         (pa.struct([("a", INT), ("a", TEXT)]), {}, "two fields of one name"),
         (pa.map_(INT, TEXT), {}, "keys of type BIGINT"),

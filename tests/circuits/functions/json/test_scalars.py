@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.functions.json.reader import Reader
-from dbsp.circuits.functions.json.scalars import Unconverted, scalar
+from dbsp.circuits.functions.json.scalars import Times, Unconverted, scalar
 
 INT, DOUBLE, FLOAT, TEXT = pa.int64(), pa.float64(), pa.float32(), pa.string()
 
@@ -22,7 +22,7 @@ INT, DOUBLE, FLOAT, TEXT = pa.int64(), pa.float64(), pa.float32(), pa.string()
 def read(data_type: pa.DataType, document: str, zone: str = "UTC") -> Any:
     reader = Reader(document, control_characters=False, non_numbers=True)
     reader.next()
-    return scalar(data_type, zone)(reader)
+    return scalar(data_type, Times(zone))(reader)
 
 
 def value(data_type: pa.DataType, document: str, zone: str = "UTC") -> Any:
@@ -122,3 +122,12 @@ def test_dates() -> None:
 def test_what_is_of_another_type(data_type: pa.DataType, text: str) -> None:
     with pytest.raises(Unconverted):
         read(data_type, text)
+
+
+def test_times_by_a_pattern() -> None:
+    reader = Reader('"29.02.2024"', control_characters=False, non_numbers=True)
+    reader.next()
+    days = scalar(pa.date32(), Times("UTC", date_pattern="dd.MM.yyyy"))(reader)
+    assert pa.scalar(days, pa.date32()).as_py() == dt.date(2024, 2, 29)
+    with pytest.raises(Unconverted):
+        scalar(pa.date32(), Times("UTC", date_pattern="yyyy"))(reader)
