@@ -6,7 +6,7 @@ import pytest
 
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.nodes import Filter, Top, Window
-from tests.sql.recorded import check_refused, check_rows, nodes_of, plan_of
+from tests.sql.recorded import check_rows, nodes_of, plan_of
 
 ALL = "a NULLS FIRST, b NULLS FIRST, c NULLS FIRST, d NULLS FIRST"
 
@@ -47,7 +47,3 @@ def test_what_is_ordered_by_need_not_be_selected() -> None:
     assert [field.name for field in plan.schema] == ["c", "d"]
     (top,) = nodes_of(plan, Top)
     assert len(top.order) == 4
-
-
-def test_a_limit_is_a_constant() -> None:
-    check_refused("SELECT a FROM t LIMIT (SELECT 3)", "23: The limit like expression")
