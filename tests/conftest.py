@@ -38,6 +38,7 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     from dbsp.running.spark.session import OPTIONS  # noqa: PLC0415
+    from tests.servers.jars import connector  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the python3 of the path
     builder = SparkSession.builder.master("local[2]").appName("dbsp tests")
@@ -45,6 +46,7 @@ def spark() -> Iterator[Any]:
         **OPTIONS,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.jars": ",".join(connector()),
     }.items():
         builder = builder.config(option, value)
     session = builder.getOrCreate()

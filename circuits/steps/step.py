@@ -82,7 +82,10 @@ class _Run:
             waterlines=step.state.waterlines,
             recent=step.state.recent,
             ending=step.ending,
+            advances=step.advances,
         )
+        for name, value in step.advances.items():
+            context.report(name, value)
         if circuit.is_timed and step.clock is not None:
             context.report(CLOCK.name, pa.scalar(step.clock, CLOCK.type))
         self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
@@ -180,5 +183,8 @@ class _Run:
                 batches[i] = value.delta if is_trace else as_log(delta_of(value))  # type: ignore[union-attr]
                 self.writing.insert(i, batches[i])
         for output in self.circuit.outputs:
-            if output.changes in batches:
+            if output.passed_on:
+                if self.circuit.nodes[output.node].level == level:
+                    self.writing.pass_on(output, delta_of(self.values[output.node]))
+            elif output.changes in batches:
                 self.writing.changes(output, batches[output.changes])

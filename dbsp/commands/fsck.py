@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import Chunk, Segments
-from dbsp.circuits.traces.spine import Spine
+from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoint import Checkpoint
 from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.identity import NAME, read_identity
+from dbsp.state.kept import gaps
 from dbsp.state.lock import Lock
+from dbsp.state.tags import Tags
 
 Result = TypeVar("Result")
 
@@ -49,10 +51,19 @@ class _Examination:
         whole = [step for step in steps if self._is_whole(step)]
         marked = marked_last(self.root)
         newest = max(steps[-1] if steps else 0, marked.step if marked is not None else 0)
-        missing = sorted(set(range(steps[0] if steps else newest, newest + 1)) - {0, *steps})
+        missing = gaps([*(steps or [newest - 1]), newest + 1], self._oldest(steps)) if newest else []
         self.damaged += [f"{record_path(self.root, step)}: damaged: the file is missing" for step in missing]
+        self._attempt(Tags(self.root).all)
         self._attempt(lambda: check_delivered(self.root, read_delivered(self.root), max(steps, default=0)))
         return self.damaged, whole
+
+    def _oldest(self, steps: list[int]) -> int:
+        """From which step on none should be missing: before are tagged ones. 0: nobody knows."""
+        for step in reversed(steps):
+            with suppress(StateError):
+                commit = load_commit(self.root, step)
+                return commit.oldest if commit is not None else 0
+        return 0
 
     def _check_identity(self) -> None:
         if read_identity(self.root) is None:
@@ -71,7 +82,7 @@ class _Examination:
                 self.bad[chunk] = len(self.damaged) > count
             bad |= self.bad[chunk]
         if commit.batch is not None and commit.offsets:
-            self._attempt(partial(Checkpoint(self.root / "checkpoint").check, commit))
+            self._attempt(partial(Checkpoint(self.root / commit.checkpoint).check, commit))
         return not bad and len(self.damaged) == before
 
     def _attempt(self, act: Callable[[], Result]) -> Result | None:
@@ -81,18 +92,6 @@ class _Examination:
         except StateError as error:
             self.damaged.append(str(error).split("; ", 1)[0])
             return None
-
-
-def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
-    """All that a commit refers to, and what it is."""
-    initial = [changes for given in commit.initial.values() for changes in given.items()]
-    for view, chunks in (*commit.changes.items(), *initial):
-        yield from (
-            (f"the changes of view '{view}' in step {commit.step}", Chunk.from_json(c)) for c in chunks
-        )
-    spines: Any = commit.state["spines"]
-    for name, spine in spines.items():
-        yield from ((f"the state (trace {name})", chunk) for chunk in Spine.from_json(spine).chunks())
 
 
 def go_back(directory: Path, step: int) -> list[str]:
@@ -108,14 +107,19 @@ def go_back(directory: Path, step: int) -> list[str]:
         assert commit is not None
         gone = [later for later in recorded_steps(directory) if later > step]
         left = _forget_deliveries(directory, step)
+        tags = Tags(directory)
         with disk(directory):
+            for tag in tags.all().values():
+                if tag.step > step:
+                    tags.remove(tag.name)
+                    left.append(f"tag '{tag.name}' was of step {tag.step}, and is gone")
             (directory / LAST).unlink(missing_ok=True)
             # the last one first: wherever this ends, the rest is a log
             for later in reversed(gone):
                 record_path(directory, later).unlink()
             sync(directory / "commits")
             _drop_segments(directory, step)
-        Checkpoint(directory / "checkpoint").settle(commit)
+        Checkpoint(directory / commit.checkpoint).settle(commit)
     return left
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,9 @@ from dbsp.state.sealed import seal, unseal
 from dbsp.state.sweep import delete
 
 LAST = Path("commits", "last")
+# Spark's, of the sources; a program whose sources changed has another, with the step's number
+CHECKPOINT = "checkpoint"
+_CHECKPOINT = re.compile(rf"{CHECKPOINT}(-\d+)?")
 
 log = logging.getLogger("dbsp")
 
@@ -47,7 +51,9 @@ class Commit:
     nobody gave the step its clock. attempt: which try at the step it is, so that no two records are the same.
     views: the name of the trace or log in whose layout a view's changes are. initial: what a sink that began
     with this step gets instead of its views' changes: by target, like `changes`. format: before 3, traces are
-    known by the numbers of nodes.
+    known by the numbers of nodes. instant: when the step counts as made (`dbsp.running.clock.instant`).
+    driven: a caller gave it. oldest: from which step on none was missing when it was made; 0: nobody knows.
+    checkpoint: the folder that `offsets` is of.
     """
 
     step: int
@@ -65,6 +71,10 @@ class Commit:
     views: Mapping[str, str] = field(default_factory=dict)
     initial: Mapping[str, Mapping[str, list[list[object]]]] = field(default_factory=dict)
     format: int = FORMAT
+    instant: datetime | None = None
+    driven: bool = False
+    oldest: int = 0
+    checkpoint: str = CHECKPOINT
 
     def changes_for(self, target: str) -> Mapping[str, list[list[object]]]:
         """What a sink gets of this step, by view."""
@@ -75,6 +85,10 @@ class Commit:
             "step": self.step,
             "clock": self.clock.isoformat() if self.clock else None,
             "machine_clock": self.machine_clock,
+            "instant": self.instant.isoformat() if self.instant else None,
+            "driven": self.driven,
+            "oldest": self.oldest,
+            "checkpoint": self.checkpoint,
             "stream": self.stream,
             "batch": self.batch,
             "offsets": self.offsets,
@@ -102,11 +116,16 @@ class Commit:
         outside = [name for name in record["segments"] if not is_name(name)]
         if outside:  # what isn't needed any more is deleted
             raise StateError(f"{path}: damaged: '{outside[0]}' is no name of a segment; {advice}")
+        checkpoint = record.get("checkpoint", CHECKPOINT)
+        if not _CHECKPOINT.fullmatch(checkpoint):
+            raise StateError(f"{path}: damaged: '{checkpoint}' is no name of a checkpoint; {advice}")
+        clock = datetime.fromisoformat(record["clock"]) if record["clock"] else None
+        instant = datetime.fromisoformat(record["instant"]) if record.get("instant") else clock
         return Commit(
             step=record["step"],
             fingerprint=record["program"],
             state=record["state"],
-            clock=datetime.fromisoformat(record["clock"]) if record["clock"] else None,
+            clock=clock,
             changes=record["changes"],
             segments=frozenset(record["segments"]),
             stream=record["stream"],
@@ -118,6 +137,10 @@ class Commit:
             views=record.get("views", {}),
             initial=record.get("initial", {}),
             format=record.get("format", NUMBERED),
+            instant=instant,
+            driven=record.get("driven", clock is not None and not record["machine_clock"]),
+            oldest=record.get("oldest", 0),
+            checkpoint=checkpoint,
         )
 
 

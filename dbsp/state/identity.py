@@ -23,7 +23,7 @@ FORMAT = 3  # 2 knew traces by the number of their node, 1 had no checksums
 NUMBERED = 2
 NAME = "program.json"
 NEXT = "program.next.json"
-_OURS = {"commits", "segments", "lock", "checkpoint", "delivered.json"}
+_OURS = {"commits", "segments", "lock", "checkpoint", "delivered.json", "keep.json", "tags"}
 _OURS |= {name + end for name in (NAME, NEXT) for end in ("", ".tmp")}
 
 
@@ -103,7 +103,8 @@ def refuse_foreign(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise StateError(f"{root}: is a file; state needs a directory")
     if root.is_dir() and not (root / "program.json").exists():
-        strange = sorted({entry.name for entry in os.scandir(root)} - _OURS)
+        names = {entry.name for entry in os.scandir(root)}
+        strange = sorted(name for name in names - _OURS if not name.startswith("checkpoint-"))
         if strange:
             raise StateError(
                 f"{root}: is no state directory (it holds '{strange[0]}' and no program.json); "

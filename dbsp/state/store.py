@@ -2,10 +2,11 @@
 
     DIR/program.json        program text, what it keeps, format      DIR/lock    held by its one writer
     DIR/commits/*.json      the commit log, one record per step      DIR/segments/*    what commits refer to
+    DIR/keep.json           how many steps are kept                  DIR/tags/*        steps that stay
 
-Opening it reads the last commit. The records of the last `retain` steps are kept; a segment goes when no
-kept commit refers to it. What a step that died wrote is referred to by none and goes at the next opening:
-never before, so that files of a running step are safe.
+Opening it reads the last commit. The records of the steps that a rule keeps (`dbsp.state.keep`) or a tag pins
+are kept; a segment goes when no kept commit refers to it. What a step that died wrote is referred to by none
+and goes at the next opening: never before, so that files of a running step are safe.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import logging
 import os
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 
@@ -45,11 +48,13 @@ from dbsp.state.identity import (
     read_identity,
     refuse_foreign,
 )
+from dbsp.state.keep import Keep, read_keep, write_keep
+from dbsp.state.kept import Kept, Known, oldest_with
 from dbsp.state.lock import Lock, Overtaken
 from dbsp.state.places import local_path, scheme_of
 from dbsp.state.sweep import Sweep, delete
+from dbsp.state.tags import Tags
 
-RETAIN = 10
 # when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all
 VERIFY = ("open", "first read", "never")
 # what `link` fails with where there are no hard links, as on FAT
@@ -73,20 +78,21 @@ class Store:
         self,
         root: Path,
         durable: bool,
-        retain: int,
+        keep: Keep,
         lock: Lock | None,
         temporary: bool,
         verify: str = VERIFY[1],
     ) -> None:
         self.root = root.absolute()  # Spark's workers have a working directory of their own
         self.durable = durable
-        self.retain = retain
+        self.keep = keep
         self._lock = lock
         self.is_temporary = temporary
         self.segments = Segments(self.root / "segments", verify=verify != "never")
         self._sweep = Sweep(self.segments)
-        self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
-        self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
+        self.tags = Tags(self.root)
+        self._kept = Kept()
+        self._expired: dict[int, frozenset[str]] = {}  # segments of those whose record is to be deleted
         self._freed: set[str] = set()  # of those whose record was deleted since `commits` was last synced
         self._damaged: set[int] = set()
         self._unwritten: Identity | None = None  # what program.json is to say before the next record is there
@@ -95,10 +101,10 @@ class Store:
     # -- opening ------------------------------------------------------------------------------------
 
     @staticmethod
-    def temporary(identity: Identity, retain: int = RETAIN) -> Store:
+    def temporary(identity: Identity, keep: Keep | None = None, at_least: int = 1) -> Store:
         """A new directory that `close` removes."""
         directory = tempfile.mkdtemp(prefix="dbsp-state-")
-        store = Store.open(directory, identity, retain, temporary=True)
+        store = Store.open(directory, identity, keep, temporary=True, at_least=at_least)
         weakref.finalize(store, _remove, directory, os.getpid())  # also where nobody closes it
         return store
 
@@ -106,16 +112,16 @@ class Store:
     def open(
         directory: str | Path,
         identity: Identity,
-        retain: int = RETAIN,
+        keep: Keep | None = None,
         temporary: bool = False,
         verify: str = VERIFY[1],
+        at_least: int = 1,
     ) -> Store:
         """The directory as its last commit left it; a new one where there is none. Takes the lock.
 
-        Raises StateError for a directory of something else, of another program, or in use.
+        keep: from now on; None: as the directory says. at_least: for now, as many steps. Raises StateError
+        for a directory of something else, of another program, or in use.
         """
-        if retain < 1:
-            raise StateError(f"retain={retain}: at least the last commit must be kept; use retain=1 or more")
         root = local_root(directory)
         try:
             refuse_foreign(root)
@@ -124,9 +130,13 @@ class Store:
         except OSError as error:
             raise StateError(f"{root}: can't be used for state: {error.strerror}") from None
         try:
-            store = Store(root, not temporary, retain, lock, temporary, verify)
+            store = Store(
+                root, not temporary, (keep or read_keep(root)).at_least(at_least), lock, temporary, verify
+            )
             with disk(root):
                 store._claim(identity)
+                if keep is not None and keep != read_keep(root):
+                    write_keep(root, keep, store.durable)
                 store._recover(identity)
                 store._sweep_leftovers()
         except BaseException:
@@ -140,7 +150,7 @@ class Store:
         root = local_root(directory)
         if not root.is_dir():
             raise StateError(f"{root}: no such directory; give the --state directory of a run")
-        store = Store(root, False, RETAIN, None, False, verify)
+        store = Store(root, False, read_keep(root), None, False, verify)
         identity = store._program()
         if identity is None:
             raise StateError(f"{root}: no state directory (it has no program.json)")
@@ -195,22 +205,22 @@ class Store:
 
     def _recover(self, identity: Identity) -> None:
         """Find the last step. One that can't be read is not passed over; an older one may be missing."""
+        if self._lock is not None:
+            self._put_back(self.tags.steps().keys() - {*recorded_steps(self.root)})
         steps = self._with_marked(recorded_steps(self.root))
         for step in reversed(steps):
-            if self.last is None:
-                commit = self._load(step)
-            elif self._lock is not None and step <= self.last.step - self.retain:
-                break  # forgotten, but a power failure brought it back
-            else:
-                commit = self._load_old(step)
+            commit = self._load(step) if self.last is None else self._load_old(step)
             if commit is not None:
                 self.last = self.last or commit
-                self._needed[step] = commit.segments
+                self._kept.add(step, Known.of(commit))
         if self.last is not None and self.last.fingerprint != identity.fingerprint:
             raise of_another(self.root, "another program", self.last.fingerprint, identity)
         if self.last is not None and self.last.format == FORMAT:
             self._refuse_other_traces(self.last, identity)
         if self._lock is not None:
+            for step in self._past():  # forgotten, but a power failure brought it back
+                self._kept.remove(step)
+                self._damaged.discard(step)
             self._refuse_lost_steps()
             if not (self.root / NAME).exists():
                 write_whole(self.root / NAME, identity.to_bytes(), self.durable)
@@ -245,7 +255,7 @@ class Store:
         except StateError as error:
             log.warning("%s", error)
             self._damaged.add(step)
-            self._needed[step] = frozenset()
+            self._kept.add(step, Known())
             return None
 
     def _refuse_lost_steps(self) -> None:
@@ -263,12 +273,12 @@ class Store:
         """Delete what steps that died wrote."""
         if self._damaged:
             return  # what they need may be wanted yet, when they come back from a backup
-        kept = frozenset().union(*self._needed.values())
+        kept = self._kept.segments()
         for entry in os.scandir(self.root / "commits"):
             if entry.name.endswith(".tmp"):
                 delete(Path(entry.path))
         for step in recorded_steps(self.root):
-            if step not in self._needed:
+            if step not in self._kept:
                 self._path(step).unlink()
         if self.durable and self.last is not None:
             # whoever is told of the last step must not lose it any more; and no record comes back without
@@ -283,7 +293,16 @@ class Store:
     @property
     def steps(self) -> list[int]:
         """The steps that can be read."""
-        return sorted(self._needed)
+        return self._kept.steps
+
+    @property
+    def unbroken(self) -> int:
+        """The step from which on all can be read."""
+        return self._kept.unbroken
+
+    def oldest_with(self, step: int, instant: datetime, driven: bool) -> int:
+        """From which step on none will be missing once the next one is made."""
+        return oldest_with(self._kept, self.keep, step, Known(frozenset(), instant, driven))
 
     def check(self) -> None:
         """Raises Overtaken where another writer may have the directory."""
@@ -334,7 +353,7 @@ class Store:
                 sync(self.root / "commits")
             except OSError as error:
                 raise self._unsettled(commit.step, error) from error
-        self._needed[commit.step] = commit.segments
+        self._kept.add(commit.step, Known.of(commit))
         self.last = commit
         return True
 
@@ -370,16 +389,28 @@ class Store:
         """The record of a kept step. Raises StateError, which says which steps are kept."""
         if self.last is not None and step == self.last.step:
             return self.last
-        commit = self._load(step) if step in self._needed else None
-        if commit is None and self.steps and self.steps[0] < step < self.steps[-1]:
+        commit = self._load(step) if step in self._kept else None
+        if (
+            commit is None
+            and self.last is not None
+            and max(self.last.oldest, self.steps[0]) < step < self.last.step
+        ):
             raise StateError(
                 f"{self._path(step)}: damaged: the file is missing; what step {step} changed, and the views "
                 "as of it, can't be looked at: the steps after it don't need it"
             )
         if commit is None:
-            kept = f"steps {self.steps[0]} to {self.steps[-1]} are" if self.steps else "no step is"
-            raise StateError(f"{self.root}: step {step} is not kept; {kept} (retain={self.retain})")
+            raise StateError(f"{self.root}: step {step} is not kept; {self.said_kept()} ({self.keep})")
         return commit
+
+    def said_kept(self) -> str:
+        """What is kept, in words."""
+        if not self.steps:
+            return "no step is"
+        first, last = self.unbroken, self.steps[-1]
+        tagged = [f"{tag.step} ('{name}')" for name, tag in self.tags.all().items()]
+        beside = f", and tagged are {', '.join(tagged)}" if tagged else ""
+        return f"steps {first} to {last} are{beside}"
 
     def discard(self, names: Iterable[str]) -> None:
         """Delete segments that no commit refers to, of a step that failed or of staged input."""
@@ -402,21 +433,47 @@ class Store:
             self._lock = None
 
     def _forget(self) -> None:
-        """The records before the last `retain`, and a step later what only they needed.
+        """The records that nothing keeps, and a step later what only they needed.
 
         `settle` has synced the directory since: no power failure brings back a record without its segments.
         """
-        assert self.last is not None
         self._sweep.add(self._freed)
         self._freed = set()
-        for step in [step for step in self._needed if step <= self.last.step - self.retain]:
-            self._expired[step] = self._needed[step]
-            del self._needed[step]
-        for step, names in sorted(self._expired.items()):
+        try:
+            past = self._past()
+        except StateError as error:  # what a damaged tag pins isn't known
+            log.warning("%s; nothing is forgotten meanwhile", error)
+            return
+        for step in past:
+            self._expired[step] = self._kept.remove(step)
+        for step in sorted(self._expired):
             if delete(self._path(step)):  # else it can still be read
-                del self._expired[step]
-                self._freed |= names.difference(*self._needed.values(), *self._expired.values())
+                names = self._expired.pop(step)
+                self._freed |= names.difference(self._kept.beside(step), *self._expired.values())
+        if past:
+            self._put_back(self.tags.steps().keys() & {*past})
+        self.tags.sweep()
         self._sweep.beside()
+
+    def _past(self) -> list[int]:
+        """The steps that nothing keeps any more."""
+        if self.last is None:
+            return []
+        oldest = self._kept.oldest(self.keep)
+        return self._kept.past(oldest, self.tags.pinned()) if min(self._kept) < oldest else []
+
+    def _put_back(self, steps: Collection[int]) -> None:
+        """The records of steps that were tagged while they were forgotten."""
+        for tag in [tag for tag in self.tags.all().values() if tag.step in steps]:
+            commit = Commit.from_bytes(tag.record.encode(), self._path(tag.step))
+            if not all(os.path.exists(self.root / "segments" / name) for name in commit.segments):
+                log.warning("tag '%s' came too late: step %d had gone", tag.name, tag.step)
+                self.tags.remove(tag.name)
+                continue
+            with suppress(FileExistsError):
+                create_whole(self._path(tag.step), tag.record.encode(), self.durable)
+            self._kept.add(tag.step, Known.of(commit))
+            self._freed -= commit.segments
 
     def _load(self, step: int) -> Commit | None:
         return load_commit(self.root, step)

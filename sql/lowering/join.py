@@ -9,7 +9,7 @@ judged of pairs: a left row has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
 
-Where the residual bounds an expression of a side by the other (`sql/plans/conditions/bands.py`), the side's
+Where the residual bounds an expression of a side by the other (`sql/plans/bands.py`), the side's
 trace is in its order, so that pairs are looked for within the bounds; but not where a key has one row at
 most: others may share that trace.
 """
@@ -28,7 +28,6 @@ from dbsp.circuits.functions.logic.interval_codes import INTERVAL_CODE
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Filter, Union
-from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
@@ -160,8 +159,7 @@ class _Joining:
         return self._integrated(side.eligible, side.key, side.band)
 
     def _integrated(self, node: int, key: tuple[int, ...], band: Band | None = None) -> int:
-        order = None if band is None else band.column
-        return self.builder.add(Integrate(key, order), self.builder.placed(node, key))
+        return self.lowering.integrated(node, key, None if band is None else band.column)
 
     def _other(self, side: _Side) -> _Side:
         return self.right if side is self.left else self.left

@@ -21,15 +21,17 @@ from pyspark.sql.functions import col, lit
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk, SegmentWriter
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
+from dbsp.rows.incoming import BadRow, key_rows, whole_rows
+from dbsp.running.queue import weighted
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 
-# What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error.
+# What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error. What
+# is no row of the table comes apart, under the position's complement ~i.
 STAGED = "relation int, staged binary"
 # Where rows stand among those of all tasks; where it is the same, as the tasks come.
 Order: TypeAlias = tuple[float | str, ...]
@@ -42,6 +44,14 @@ class Reader(Protocol):
     def table(self) -> Table: ...
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]: ...
+
+
+class Refusing(Protocol):
+    """What `read` makes of the batch's rows; those that are none of the table are added to `bad`."""
+
+    def __call__(
+        self, read: Reader, batch: pa.RecordBatch, bad: list[pa.RecordBatch]
+    ) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]: ...
 
 
 @dataclass(frozen=True)
@@ -70,37 +80,47 @@ class Rows:
 
 @dataclass(frozen=True)
 class Staging:
-    """The function for `mapInArrow`: rows in, one row of STAGED out. root: the directory of the segments."""
+    """The function for `mapInArrow`: rows in, one row of STAGED out, or two. root: of the segments.
+
+    refuse: what keeps bad rows; None: one of them is an error.
+    """
 
     root: str
     relation: int
     read: Reader
+    refuse: Refusing | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staged: list[tuple[Order, Chunk]] | Error
+        staged: dict[int, list[tuple[Order, Chunk]] | Error] = {}
         try:
-            staged = self._write(batches)
+            staged |= self._write(batches)
         except (DataError, StateError) as error:
             for _ in batches:  # a worker whose input was left unread is not used again
                 pass
-            staged = error
-        if staged:
-            yield pa.RecordBatch.from_pydict(
-                {
-                    "relation": pa.array([self.relation], pa.int32()),
-                    "staged": pa.array([pickle.dumps(staged)], pa.binary()),
-                }
-            )
+            staged[self.relation] = error
+        for relation, value in staged.items():
+            if value:
+                yield pa.RecordBatch.from_pydict(
+                    {
+                        "relation": pa.array([relation], pa.int32()),
+                        "staged": pa.array([pickle.dumps(value)], pa.binary()),
+                    }
+                )
 
-    def _write(self, batches: Iterable[pa.RecordBatch]) -> list[tuple[Order, Chunk]]:
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> dict[int, list[tuple[Order, Chunk]]]:
         writer = SegmentWriter(self.root, f"staged-{secrets.token_hex(8)}.input", durable=False)
-        chunks = []
+        chunks: list[tuple[Order, Chunk]] = []
+        bad: list[pa.RecordBatch] = []
         for batch in batches:
-            for order, rows, weights in self.read(batch):
+            read = self.read(batch) if self.refuse is None else self.refuse(self.read, batch, bad)
+            for order, rows, weights in read:
                 if rows.num_rows:
                     chunks.append((order, writer.write(ZSet(rows, weights).to_batch())))
+        refused: list[tuple[Order, Chunk]] = [
+            ((), writer.write(weighted(rows, np.ones(rows.num_rows, np.int64)))) for rows in bad
+        ]
         writer.close()
-        return chunks
+        return {self.relation: chunks, ~self.relation: refused}
 
 
 def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:
@@ -121,18 +141,6 @@ def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Ch
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
     return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
-
-
-def staged_rows(pipeline: Fed, table: Table, frame: DataFrame) -> pa.RecordBatch:
-    """The DataFrame's rows here, as the table has them. Raises DataError."""
-    schema = arrow_schema(table)
-    chunks = stage(pipeline, table, frame, 1)
-    try:
-        stored = schema.append(pa.field(WEIGHT, pa.int64(), nullable=False))
-        batches = [pipeline.store.segments.open(chunk, stored, "staged rows") for chunk in chunks]
-        return ZSet.sum(schema, [ZSet.from_batch(batch) for batch in batches]).rows
-    finally:
-        pipeline.store.discard({chunk.segment for chunk in chunks})
 
 
 def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:
@@ -168,7 +176,7 @@ def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
     """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
     found = [
-        (order, relation, chunk)
+        (relation, order, chunk)
         for relation, value in values
         if isinstance(value, list)
         for order, chunk in value
@@ -177,5 +185,5 @@ def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
         if isinstance(value, Error):
             pipeline.store.discard({chunk.segment for _, _, chunk in found})
             raise value
-    found.sort(key=lambda each: each[:2])
-    return [(relation, chunk) for _, relation, chunk in found]
+    found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
+    return [(relation, chunk) for relation, _, chunk in found]

@@ -26,9 +26,11 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
-from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
+from dbsp.pipeline.spark.checkpoint import Checkpoint, drop_others
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
@@ -45,7 +47,8 @@ from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
-from dbsp.sql.plans.program import DEBEZIUM, Table
+from dbsp.sql.plans.program import ENVELOPES, Table
+from dbsp.state.commits import CHECKPOINT
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
@@ -78,6 +81,8 @@ def expected_steps(pipeline: Fed) -> int | None:
     if not tables or snapshot_tables(pipeline.program) or not all(table.is_file for table in tables):
         return None
     check_paths(tables)
+    if pipeline.store.last and pipeline.store.last.checkpoint != CHECKPOINT:
+        return None  # its sources weren't all there from the first batch on
     done = pipeline.store.last.batch if pipeline.store.last else None
     total = max(-(-file_count(table) // files_per_step(table)) for table in tables)
     return max(0, total - (done + 1 if done is not None else 0))
@@ -90,8 +95,10 @@ class _Run:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
         self.compares = bool(snapshot_tables(pipeline.program))
-        self.checkpoint = Checkpoint(pipeline.store.root / "checkpoint")
+        last = pipeline.store.last
+        self.checkpoint = Checkpoint(pipeline.store.root / (last.checkpoint if last else CHECKPOINT))
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
+        self.limits = Limits()
         self.steps = 0
         self.failure: Exception | None = None
         self.stepping = threading.Lock()
@@ -113,6 +120,7 @@ class _Run:
         if not self.tables:
             return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
+        drop_others(self.pipeline.store)
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -211,10 +219,16 @@ class _Run:
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         frame = with_integers(open_source(self.spark, table))
-        check(reader, frame)
-        if table.changelog != DEBEZIUM:  # whose columns are within others
+        keeping = (
+            Keeping(table, table.options.get("path") or table.format or "") if table.keeps_bad_rows else None
+        )
+        check(reader, frame.drop(*MARKS))
+        # a bad row is bad whoever reads its columns; those of an envelope are within others
+        if table.changelog not in ENVELOPES and keeping is None:
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(Staging(str(self.pipeline.store.segments.root), relation, reader), STAGED)
+        return frame.mapInArrow(
+            Staging(str(self.pipeline.store.segments.root), relation, reader, keeping), STAGED
+        )
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -237,14 +251,23 @@ class _Run:
         try:
             files = self._files(batch)
             for relation, chunk in self._collected(staged, files):
-                self.pipeline.change(self.tables[relation].name, chunk)
+                if relation < 0:
+                    self._refuse(self.tables[~relation], chunk)
+                else:
+                    self.pipeline.change(self.tables[relation].name, chunk)
             if self.compares:
                 queue_differences(self.pipeline, self.spark)
             changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
         except BaseException:
+            self.limits.forget()
             self.pipeline.discard()
             raise
         self._made(changes)
+
+    def _refuse(self, table: Table, chunk: Chunk) -> None:
+        self.pipeline.refuse(chunk)
+        if table.max_bad_rows is not None:
+            self.limits.check(table, chunk, self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
 
     def _files(self, batch: int) -> dict[str, list[str]]:
         """What the batch reads of each table of files, all of it there."""
