@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.functions.texts import character_classes as c
+from dbsp.circuits.functions.texts.regex import character_classes as c
 
 SMALL = range(64, 128)
 DOMAIN = [
