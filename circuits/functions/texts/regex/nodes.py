@@ -122,6 +122,15 @@ def can_be_empty(node: Node) -> bool:
     return can_be_empty(node.body) if isinstance(node, Group | Atomic) else True
 
 
+def empty_is_last(node: Node) -> bool:
+    """Whether a search tries '' after all else that the node can match."""
+    if isinstance(node, Choice) and any(map(can_be_empty, node.options[:-1])):
+        return False
+    if isinstance(node, Repeat) and node.taste == "?":
+        return not can_be_empty(node)
+    return isinstance(node, Look) or all(map(empty_is_last, children(node)))
+
+
 def literal(node: Node) -> str | None:
     """The text that is all it matches, if there is one."""
     if isinstance(node, Characters):

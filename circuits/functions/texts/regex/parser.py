@@ -24,6 +24,8 @@ from dbsp.circuits.functions.texts.regex.nodes import (
     Reference,
     Repeat,
     Sequence,
+    can_be_empty,
+    empty_is_last,
     uncertain_groups,
     walk,
 )
@@ -180,6 +182,10 @@ class _Parser:
             return Repeat(Atomic(body), least, most, taste)
         if most != 1 and any(each is LINE_END for each in walk(body)):
             raise self.wrong("\\R in what is repeated")
+        if most != 1 and can_be_empty(body) and not empty_is_last(body):
+            raise self.wrong(
+                "the repetition of what is rather empty"
+            )  # Java counts such iterations its own way
         return Repeat(body, least, most, taste)
 
     def atom(self) -> Node | None:

@@ -219,6 +219,7 @@ CALLS = [
         ("(?!(a))\\1", "a back-reference to a group that a failed attempt"),
         ("(?<=a*)b", "look-behind of too many lengths"),
         (r"(?<=\R)b", r"\R in look-behind"),
+        ("(|a){2}b", "the repetition of what is rather empty"),
         (r"\Ga", r"\G"),
         (r"\X", r"\X"),
         (r"\b{g}", r"\b{"),
