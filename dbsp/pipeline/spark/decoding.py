@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import coalesce, col, concat_ws, from_csv, from_json, get, lit, struct, when
+from pyspark.sql.functions import col, format_string, from_csv, from_json, get, lit, struct, when
 from pyspark.sql.functions import filter as where
 
 from dbsp.pipeline.spark.bad_rows import CORRUPT, marks
@@ -27,9 +28,8 @@ from dbsp.sql.plans.types import ddl
 
 # What can't be decoded fails, unless OPTIONS say otherwise: as a NULL it would be lost, or be a deletion.
 _USUAL = {"mode": "FAILFAST"}
-_KEEPING = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
-# where a message lies
-_PLACE = ("topic", "partition", "offset")
+# Of a table that keeps what is no row of it.
+_KEPT = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
 
 
 def reader_options(table: Table) -> dict[str, str]:
@@ -45,7 +45,9 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
     fields: Sequence[Field] = record_columns(table)
     if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
         fields = value_columns(table.schema, table.primary_key, table.value_format)
-    parts = [_decoded(table, VALUE, table.value_format, fields).alias("__value"), *messages.columns]
+    is_text = table.value_format != "raw"
+    read = [*fields, Field(CORRUPT, pa.string())] if table.keeps_bad_rows and is_text else fields
+    parts = [_decoded(table, VALUE, table.value_format, read).alias("__value"), *messages.columns]
     if table.changelog == "upsert":
         assert table.key_format is not None
         keys = [field for field in table.schema if field.name in table.primary_key]
@@ -54,25 +56,21 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
         messages = messages.where(col(VALUE).isNotNull())
     in_value = {field.name for field in fields}
     columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
-    if table.changelog is not None and table.primary_key:
+    if table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
         columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
-    names = [field.name for field in record_columns(table)]
-    if table.keeps_bad_rows:
-        columns += [_corrupt(table).alias(CORRUPT), concat_ws("/", *_PLACE).alias("__place")]
+    if len(read) > len(fields):
+        columns.append(col(f"__value.{CORRUPT}"))
     frame = messages.select(*parts).select(*columns)
-    kept = marks(table, frame.drop("__place", *OF_MESSAGES), col("__place")) if table.keeps_bad_rows else []
+    kept = marks(table, frame, _place()) if table.keeps_bad_rows else []
     if table.changelog is not None:
         return with_origin(table, frame, kept)
-    return frame.select(*map(quoted, names), *kept)
+    return frame.select(*(quoted(field.name) for field in table.schema), *kept)
 
 
-def _corrupt(table: Table) -> Column:
-    """The text of a value or a key that can't be decoded."""
-    parts = [("__value", table.value_format)]
-    if table.changelog == "upsert":
-        parts.append(("__key", table.key_format))
-    texts = [col(f"{part}.{CORRUPT}") for part, form in parts if form != "raw"]
-    return coalesce(*texts) if texts else lit(None).cast("string")
+def _place() -> Column:
+    """Where a message lies, as a person finds it."""
+    topic, partition, offset = map(col, OF_MESSAGES)
+    return format_string("offset %d of %s-%d", offset, topic, partition)
 
 
 def _decoded(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
@@ -81,9 +79,7 @@ def _decoded(table: Table, part: str, form: str, fields: Sequence[Field]) -> Col
         (field,) = fields
         return struct(col(part).cast(ddl(field.type)).alias(field.name))
     text, schema = col(part).cast("string"), columns_ddl(fields)
-    options = format_options(table, part, _KEEPING if table.keeps_bad_rows else _USUAL)
-    if table.keeps_bad_rows:
-        schema += f", {CORRUPT} STRING"
+    options = format_options(table, part, _KEPT if table.keeps_bad_rows else _USUAL)
     return from_json(text, schema, options) if form == "json" else from_csv(text, lit(schema), options)
 
 
