@@ -1,0 +1,44 @@
+"""What no pipeline can be made with is said before anything is opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbsp.circuits.errors import Error
+from dbsp.pipeline.arguments import check_arguments
+
+USUAL: dict[str, Any] = {
+    "program": "p.sql",
+    "sql": None,
+    "spark": None,
+    "runner": "inline",
+    "verify": "first read",
+    "partitions": None,
+    "max_undelivered": 0,
+}
+
+
+def test_the_usual_ones() -> None:
+    check_arguments(**USUAL)
+    check_arguments(**{**USUAL, "program": None, "sql": "CREATE TABLE t (a INT);"})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sql": "SELECT 1"}, "either a program file or sql"),
+        ({"program": None}, "either a program file or sql"),
+        ({"program": "CREATE TABLE t (a INT);"}, r"program is the name of a file; .*Pipeline\(sql="),
+        ({"program": None, "sql": "p.sql"}, r'give the name of a file as Pipeline\("p\.sql"\)'),
+        ({"spark": object()}, "no classic SparkSession"),
+        ({"runner": "ray"}, "unknown runner 'ray'; runners: spark, inline"),
+        ({"verify": "always"}, "verify='always'; there is: "),
+        ({"partitions": 0}, "partitions=0: needs at least 1"),
+        ({"max_undelivered": -1}, "max_undelivered=-1: needs at least 0"),
+    ],
+)
+def test_the_others(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        check_arguments(**{**USUAL, **given})
