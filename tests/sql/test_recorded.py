@@ -21,7 +21,7 @@ def test_catalyst_says_the_same_today(spark: Any) -> None:
 
 
 def _without_ids(answers: Answers) -> dict[str, str]:
-    """Nor of the session: messages end in a plan whose columns have ids, and errors say where was searched."""
+    """Nor of the session: messages end in a plan whose columns have ids, and errors say where they looked."""
     spelled = {question: json.dumps(answer) for question, answer in answers.items()}
     return {
         question: re.sub(r'"message": "[^"]*(\\.[^"]*)*"|"searchPath": "[^"]*"|#\d+', "", one)

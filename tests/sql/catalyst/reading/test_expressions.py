@@ -69,7 +69,7 @@ def test_parameters_of_lambdas_are_numbered_from_the_outermost() -> None:
 @pytest.mark.parametrize(
     ("dumped", "message"),
     [
-        (node("NoSuchThing", attribute(40)), "function 'no_such_thing' (f) is not supported yet: f(a)"),
+        (node("NoSuchThing", attribute(40)), "function 'f' is not supported yet: f(a)"),
         (node("OuterReference"), "not supported yet: a correlated subquery of this shape"),
         (node("PythonUDF"), "not supported yet: Python functions registered in a Spark session"),
         (node("Exists"), "not supported yet: an EXISTS subquery that is not correlated"),
