@@ -41,6 +41,7 @@ from dbsp.state.identity import OtherProgram, identity_of
 from dbsp.state.keep import Keep
 from dbsp.state.lock import Overtaken
 from dbsp.state.store import Store, Unsettled
+from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
@@ -58,7 +59,8 @@ class Pipeline:
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. keep_steps, keep_for: how many of the last
     steps stay readable, and for how long (a timedelta, or '7d'), by their clocks; the directory remembers it.
-    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
+    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. sinks: what `dbsp.sink` made, of
+    the tables USING python that the program writes. verify: when stored rows are
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
@@ -78,6 +80,7 @@ class Pipeline:
         keep_steps: int | None = None,
         keep_for: timedelta | str | None = None,
         functions: Sequence[Function] = (),
+        sinks: Sequence[Sink] = (),
         verify: str = "first read",
         max_undelivered: int = 0,
         evolve: bool = False,
@@ -99,6 +102,7 @@ class Pipeline:
         self.max_undelivered = max_undelivered
         keep = Keep.of(keep_steps, keep_for)
         program = self.program
+        self._functions = sinks_of(program, sinks)
         if state is not None and evolve:
             change_program(program, state, self.runner, partitions, keep, progress)
         self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
@@ -295,7 +299,7 @@ class Pipeline:
         with self._lock:
             self._open()
             if self._sinks is None:
-                self._sinks = Sinks(self)
+                self._sinks = Sinks(self, self._functions)
             self._sinks.catch_up(may_lag)
 
     def _resume(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.program import POSTGRES, Table
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.targets.function import FunctionTarget, Sink
 from dbsp.targets.postgres.target import Postgres
 from dbsp.targets.target import Target
 
@@ -58,10 +60,12 @@ class Later:
 class Sinks:
     """The sinks of a pipeline's program: the tables that something is inserted into.
 
-    _delivered: per target, the last step that it has. _recorded: what the file says of that.
+    functions: of the tables that a function writes. _delivered: per target, the last step that it has.
+    _recorded: what the file says of that.
     """
 
     pipeline: Fed
+    functions: Mapping[str, Sink] = field(default_factory=dict)
     _delivered: dict[str, Delivery] = field(default_factory=dict)
     _recorded: dict[str, Delivery] = field(default_factory=dict)
     _later: Later = field(default_factory=Later)
@@ -84,6 +88,10 @@ class Sinks:
                 lambda: self._writer(table.name),
                 lambda: self.pipeline.last_step,
                 lambda step: self._given(table.name, step),
+            )
+        if table.name in self.functions:
+            return FunctionTarget(
+                self.pipeline.program, self.pipeline.store, table, self.functions[table.name]
             )
         from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
 

@@ -16,6 +16,10 @@ TEXT = "CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a FROM t WHERE a > 3"
 SESSION: Any = SimpleNamespace(conf={"spark.sql.session.timeZone": "UTC"})
 
 
+def never() -> Any:
+    raise AssertionError("a session is asked for")
+
+
 @pytest.fixture(autouse=True)
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -38,7 +42,7 @@ def test_a_known_program_asks_catalyst_nothing() -> None:
     with answering(TEXT):
         program = load_program(TEXT, "p.sql", session=SESSION)
     assert load_program(TEXT, "p.sql", session=SESSION) == program
-    assert read_program(TEXT, "p.sql", SESSION) == program
+    assert read_program(TEXT, "p.sql", never, "UTC") == program
 
 
 def test_values_are_put_in_before() -> None:
@@ -67,5 +71,5 @@ def test_reading_a_state_runs_no_code_of_its_program() -> None:
     )
     # recorded of a text that can run
     with answering(text.replace("raise SystemExit", "def g(x): return x")):
-        program = read_program(text, "p.sql", SESSION)
+        program = read_program(text, "p.sql", lambda: SESSION, "UTC")
     assert [field.name for field in program.views["v"].schema] == ["x"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import EvaluationError
 from tests.circuits.functions.calling import called
+from tests.effort import examples
 
 DAY, TIME = pa.date32(), pa.timestamp("us", tz="UTC")
 dates = st.lists(st.one_of(st.none(), st.dates(date(1800, 1, 1), date(2200, 1, 1))), max_size=5)
@@ -26,6 +27,7 @@ ALIKE = {"yyyy": "YEAR", "yy": "YEAR", "mon": "MONTH", "mm": "MONTH", "Quarter":
 
 
 @pytest.mark.parametrize("unit", [*BEGINS, *ALIKE])
+@examples(10)
 @given(listed=dates)
 def test_dates(unit: str, listed: list[date | None]) -> None:
     begin = BEGINS[ALIKE.get(unit, unit)]

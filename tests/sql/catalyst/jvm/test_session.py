@@ -63,5 +63,5 @@ def test_formats_and_their_options(spark: Any) -> None:
     catalyst = Catalyst(spark, "UTC")
     assert catalyst.has_format("parquet")
     assert not catalyst.has_format("no.such.format")
-    assert {"header", "pathGlobFilter"} <= {*catalyst.options("csv")}
+    assert {"header", "basePath"} <= {*catalyst.options("csv")}
     assert catalyst.options("kafka") == []

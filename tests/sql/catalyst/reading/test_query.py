@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from dbsp.sql.text.rewriting import Edit, rewritten
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst.reading.query import Query, nodes_in
+from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.text.tokens import Slice
 from tests.sql.hand_made import T
 from tests.sql.text.reading import source_of

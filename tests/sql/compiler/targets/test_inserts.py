@@ -315,3 +315,22 @@ def test_what_is_written_has_a_place_of_its_own(
     with pytest.raises(ProgramError) as raised:
         compile_program(text, "p.sql", session=spark)
     assert said in str(raised.value)
+
+
+def test_a_function_takes_every_shape(spark):
+    text = (
+        "CREATE TABLE t (a INT, b INT, PRIMARY KEY (a));\nCREATE VIEW v AS SELECT * FROM t;\n"
+        "CREATE TABLE rows (a INT, __weight BIGINT) USING python;\nINSERT INTO rows SELECT a FROM v;\n"
+        "CREATE TABLE keys (a INT, b INT, __op STRING, PRIMARY KEY (a)) USING python;\n"
+        "INSERT INTO keys SELECT * FROM v;\n"
+    )
+    made = compile_program(text, "p.sql", session=spark)
+    assert [insert.shape for insert in made.inserts] == ["retract", "upsert"]
+    with pytest.raises(
+        ProgramError, match="table 'rows' is written by a function of its name, which takes no OPT"
+    ):
+        compile_program(text.replace("python;", "python OPTIONS (f 'x');", 1), "p.sql", session=spark)
+    with pytest.raises(ProgramError, match="python is no stream, so it can't be read"):
+        compile_program(
+            "CREATE TABLE t (a INT) USING python;\nCREATE VIEW v AS SELECT * FROM t;", session=spark
+        )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.operators.groups.aggregates.moments import Central, Moments, Number
 from dbsp.circuits.operators.groups.state.members import Members
+from tests.effort import examples
 
 UNIVARIATE = ((0,), (1,), (2,), (3,), (4,))
 PAIR = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
@@ -73,6 +74,7 @@ def test_of_what_is_left(kept: list[float | None], gone: list[float | None]) -> 
 small = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
 
 
+@examples(12)
 @given(st.lists(st.tuples(small, small), min_size=2, max_size=6))
 def test_higher_and_mixed_moments(rows: list[tuple[float, float]]) -> None:
     x, y = ([Fraction(row[i]) for row in rows] for i in range(2))
