@@ -259,7 +259,7 @@ def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
 
 # what makes a step true; of the rest only the calls can fail
 MODULES = {"pipeline": ("attempt", "pipeline", "position", "subscriptions")}
-MODULES |= {"running": ("inline", "queue"), "state": ("commits", "lock", "store", "sweep")}
+MODULES |= {"running": ("inline", "queue"), "state": ("commits", "kept", "lock", "store", "sweep", "tags")}
 PACKAGES = tuple(
     str(Path(dbsp.__file__).parent / package / f"{name}.py")
     for package, names in MODULES.items()
