@@ -327,9 +327,9 @@ def fsck(state: str, restore_to: int | None) -> None:
       dbsp fsck state/ --restore-to 41
     """
     from dbsp.commands.fsck import examine, go_back, listed  # noqa: PLC0415
-    from dbsp.state.store import local_root  # noqa: PLC0415
+    from dbsp.state.places import place_of  # noqa: PLC0415
 
-    root = local_root(state)
+    root = place_of(state)
     if restore_to is not None:
         for line in go_back(root, restore_to):
             click.echo(line)

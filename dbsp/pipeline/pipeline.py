@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.errors import DataError, Error, StateError
+from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
@@ -34,7 +34,6 @@ from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.identity import OtherProgram, identity_of
-from dbsp.state.lock import Overtaken
 from dbsp.state.store import RETAIN, Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of

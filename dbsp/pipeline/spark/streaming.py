@@ -19,13 +19,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import reduce
+from pathlib import Path
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.checkpoint import Checkpoint
@@ -46,6 +47,7 @@ from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import DEBEZIUM, Table
+from dbsp.state.store import Store
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
@@ -90,7 +92,7 @@ class _Run:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
         self.compares = bool(snapshot_tables(pipeline.program))
-        self.checkpoint = Checkpoint(pipeline.store.root / "checkpoint")
+        self.checkpoint = Checkpoint(_checkpoint_of(pipeline.store))
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.steps = 0
         self.failure: Exception | None = None
@@ -214,7 +216,7 @@ class _Run:
         check(reader, frame)
         if table.changelog != DEBEZIUM:  # whose columns are within others
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(Staging(str(self.pipeline.store.segments.root), relation, reader), STAGED)
+        return frame.mapInArrow(Staging(self.pipeline.store.segments.place, relation, reader), STAGED)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -282,3 +284,9 @@ class _Run:
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
         self.syncing.shutdown()
+
+
+def _checkpoint_of(store: Store) -> Path:
+    if isinstance(store.root, Path):
+        return store.root / "checkpoint"
+    raise StateError(f"{store.root}: sources can't be read with state on a store yet; use a local directory")
