@@ -24,7 +24,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.circuits.traces.spine import Spine
-from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.identity import NAME, read_identity
@@ -93,8 +93,8 @@ class _Examination:
                 self._attempt(partial(self.segments.check, chunk, owner))
                 self.bad[chunk] = len(self.damaged) > count
             bad |= self.bad[chunk]
-        if commit.batch is not None and commit.offsets and isinstance(self.root, Path):
-            self._attempt(partial(Checkpoint(self.root / "checkpoint").check, commit))
+        if commit.batch is not None and commit.offsets:
+            self._attempt(partial(checkpoint_of(self.root).check, commit))
         return not bad and len(self.damaged) == before
 
     def _attempt(self, act: Callable[[], Result]) -> Result | None:
@@ -139,8 +139,7 @@ def go_back(directory: Place, step: int) -> list[str]:
                 record_path(directory, later).unlink()
             sync(directory / "commits")
             _drop_segments(directory, step)
-        if isinstance(directory, Path):
-            Checkpoint(directory / "checkpoint").settle(commit)
+        checkpoint_of(directory).settle(commit)
     return left
 
 

@@ -67,6 +67,9 @@ class Checkpoint:
             for path in self._beyond(last):
                 path.unlink(missing_ok=True)
 
+    def sweep(self, commits: Iterable[Commit]) -> None:
+        """Spark deletes by itself what no batch needs any more."""
+
     def check(self, last: Commit) -> None:
         """Raises StateError unless all files that the commit's batch needs are as they were."""
         for name, digest in recorded(last).items():

@@ -12,6 +12,7 @@ these are all the steps there are.
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -19,7 +20,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import reduce
-from pathlib import Path
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
@@ -29,7 +29,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
-from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
@@ -47,12 +47,15 @@ from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import DEBEZIUM, Table
-from dbsp.state.store import Store
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
 # how often a source that is read whole is looked at, unless it is said
 LOOK_SECONDS = 1.0
+# after how many steps files of the checkpoint that no kept step needs are deleted from a store
+SWEPT = 200
+
+log = logging.getLogger("dbsp")
 
 
 def run(
@@ -92,7 +95,7 @@ class _Run:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
         self.compares = bool(snapshot_tables(pipeline.program))
-        self.checkpoint = Checkpoint(_checkpoint_of(pipeline.store))
+        self.checkpoint = checkpoint_of(pipeline.store.root)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.steps = 0
         self.failure: Exception | None = None
@@ -115,6 +118,7 @@ class _Run:
         if not self.tables:
             return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
+        self._sweep()
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -247,6 +251,15 @@ class _Run:
             self.pipeline.discard()
             raise
         self._made(changes)
+        if self.steps % SWEPT == 0:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        store = self.pipeline.store
+        try:
+            self.checkpoint.sweep(map(store.commit_of, store.steps))
+        except StateError as error:
+            log.warning("%s; swept later", error)
 
     def _files(self, batch: int) -> dict[str, list[str]]:
         """What the batch reads of each table of files, all of it there."""
@@ -284,9 +297,3 @@ class _Run:
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
         self.syncing.shutdown()
-
-
-def _checkpoint_of(store: Store) -> Path:
-    if isinstance(store.root, Path):
-        return store.root / "checkpoint"
-    raise StateError(f"{store.root}: sources can't be read with state on a store yet; use a local directory")

@@ -29,6 +29,8 @@ _RETRIES = {"max_retries": 4, "retry_timeout": timedelta(seconds=20)}
 _ATTEMPTS = 4
 _PAUSE = 0.2
 _BULK = 1000  # keys in one request to delete
+_WHOLE = 64 << 20  # bytes up to which a file is one request; a larger one is sent in parts
+_PART = 16 << 20
 
 Answer = TypeVar("Answer")
 # what one content of an object is known by, of all that its name ever has: an entity tag, or a version
@@ -99,16 +101,20 @@ class Bucket:
 
     # -- files --------------------------------------------------------------------------------------
 
-    def send(self, name: str, file: IO[bytes]) -> None:
-        """The file's content as an object whose name nobody else has. Raises OSError."""
+    def send(self, name: str, file: IO[bytes], size: int) -> None:
+        """The file's content, of that size, as an object whose name nobody else has. Raises OSError."""
         import obstore  # noqa: PLC0415
+
+        whole = size <= _WHOLE
 
         def put() -> None:
             file.seek(0)
-            obstore.put(self._store, name, file)
+            obstore.put(self._store, name, file, use_multipart=not whole, chunk_size=_PART)
 
         self._ask(put, name, "puts")
-        self._count("bytes_written", os.fstat(file.fileno()).st_size)
+        self._count("bytes_written", size)
+        if not whole:  # its beginning and its end are requests, too
+            self._count("puts", -(-size // _PART) + 1)
 
     def fetch(self, name: str, path: Path) -> None:
         """The object's content as a file. Raises FileNotFoundError, OSError."""

@@ -6,6 +6,7 @@ is copied once for all processes of the host. A task is done when all it wrote i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -54,7 +55,7 @@ class Copies:
 
     def _send(self, segment: str, file: IO[bytes]) -> None:
         with file:
-            self._bucket.send(_object(segment), file)
+            self._bucket.send(_object(segment), file, os.fstat(file.fileno()).st_size)
         self.cache.grew(segment)
 
     def settle(self, segments: Set[str] | None) -> None:

@@ -6,6 +6,7 @@ there is nothing to sync, and no name but its own.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -68,6 +69,11 @@ class ObjectPath:
         """Of what is in this folder, ascending. Raises OSError."""
         return self.bucket.folder(self.key)
 
+    def all_names(self) -> list[str]:
+        """Of all that is in this folder and those in it, ascending. Raises OSError."""
+        begin = f"{self.key}/" if self.key else ""
+        return [name.removeprefix(begin) for name in self.bucket.names(begin)]
+
     def is_dir(self) -> bool:
         """Whether there is anything in this folder. Raises OSError."""
         return bool(self.names())
@@ -93,6 +99,10 @@ class ObjectPath:
             raise Unanswered(str(error)) from error
         if found != data:
             raise FileExistsError(f"{self}: is there already")
+
+    def put(self, data: bytes) -> None:
+        """The object, whose name nobody gives to another content. Raises OSError."""
+        self.bucket.send(self.key, io.BytesIO(data), len(data))
 
     def write(self, data: bytes) -> None:
         """The object, in place of what this process last read or wrote there. Raises Changed, OSError."""

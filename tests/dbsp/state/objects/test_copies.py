@@ -92,7 +92,7 @@ def test_what_could_not_be_sent_is_sent_again(tmp_path: Path, monkeypatch: pytes
     bucket = in_memory()
     segments = opened(bucket, tmp_path)
 
-    def fail(self: Bucket, name: str, file: object) -> None:
+    def fail(self: Bucket, name: str, file: object, size: int) -> None:
         raise Refused("denied")
 
     with monkeypatch.context() as patch:
