@@ -3,7 +3,7 @@
 # make test     the whole suite          make quick   what runs without Spark, in a minute
 # make check    format, lint, types, the direction of imports and the whole suite
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
-# make bench    the benchmarks and their table   make servers  Postgres, for the tests that use a real one
+# make bench    the benchmarks and their table   make servers  Postgres and Kafka, for the tests that use real ones
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
 # PYTHON=/path/to/python3 picks the interpreter.
@@ -71,7 +71,7 @@ environment: .venv/.installed .venv/.java
 	@touch $@
 
 # Tests without it are skipped, and say so. No server is made or started: tests start their own.
-servers:
+servers: environment
 	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "Installing Postgres ..."; \
@@ -84,6 +84,7 @@ servers:
 	    exit 1; \
 	  fi; \
 	fi
+	@$(RUN) -m tests.servers.jars
 
 demo: environment
 	@$(RUN) -m benchmarks.demo

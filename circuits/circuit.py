@@ -27,13 +27,15 @@ class Output:
 
     trace: the Integrate node that holds the contents, or None: nothing is ever retracted, so that the
     contents are the deltas one after the other (a *log*). emission: the Emit node whose deltas leave instead
-    of the view's, or None.
+    of the view's, or None. passed_on: nothing of it is kept; its deltas are written as a table's are given,
+    for another circuit to take.
     """
 
     view: str
     node: int
     trace: int | None
     emission: int | None = None
+    passed_on: bool = False
 
     @property
     def changes(self) -> int:
@@ -130,7 +132,9 @@ class Circuit:
     @cached_property
     def logs(self) -> dict[int, Layout]:
         """The layout of every node whose deltas are kept as a log."""
-        nodes = sorted({output.node for output in self.outputs if output.trace is None})
+        nodes = sorted(
+            {output.node for output in self.outputs if output.trace is None and not output.passed_on}
+        )
         return {i: Layout(self.nodes[i].schema, ()) for i in nodes}
 
     @cached_property
@@ -222,6 +226,12 @@ class CircuitBuilder:
         assert placement is not None, self.nodes[node]
         return placement
 
+    def is_trace_of_rows(self, node: int) -> bool:
+        """Whether what it keeps is the integral of what it puts out, row by row."""
+        made = self.nodes[node]
+        layout = made.operator.layout(*(self.nodes[i].schema for i in made.inputs))
+        return made.operator.is_trace and layout is not None and len(layout.identity) == len(made.schema)
+
     def loop(self, feedback: Sequence[tuple[int, int]], results: Sequence[int]) -> list[int]:
         """Close a recursion. feedback: (node, Recurrence): what the node puts out enters an iteration later.
 
@@ -237,6 +247,9 @@ class CircuitBuilder:
 
     def output(self, view: str, node: int, trace: int | None, emission: int | None = None) -> None:
         self.outputs.append(Output(view, node, trace, emission))
+
+    def pass_on(self, name: str, node: int) -> None:
+        self.outputs.append(Output(name, node, None, passed_on=True))
 
     def build(self) -> Circuit:
         return Circuit(

@@ -9,7 +9,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, FixedPoint, Loop, Recurrence
-from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.operators.streams import Exchange
 
 
 def verify(circuit: Circuit) -> None:
@@ -35,9 +35,9 @@ def _verify_outputs(circuit: Circuit) -> None:
     for output in circuit.outputs:
         if output.trace is not None:
             trace = circuit.nodes[output.trace]
-            assert isinstance(trace.operator, Integrate), f"view {output.view}: no trace"
+            assert trace.operator.is_trace, f"view {output.view}: no trace"
             assert trace.schema == circuit.nodes[output.node].schema, f"view {output.view}: schema"
-        else:
+        elif not output.passed_on:
             assert output.node not in may_retract, f"view {output.view}: rows of its log may be retracted"
         if output.emission is not None:
             emission = circuit.nodes[output.emission]

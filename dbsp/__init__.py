@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dbsp.circuits.errors import DataError, Error, EvaluationError, ProgramError, StateError
     from dbsp.errors import CallbackError, DeliveryError
+    from dbsp.history.tagging import pin
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
+    from dbsp.running.spark.started import session
 
 __all__ = [
     "CallbackError",
@@ -19,7 +21,9 @@ __all__ = [
     "Pipeline",
     "ProgramError",
     "StateError",
+    "pin",
     "plan",
+    "session",
     "udaf",
     "udf",
 ]
@@ -27,6 +31,8 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
+_HOME |= {"session": "dbsp.running.spark.started"}
+_HOME |= {"pin": "dbsp.history.tagging"}
 _HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}
 
 

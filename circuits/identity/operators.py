@@ -24,7 +24,16 @@ from dbsp.circuits.operators.groups.aggregates import (
 )
 from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
-from dbsp.circuits.operators.inputs import arrivals, defaults, event_times, late, tables, thresholds
+from dbsp.circuits.operators.inputs import (
+    arrivals,
+    bad,
+    defaults,
+    event_times,
+    late,
+    replacement,
+    tables,
+    thresholds,
+)
 from dbsp.circuits.operators.joins import as_of, join, semijoin
 from dbsp.circuits.progress import limits
 from dbsp.circuits.progress.waterline import Lateness
@@ -93,7 +102,9 @@ OPERATORS: Forms = {
     ),
     aggregate.Aggregate: Form("aggregate", ("keys", "accumulated", "results"), silent=("output",)),
     top.Top: Form("top", ("partition", "order", "ranking", "size", Default("ranked", False))),
-    top.TopOfAppends: Form("top_of_appends", ("partition", "order", "ranking", "size")),
+    top.TopOfAppends: Form(
+        "top_of_appends", ("partition", "order", "ranking", "size", Default("ranked", False))
+    ),
     window.Window: Form("window", ("partition", "functions")),
     sessions.Sessions: Form("sessions", ("partition", "start", "end"), silent=("output",)),
     # recursion
@@ -139,6 +150,8 @@ OPERATORS: Forms = {
         ),
     ),
     emit.Emit: Form("emit", ("key", Default("schedule", None), Default("limits", ())), silent=("once",)),
+    bad.Numbered: Form("numbered", ()),
+    replacement.Replacement: Form("replacement", ("table", "key")),
     # what they are made of
     accumulators.Values: Form("values", ("column",)),
     accumulators.NarrowSum: Form("narrow_sum", ("column",)),

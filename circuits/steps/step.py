@@ -180,5 +180,8 @@ class _Run:
                 batches[i] = value.delta if is_trace else as_log(delta_of(value))  # type: ignore[union-attr]
                 self.writing.insert(i, batches[i])
         for output in self.circuit.outputs:
-            if output.changes in batches:
+            if output.passed_on:
+                if self.circuit.nodes[output.node].level == level:
+                    self.writing.pass_on(output, delta_of(self.values[output.node]))
+            elif output.changes in batches:
                 self.writing.changes(output, batches[output.changes])

@@ -60,6 +60,11 @@ class Writing:
             written = self._write(i, delta, lasting=True)
         self.result.changes[output.view] = written
 
+    def pass_on(self, output: Output, delta: ZSet) -> None:
+        """Write a delta as a table's is given."""
+        if len(delta):
+            self.result.changes[output.view] = self._views.write(delta.to_batch())
+
     def merge(self, piece: Piece) -> None:
         """Do one piece of a merge."""
         batches = [open_chunk(self.circuit, piece.node, chunk, self.segments) for chunk in piece.chunks]

@@ -22,7 +22,7 @@ from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
-from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, POSTGRES, STEP, Program, Table
+from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, POSTGRES, STEP, SYSTEM_VIEWS, Program, Table
 from dbsp.sql.plans.properties.holding import constant_domain, held
 
 
@@ -63,7 +63,8 @@ def _identified(program: Program, i: int) -> str | None:
 
 
 def notes(program: Program) -> Iterator[str]:
-    """What each sink promises, and where formats promise less than the rest of the program."""
+    """What is ignored, what each sink promises, where formats promise less than the rest of the program."""
+    yield from program.notes
     for name in dict.fromkeys(insert.target for insert in program.inserts):
         shapes = dict.fromkeys(insert.shape for insert in program.inserts if insert.target == name)
         yield f"sink {name}: {_promise(program.tables[name], ' and '.join(shapes))}"
@@ -98,6 +99,8 @@ def _promise(target: Table, shape: str) -> str:
     twice = "at least once: a crash between a step's write and its record writes that step again"
     if form == "kafka" and shape == "upsert":
         return f"{shape}, {twice}, which leaves each key the same last record"
+    if target.value_format is not None:
+        return f"{shape}, {twice}; the header step tells which"
     if form == "kafka":
         return f"{shape}, {twice}; nothing tells which, unless value has something of its own that does"
     told = "" if any(f.name.lower() == STEP for f in target.schema) else f"; {STEP} BIGINT tells which"
@@ -121,8 +124,8 @@ def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
             ["the clock"] * (CLOCK.name in names) + ["the waterline of " + " and ".join(lines)] * bool(lines)
         )
     view = _view(circuit, i)
-    if view == LATE_ROWS:
-        return "what comes too late"
+    if view in SYSTEM_VIEWS:
+        return "what comes too late" if view == LATE_ROWS else "what sources bring that is no row"
     own = circuit.nodes[i].operator.own_bound()
     if own is not None:
         return own

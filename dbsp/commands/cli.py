@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from dbsp.circuits.errors import Error
+from dbsp.commands.history.commands import COMMANDS
 from dbsp.commands.stopping import Stopped, end_at_once, stoppable
 from dbsp.commands.unexpected import hear_once, report
 
@@ -46,14 +47,29 @@ class Group(click.Group):
         return context.exit(status)
 
 
-def _defines(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def _defines(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """What is given, and what it leaves out of a configuration file's."""
     pairs = {}
-    for value in values:
+    for value in (*(context.lookup_default(option.name or "") or ()), *values):
         name, equals, text = value.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"'{value}' is not NAME=VALUE")
         pairs[name] = text
     return pairs
+
+
+def _listed(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Of several options, and of several values in one."""
+    return tuple(each for value in values for each in value.split(",") if each)
+
+
+def _configure(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    """What the command line leaves out is as the file says."""
+    from dbsp.commands.config import NAME, read_config  # noqa: PLC0415
+
+    path = Path(given or NAME)
+    if given is not None or path.exists():
+        context.default_map = {**(context.default_map or {}), **read_config(path, context.command)}
 
 
 def _check_changelog(output: str | None, changelog: str) -> None:
@@ -97,6 +113,22 @@ evolve_option = click.option(
 )
 
 
+def keep_options(command: Command) -> Command:
+    """How much history a command keeps."""
+    steps = click.option(
+        "--keep-steps",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many of the last steps can be read; 10 unless given. The state remembers it.",
+    )
+    span = click.option(
+        "--keep-for",
+        metavar="TIME",
+        help="Keep every moment of the last 7d, 12h or 30m, too. The state remembers it.",
+    )
+    return steps(span(command))
+
+
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="dbsp", message="dbsp %(version)s")
 def main() -> None:
@@ -122,6 +154,7 @@ def main() -> None:
 @changelog_option
 @verify_option
 @evolve_option
+@keep_options
 def step(
     program: str,
     deltas: str,
@@ -135,6 +168,8 @@ def step(
     changelog: str,
     verify: str,
     evolve: bool,
+    keep_steps: int | None,
+    keep_for: str | None,
 ) -> None:
     """Apply the deltas of a replay file, step by step, and print what changes in each view.
 
@@ -151,9 +186,23 @@ def step(
     if expect and accept:
         raise click.UsageError("--expect and --accept exclude each other")
     _check_changelog(output, changelog)
-    from dbsp.commands.step import compare, print_lines, replay, write_lines  # noqa: PLC0415
+    from dbsp.commands.replays.replay import replay  # noqa: PLC0415
+    from dbsp.commands.step import compare, print_lines, write_lines  # noqa: PLC0415
 
-    lines = replay(program, deltas, define, runner, partitions, state, output, changelog, verify, evolve)
+    lines = replay(
+        program,
+        deltas,
+        define,
+        runner,
+        partitions,
+        state,
+        output,
+        changelog,
+        verify,
+        evolve,
+        keep_steps,
+        keep_for,
+    )
     if expect is not None:
         difference = compare(lines, expect)
         click.echo(difference, nl=False)
@@ -184,8 +233,29 @@ def step(
     help="Steps that a sink which is down may be without, before no more are made; 0 unless given.",
 )
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
+@click.option("--master", metavar="URL", help="Where Spark runs; all cores of this machine unless given.")
+@click.option(
+    "--conf", multiple=True, metavar="NAME=VALUE", callback=_defines, help="A setting of the Spark session."
+)
+@click.option(
+    "--packages",
+    multiple=True,
+    metavar="GROUP:ARTIFACT:VERSION",
+    callback=_listed,
+    help="Packages for Spark to fetch, such as the connector of Kafka.",
+)
+@click.option("--jars", multiple=True, metavar="FILE", callback=_listed, help="Jars for Spark to load.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_configure,
+    help="Where options are that the command line leaves out; ./dbsp.toml, if it is there.",
+)
 @verify_option
 @evolve_option
+@keep_options
 def run(
     program: str,
     define: dict[str, str],
@@ -197,8 +267,14 @@ def run(
     partitions: int | None,
     max_undelivered: int,
     ui: bool,
+    master: str | None,
+    conf: dict[str, str],
+    packages: tuple[str, ...],
+    jars: tuple[str, ...],
     verify: str,
     evolve: bool,
+    keep_steps: int | None,
+    keep_for: str | None,
 ) -> None:
     """Run the program on Spark: rows from the sources of its tables, changes to its sinks.
 
@@ -206,11 +282,13 @@ def run(
     Example:
       dbsp run program.sql --once
       dbsp run program.sql --state state/ --every 1s --output json
+      dbsp run program.sql --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0
     """
     if once and every:
         raise click.UsageError("--once and --every exclude each other")
     _check_changelog(output, changelog)
     from dbsp.commands.run import run_program  # noqa: PLC0415
+    from dbsp.running.spark.settings import Settings  # noqa: PLC0415
 
     run_program(
         program,
@@ -223,8 +301,11 @@ def run(
         partitions=partitions,
         max_undelivered=max_undelivered,
         ui=ui,
+        settings=Settings(master, conf, packages, jars),
         verify=verify,
         evolve=evolve,
+        keep_steps=keep_steps,
+        keep_for=keep_for,
     )
 
 
@@ -298,16 +379,19 @@ def explain(program: str, view: str | None, define: dict[str, str], form: str) -
 @main.command()
 @click.argument("state")
 @click.argument("select", metavar='"SELECT ..."')
-@click.option("--as-of", type=int, metavar="STEP", help="The views as they were after that step.")
+@click.option("--as-of", metavar="STEP|TIME|TAG", help="The views as they were after that step, or then.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @verify_option
-def query(state: str, select: str, as_of: int | None, output: str, verify: str) -> None:
+def query(state: str, select: str, as_of: str | None, output: str, verify: str) -> None:
     """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
+
+    FOR SYSTEM_TIME AS OF after a view's name is of that view what --as-of is of all.
 
     \b
     Example:
       dbsp query state/ "SELECT * FROM turnover ORDER BY total DESC LIMIT 10"
-      dbsp query state/ "SELECT count(*) FROM turnover" --as-of 3
+      dbsp query state/ "SELECT count(*) FROM turnover" --as-of '2024-01-31 12:00:00'
+      dbsp query state/ "SELECT * FROM turnover EXCEPT SELECT * FROM turnover FOR SYSTEM_TIME AS OF 3"
     """
     from dbsp.commands.query import query_state  # noqa: PLC0415
 
@@ -362,6 +446,10 @@ def init(directory: str) -> None:
 
     for line in write_project(Path(local_path(directory))):
         click.echo(line)
+
+
+for command in COMMANDS:
+    main.add_command(command)
 
 
 def command_line() -> None:

@@ -13,25 +13,27 @@ that ended early.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import Chunk
-from dbsp.circuits.traces.spine import Spine
+from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.identity import NAME, read_identity
+from dbsp.state.kept import gaps
 from dbsp.state.objects.copies import SEGMENTS
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.places import Place, names_in
+from dbsp.state.tags import Tags
 
 Result = TypeVar("Result")
 
@@ -61,10 +63,19 @@ class _Examination:
         whole = [step for step in steps if self._is_whole(step)]
         marked = marked_last(self.root)
         newest = max(steps[-1] if steps else 0, marked.step if marked is not None else 0)
-        missing = sorted(set(range(steps[0] if steps else newest, newest + 1)) - {0, *steps})
+        missing = gaps([*(steps or [newest - 1]), newest + 1], self._oldest(steps)) if newest else []
         self.damaged += [f"{record_path(self.root, step)}: damaged: the file is missing" for step in missing]
+        self._attempt(Tags(self.root).all)
         self._attempt(lambda: check_delivered(self.root, read_delivered(self.root), max(steps, default=0)))
         return self.damaged, whole
+
+    def _oldest(self, steps: list[int]) -> int:
+        """From which step on none should be missing: before are tagged ones. 0: nobody knows."""
+        for step in reversed(steps):
+            with suppress(StateError):
+                commit = load_commit(self.root, step)
+                return commit.oldest if commit is not None else 0
+        return 0
 
     def sweep(self, steps: list[int]) -> None:
         """Of a store. A writer that was overtaken may yet commit the step after the last: that one's stay."""
@@ -106,18 +117,6 @@ class _Examination:
             return None
 
 
-def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
-    """All that a commit refers to, and what it is."""
-    initial = [changes for given in commit.initial.values() for changes in given.items()]
-    for view, chunks in (*commit.changes.items(), *initial):
-        yield from (
-            (f"the changes of view '{view}' in step {commit.step}", Chunk.from_json(c)) for c in chunks
-        )
-    spines: Any = commit.state["spines"]
-    for name, spine in spines.items():
-        yield from ((f"the state (trace {name})", chunk) for chunk in Spine.from_json(spine).chunks())
-
-
 def go_back(directory: Place, step: int) -> list[str]:
     """Make a whole step the last one; what is left to do by hand. Raises StateError, having done nothing."""
     with _alone(directory), TemporaryDirectory(prefix="dbsp-fsck-") as copies:
@@ -131,7 +130,12 @@ def go_back(directory: Place, step: int) -> list[str]:
         assert commit is not None
         gone = [later for later in recorded_steps(directory) if later > step]
         left = _forget_deliveries(directory, step)
+        tags = Tags(directory)
         with disk(directory):
+            for tag in tags.all().values():
+                if tag.step > step:
+                    tags.remove(tag.name)
+                    left.append(f"tag '{tag.name}' was of step {tag.step}, and is gone")
             if isinstance(directory, Path):
                 (directory / LAST).unlink(missing_ok=True)
             # the last one first: wherever this ends, the rest is a log

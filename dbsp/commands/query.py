@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
@@ -15,17 +15,20 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
-from dbsp.circuits.errors import DamagedChunk, ProgramError, StateError
+from dbsp.circuits.errors import DamagedChunk, ProgramError
+from dbsp.commands.history.reading import program_of, session_of
 from dbsp.commands.shown.text_table import text_table
-from dbsp.sql.compiler.load import read_program
+from dbsp.history.asked import AsOf, step_of
+from dbsp.history.travel import Travel, travels
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
+from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements
 from dbsp.state.commits import load_commit
 from dbsp.state.identity import Identity
 from dbsp.state.store import Store
-from dbsp.views.outputs import check_state, contents_of, is_there, output_views, state_of
+from dbsp.views.outputs import check_state, contents_of, is_there, output_view, output_views, state_of
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -33,59 +36,73 @@ if TYPE_CHECKING:
 
 
 def query_state(
-    directory: str, select: str, as_of: int | None, output: str, verify: str = "first read"
+    directory: str, select: str, as_of: AsOf | None, output: str, verify: str = "first read"
 ) -> Iterator[str]:
     """The result, line by line. Raises StateError for the directory, ProgramError for the query.
 
-    verify: see `Pipeline`; all that is opened here is read at once.
+    as_of: a step, a time or a tag. verify: see `Pipeline`; all that is opened here is read at once.
     """
     store, identity = Store.read(directory)
-    if as_of is not None:
-        store.commit_of(as_of)  # a step that isn't kept is reported without Spark
+    select, asked = travels(select)
+    for each in (as_of, *(travel.as_of for travel in asked)):
+        if each is not None:
+            step_of(store, each, identity.timezone)  # a step that isn't kept is reported without Spark
     from dbsp.running.spark.intervals import quoted  # noqa: PLC0415
-    from dbsp.running.spark.session import session  # noqa: PLC0415  and so is a wrong directory
 
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
-    spark = session().newSession()
-    spark.conf.set("spark.sql.session.timeZone", identity.timezone)
-    program = read_program(identity.text, identity.name, spark, identity.functions)
-    if program.fingerprint != identity.fingerprint:
-        raise StateError(
-            f"{directory}: '{identity.name}' means something else to this version of dbsp or Spark than "
-            "when the state was made; query it with that version"
-        )
-    for contents in _views(program, directory, as_of, spark, verify):
-        contents.to_spark().createOrReplaceTempView(quoted(contents.view))
+    spark = session_of(identity)  # and so is a wrong directory
+    program = program_of(identity, directory, lambda: spark)
+    for name, contents in _views(program, directory, as_of, spark, verify, asked):
+        contents.to_spark().createOrReplaceTempView(quoted(name))
     result = _ask(spark, select, output_views(program), _functions(identity))
     yield from (_json(result) if output == "json" else text_table(result))
 
 
 def _views(
-    program: Program, directory: str, as_of: int | None, spark: SparkSession, verify: str
-) -> list[Contents]:
-    """All views as of one step.
+    program: Program,
+    directory: str,
+    as_of: AsOf | None,
+    spark: SparkSession,
+    verify: str,
+    asked: Sequence[Travel] = (),
+) -> list[tuple[str, Contents]]:
+    """All views as of one step, and those asked for as of others, by the names they have in the query.
 
     A writer may forget the step between two looks, and its files disappear: then look at the last one again.
     A file of a step that isn't forgotten is damaged, or lost.
     """
     while True:
         store, _ = Store.read(directory, verify)
-        commit = store.commit_of(as_of) if as_of is not None else store.last
-        state = state_of(program, commit)
+        steps = [store.last.step if store.last else 0]
         try:
+            found = []
+            if as_of is not None:
+                steps = [step_of(store, as_of, program.timezone)]
+            state = state_of(program, store.commit_of(steps[0]) if steps[0] else None)
             if verify == "open":
                 check_state(program, state, store.segments)
-            there = [view for view in output_views(program) if is_there(program, state, view)]
-            return [contents_of(program, state, view, store, spark) for view in there]
+            for view in output_views(program):
+                if is_there(program, state, view):
+                    found.append((view, contents_of(program, state, view, store, spark)))
+            for travel in asked:
+                view, step = output_view(program, travel.view), step_of(store, travel.as_of, program.timezone)
+                steps.append(step)
+                then = state_of(program, store.commit_of(step))
+                found.append((travel.name, contents_of(program, then, view, store, spark)))
+            return found
         except DamagedChunk:
-            if commit is None or load_commit(store.root, commit.step) is not None:
+            if all(step == 0 or load_commit(store.root, step) is not None for step in steps):
                 raise
 
 
 def _functions(identity: Identity) -> set[str]:
     """The names of the program's own functions, in lower case."""
     parsed = statements(as_it_is(identity.text, identity.name))
-    inside = {statement.name.lower() for statement in parsed if isinstance(statement, CreateFunction)}
+    inside = {
+        statement.name.lower()
+        for statement in parsed
+        if isinstance(statement, CreateFunction | CreateSqlFunction)
+    }
     return inside | {function.name.lower() for function in identity.functions}
 
 

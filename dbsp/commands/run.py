@@ -16,6 +16,7 @@ import click
 from dbsp.commands.shown.display import Display, display
 from dbsp.commands.stopping import SIGNALS, stop_at_once
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.spark.settings import Settings
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -34,16 +35,20 @@ def run_program(
     ui: bool = False,
     verify: str = "first read",
     evolve: bool = False,
+    settings: Settings | None = None,
+    keep_steps: int | None = None,
+    keep_for: str | None = None,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
     every: such as '1s'. output: live-table, table, csv or json; None: live-table on a terminal, else json.
+    settings: of the Spark session.
     """
     seconds = None if every is None else parse_seconds(every)
     from dbsp.pipeline.spark.streaming import expected_steps, run  # noqa: PLC0415
     from dbsp.running.spark.session import session  # noqa: PLC0415  after the options are known to be right
 
-    spark = session(ui=ui)
+    spark = session(ui=ui, settings=settings or Settings())
     if ui:
         click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
     with Pipeline(
@@ -55,6 +60,8 @@ def run_program(
         verify=verify,
         max_undelivered=max_undelivered,
         evolve=evolve,
+        keep_steps=keep_steps,
+        keep_for=keep_for,
         progress=partial(click.echo, err=True),
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None

@@ -1,75 +1,13 @@
-"""`dbsp step`: a replay file through a pipeline, as lines of its changelog."""
+"""`dbsp step`: the lines of a replay's changelog, printed, expected or written."""
 
 from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 
-from dbsp.circuits.errors import AbsentRow, DataError
-from dbsp.commands.replays.files import place_of, queue, read_file
-from dbsp.commands.shown.listing import listing
-from dbsp.pipeline.pipeline import Pipeline
-from dbsp.running.clock import EPOCH
-
-
-def replay(
-    program: str,
-    deltas: str,
-    define: Mapping[str, str],
-    runner: str,
-    partitions: int | None,
-    state: str | None,
-    output: str,
-    changelog: str,
-    verify: str = "first read",
-    evolve: bool = False,
-) -> Iterator[str]:
-    """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
-    text = read_deltas(deltas)
-    name = deltas if deltas != "-" else "stdin"
-    with Pipeline(
-        program,
-        define=define,
-        runner=runner,
-        partitions=partitions,
-        state=state,
-        verify=verify,
-        evolve=evolve,
-        progress=partial(print, file=sys.stderr),
-    ) as pipeline:
-        show = listing(pipeline, output, changelog)
-        for step in read_file(text, name, pipeline.program):
-            queue(pipeline, step)
-            clock = step.clock
-            if clock is None and pipeline.program.circuit.is_timed:
-                clock = pipeline.clock or EPOCH  # not the machine's: a replay gives the same every time
-            try:
-                changes = pipeline.step(clock=clock)
-            except AbsentRow as absent:
-                raise absent.within(place_of(absent, step, pipeline)) from None
-            except DataError as error:
-                raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
-            yield from show(changes)
-        # a stream's rows leave once, so not while the state may go on
-        goes_on = state is not None and pipeline.program.emits_once
-        held_back = None if goes_on else pipeline.finish()
-        if held_back is not None:
-            yield from show(held_back)
-
-
-def read_deltas(path: str) -> str:
-    """Raises DataError."""
-    try:
-        if path == "-":
-            return sys.stdin.read().removeprefix("\ufeff")
-        return Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: can't read the deltas: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: can't read the deltas: they are no UTF-8 text") from None
+from dbsp.circuits.errors import DataError
 
 
 def print_lines(lines: Iterable[str]) -> None:

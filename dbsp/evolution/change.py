@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns
@@ -109,7 +110,7 @@ class Change:
     @cached_property
     def filling(self) -> tuple[Fill, Filling]:
         """The circuit of what is missing, and what was found out about it."""
-        empty = self.program.inputs.keys() - self.old.tables.keys()
+        empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
         filling = Filling(self.program.circuit, self.holdings, empty)
         return filling.fill(self.missing, self._contents_before()), filling
 

@@ -27,13 +27,15 @@ from dbsp.circuits.traces.spine import Run, Spine
 from dbsp.evolution.change import Change
 from dbsp.evolution.fill import Fill
 from dbsp.evolution.plan import Plan
+from dbsp.running.clock import instant
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
 from dbsp.state.commits import Commit
 from dbsp.state.delivered import Delivery, read_delivered, write_delivered
 from dbsp.state.identity import Identity, OtherProgram
+from dbsp.state.keep import Keep
 from dbsp.state.places import place_of
-from dbsp.state.store import RETAIN, Store
+from dbsp.state.store import Store
 from dbsp.views.outputs import layouts_of_changes
 
 Say = Callable[[str], None]
@@ -50,7 +52,7 @@ def evolve(
     state: str | Path,
     runner: Runner,
     partitions: int | None = None,
-    retain: int = RETAIN,
+    keep: Keep | None = None,
     say: Say = lambda line: None,
 ) -> Plan | None:
     """Make the directory the program's. None: it is that already, or of nobody. Raises StateError.
@@ -62,7 +64,7 @@ def evolve(
         if not (root / "commits").is_dir():
             return None
         before = Store.read(root)[1]
-        store = Store.open(root, before, retain)
+        store = Store.open(root, before, keep)
         try:
             return _evolved(program, before, store, runner, partitions, say)
         finally:
@@ -189,6 +191,7 @@ class _Evolution:
                 if sink.view == output.view and output.view in change.old.views and self._begins(sink.target):
                     initial.setdefault(sink.target, {})[sink.view] = [chunk.to_json() for chunk in whole]
         segments = {chunk.segment for chunks in changes.values() for chunk in chunks}
+        made = instant(last.clock, last.machine_clock, last)
         return Commit(
             self.step,
             change.program.fingerprint,
@@ -204,6 +207,9 @@ class _Evolution:
             self.name,
             layouts_of_changes(circuit),
             initial,
+            instant=made[0],
+            driven=made[1],
+            oldest=self.store.oldest_with(self.step, *made),
         )
 
     def _next_state(self, fill: Fill) -> State:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -19,8 +17,9 @@ from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.identity.streams import Stream
 from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
+from dbsp.circuits.traces.ranges import in_ranges
 from dbsp.circuits.traces.segments import Chunk, Segments
-from dbsp.circuits.traces.spine import END, Spine
+from dbsp.circuits.traces.spine import Spine
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.sql.plans.program import Table
 from dbsp.state.manifest import Columns, Held
@@ -47,24 +46,14 @@ class Kept:
                 for start in range(0, len(batch), PIECE):
                     yield batch.slice(start, min(start + PIECE, len(batch))).zset
             return
-        bounds = _bounds(batches)
-        for low, high in pairwise(bounds):
-            yield Batch.merge(layout, [batch.between(low, high) for batch in batches]).zset
+        for parts in in_ranges(batches, PIECE):
+            yield Batch.merge(layout, parts).zset
 
     def _open(self, chunk: Chunk, layout: Layout, segments: Segments) -> Batch:
         def read() -> Batch:
             return Batch.from_stored(segments.open(chunk, layout.stored_schema, self.owner), layout)
 
         return StoredBatch(chunk.rows, chunk.low, chunk.high, read)
-
-
-def _bounds(batches: list[Batch]) -> list[int]:
-    """Sort keys between which there are at most about PIECE rows, unless one key has more."""
-    if sum(map(len, batches)) <= PIECE:
-        return [0, END]
-    step = max(1, PIECE // (2 * len(batches)))
-    keys = np.unique(np.concatenate([batch.keys[::step] for batch in batches]))
-    return [0, *map(int, keys[:: len(batches)][1:]), END]
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,10 @@ class Attempt:
         state: State,
         results: list[TaskResult],
         batch: MicroBatch,
+        made: tuple[datetime, bool],
+        oldest: int,
     ) -> Commit:
-        """What will be true. results: of the step's tasks, which made `state`."""
+        """What will be true. results: of the step's tasks, which made `state`. made: see `clock.instant`."""
         changes: dict[str, list[list[object]]] = {}
         segments = state.segments()
         for result in results:
@@ -60,4 +62,7 @@ class Attempt:
             machine_clock,
             self.name,
             layouts_of_changes(program.circuit),
+            instant=made[0],
+            driven=made[1],
+            oldest=oldest,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -14,16 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.errors import DeliveryError
 from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
+from dbsp.history.asked import AsOf, step_of
+from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
-from dbsp.pipeline.replacing import check_replaceable, difference, held
+from dbsp.pipeline.replacing import Replacing, check_replaceable
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
@@ -34,7 +37,8 @@ from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.identity import OtherProgram, identity_of
-from dbsp.state.store import RETAIN, Store, Unsettled
+from dbsp.state.keep import Keep
+from dbsp.state.store import Store, Unsettled
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
@@ -50,7 +54,8 @@ class Pipeline:
 
     program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
     and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
-    partitions: over how many tasks a large step is spread. retain: how many steps stay readable.
+    partitions: over how many tasks a large step is spread. keep_steps, keep_for: how many of the last
+    steps stay readable, and for how long (a timedelta, or '7d'), by their clocks; the directory remembers it.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
@@ -68,7 +73,8 @@ class Pipeline:
         partitions: int | None = None,
         runner: str = "spark",
         define: Mapping[str, str] | None = None,
-        retain: int = RETAIN,
+        keep_steps: int | None = None,
+        keep_for: timedelta | str | None = None,
         functions: Sequence[Function] = (),
         verify: str = "first read",
         max_undelivered: int = 0,
@@ -89,17 +95,18 @@ class Pipeline:
         self.spark = spark
         self.partitions = partitions
         self.max_undelivered = max_undelivered
-        retain = max(retain, max_undelivered + 1) if max_undelivered else retain
+        keep = Keep.of(keep_steps, keep_for)
         program = self.program
         if state is not None and evolve:
-            change_program(program, state, self.runner, partitions, retain, progress)
-        self.store = _store_of(program, state, retain, verify)
+            change_program(program, state, self.runner, partitions, keep, progress)
+        self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
         self._closed = False
         self._lock = threading.RLock()
         try:
             self._position = Position(program, self.store)
+            self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
             if self.store.last is not None:
@@ -146,16 +153,11 @@ class Pipeline:
                 raise DataError(
                     f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
                 )
-            if type(rows).__module__.startswith("pyspark."):
-                from dbsp.pipeline.spark.staging import staged_rows  # noqa: PLC0415  see `_take`
-
-                wanted = staged_rows(self, target, rows)
-            else:
-                wanted = whole_rows(target, rows, self.program.timezone, retracted=True)
-            present = held(self.program.circuit, self._position.state, target, self.store.segments)
-            changed, weights = difference(target, wanted, present)
-            if changed.num_rows:
-                self._enqueue(target, [weighted(changed, weights)])
+            wanted = self._given(target, rows, 1, retracted=True)
+            partitions = self.partitions or self.runner.partitions
+            self._enqueue(
+                target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
+            )
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
         """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
@@ -166,7 +168,11 @@ class Pipeline:
         if weights is not None:
             assert isinstance(rows, pa.RecordBatch)
             rows = weighted(rows, weights)
-        self._enqueue(self.program.input(table), [rows])
+        self._enqueue(self.program.input(table).name, [rows])
+
+    def refuse(self, rows: Chunk) -> None:
+        """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
+        self._enqueue(BAD_ROWS, [rows])
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""
@@ -181,23 +187,25 @@ class Pipeline:
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
+        self._enqueue(table.name, self._given(table, rows, weight, retracted=weight < 0))
+
+    def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
+        """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
         if type(rows).__module__.startswith("pyspark."):
             from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
 
-            self._enqueue(table, stage(self, table, rows, weight))
-            return
+            return stage(self, table, rows, weight)
         if weight < 0 and table.primary_key:
             batch = key_rows(table, rows, self.program.timezone)
         else:
-            batch = whole_rows(table, rows, self.program.timezone, retracted=weight < 0)
-        if batch.num_rows:
-            self._enqueue(table, [weighted(batch, np.full(batch.num_rows, weight, np.int64))])
+            batch = whole_rows(table, rows, self.program.timezone, retracted)
+        return [weighted(batch, np.full(batch.num_rows, weight, np.int64))] if batch.num_rows else []
 
-    def _enqueue(self, table: Table, parts: Sequence[Rows]) -> None:
+    def _enqueue(self, table: str, parts: Sequence[Rows]) -> None:
         with self._lock:
             self._open()
             self._position.settle()
-            self._position.queue.add(table.name, parts)
+            self._position.queue.add(table, parts)
 
     # -- steps --------------------------------------------------------------------------------------
 
@@ -323,7 +331,7 @@ class Pipeline:
         committed, and at least once: if it raises, or is interrupted, it is called with the same step again
         after the next one is made; after a restart, from where `since` says. Others are called all the same.
         What it raises is a CallbackError of the step that was just made; here too, and then it isn't
-        subscribed. Raises StateError where the steps after `since` aren't kept any more (see `retain`).
+        subscribed. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
         """
         self._open()
         self._subscriptions.add(self._view(view), callback, since)
@@ -361,20 +369,40 @@ class Pipeline:
         """So that `dict(pipeline)` is all views by their names."""
         return output_views(self.program)
 
-    def view(self, view: str, as_of: int | None = None) -> Contents:
-        """The view as of a step; of the last one unless `as_of` names another that is kept."""
+    def view(self, view: str, as_of: AsOf | None = None) -> Contents:
+        """The view as of a step; of the last one unless `as_of` names another that is kept.
+
+        as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
+        """
         with self._lock:
             self._open()
             self._position.settle()
             state = self._position.state
             name = self._view(view)
             if as_of is not None and as_of != self.last_step:
-                state = state_of(self.program, self.store.commit_of(as_of))
+                step = step_of(self.store, as_of, self.program.timezone)
+                state = state_of(self.program, self.store.commit_of(step))
             return contents_of(self.program, state, name, self.store, self.spark)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
         return changes_of(self.program, self.store.commit_of(step), self._view(view), self.store)
+
+    def changes(self, view: str, since: AsOf, until: AsOf | None = None, *, each: bool = False) -> pa.Table:
+        """What changed in a view after a step, up to another: its columns and `__weight`, consolidated.
+
+        since, until: as in `view`; since 0 is from the beginning, and without until it is up to now. each:
+        step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
+        TRIGGER and EMIT the two are enough, unless it is asked for each.
+        """
+        with self._lock:
+            self._open()
+            self._position.settle()
+            program, store, name = self.program, self.store, self._view(view)
+            first, last = interval(store, since, until, program.timezone)
+            if each:
+                return as_table(program, name, changes_of_each(program, store, name, first, last))
+            return changes_between(program, store, name, first, last).to_arrow()
 
     def _view(self, name: str) -> str:
         return output_view(self.program, name)
@@ -405,11 +433,13 @@ class Pipeline:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
 
 
-def _store_of(program: Program, state: str | Path | None, retain: int, verify: str) -> Store:
+def _store_of(
+    program: Program, state: str | Path | None, keep: Keep | None, verify: str, at_least: int
+) -> Store:
     identity = identity_of(program)
     if state is None:
-        return Store.temporary(identity, retain)
+        return Store.temporary(identity, keep, at_least)
     try:
-        return Store.open(state, identity, retain, verify=verify)
+        return Store.open(state, identity, keep, verify=verify, at_least=at_least)
     except OtherProgram as error:
         raise explained(error, program, state) from None

@@ -18,7 +18,7 @@ from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.task import Step
 from dbsp.pipeline.attempt import Attempt
 from dbsp.pipeline.micro_batch import MicroBatch
-from dbsp.running.clock import in_zone, moment
+from dbsp.running.clock import in_zone, instant, moment
 from dbsp.running.metrics import Metrics
 from dbsp.running.queue import Queue
 from dbsp.running.runner import Runner, Work
@@ -74,7 +74,9 @@ class Position:
             results = self._run(runner, work)
             state = self.state.apply(results)
             batch = batch.or_last(store.last)
-            commit = tried.commit(program, step, clock, of_machine, state, results, batch)
+            made = instant(clock, of_machine, store.last)
+            oldest = store.oldest_with(step, *made)
+            commit = tried.commit(program, step, clock, of_machine, state, results, batch, made, oldest)
             # before the commit, since mapping a file can fail
             views = {view: changes_of(program, commit, view, store) for view in output_views(program)}
             tried.outcome = commit, state

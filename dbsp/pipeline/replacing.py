@@ -1,30 +1,36 @@
-"""A table's rows replaced by others: what is queued is the difference between the two.
+"""A table's rows replaced by others: what is queued is the difference, which the runner finds.
 
-    a bag     r − I(t)
-    keyed     of each key in r − I(t) its row in r, or its deletion where r has none
+    wanted ─► exchange ───────────┐
+    (nothing) ─► the table's trace ─► replacement ─► chunks, as a source's rows are staged
 
-I(t) is the table's own trace, so only tables that have one can be replaced. Cost: O((|r| + |I|) log) of Arrow
-here, and of the step what the difference costs.
+The circuit stands beside the program's, and its state is the table's trace as the last step left it. So tasks
+read the partitions they own, and the driver holds references. `circuits/operators/inputs/replacement.py` has
+the equations.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.errors import DataError
+from dbsp.circuits.operators.inputs.replacement import Replacement
 from dbsp.circuits.operators.inputs.tables import NonNegative, Upsert
+from dbsp.circuits.operators.linear import Source
+from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.segments import Segments
-from dbsp.circuits.traces.zset import ZSet
-from dbsp.rows.incoming import BadRow, arrow_schema
+from dbsp.circuits.steps.task import Step
+from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.spine import Spine
+from dbsp.running.queue import Queue, Rows
+from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Table
-from dbsp.views.outputs import open_chunks
-from dbsp.views.shapes import upserts
+from dbsp.state.store import Store
+
+_WANTED, _HELD, _DIFFERENCE = "wanted", "held", "difference"
 
 
 def check_replaceable(table: Table) -> None:
@@ -40,36 +46,68 @@ def check_replaceable(table: Table) -> None:
         raise DataError(f"table '{table.name}' {why}, and nothing says what its rows are replaced by")
 
 
-def held(circuit: Circuit, state: State, table: Table, segments: Segments) -> ZSet:
-    """The table's rows, consolidated."""
-    node = _trace(circuit, table)
-    chunks = state.spines[node].live
-    schema = arrow_schema(table)
-    rows = ZSet.sum(schema, open_chunks(circuit, node, chunks, segments)).consolidate()
-    return ZSet(pa.RecordBatch.from_arrays(rows.rows.columns, schema=schema), rows.weights)
+@dataclass(frozen=True)
+class _Compared:
+    """circuit: of the difference. trace: its node that is the table's trace. kept: that of the program's."""
+
+    circuit: Circuit
+    trace: int
+    kept: int
 
 
-def difference(table: Table, wanted: pa.RecordBatch, present: ZSet) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The changes of the table that make it `wanted`. Raises BadRow where two rows have one key."""
-    ours = ZSet(wanted, np.ones(wanted.num_rows, np.int64))
-    delta = (ours - present).consolidate()
-    if not table.primary_key:
-        return delta.rows, delta.weights
+@dataclass
+class Replacing:
+    """Finds differences for the tables of a program's circuit."""
+
+    circuit: Circuit
+    store: Store
+    runner: Runner
+    _compared: dict[str, _Compared] = field(default_factory=dict)
+
+    def difference(self, state: State, table: Table, wanted: Sequence[Rows], partitions: int) -> list[Chunk]:
+        """The changes that make the table the wanted rows, in segments of their own.
+
+        wanted: with weights of 1. Raises DataError where two rows have one key.
+        """
+        if table.name not in self._compared:
+            self._compared[table.name] = _compared(self.circuit, table)
+        compared = self._compared[table.name]
+        runs = state.spines[compared.kept].runs
+        name = f"staged-{secrets.token_hex(8)}"
+        # no runs are absorbed, and none merged: what is read stays as it is
+        traces = State({compared.trace: Spine(runs)}, frozenset(), small=0)
+        step = Step(number=1, state=traces, segment=name, partitions=partitions)
+        queue = Queue([(_WANTED, rows) for rows in wanted])
+        work = Work(
+            circuit=compared.circuit,
+            step=step,
+            inputs=queue.inputs,
+            segments=self.store.segments,
+            scanned=sum(run.rows for run in runs),
+        )
+        try:
+            results = self.runner.run(work)
+        except BaseException:
+            self.store.discard_attempt(name)
+            raise
+        finally:
+            self.store.discard({f"{name}.input", *queue.segments})
+        return [result.changes[_DIFFERENCE] for result in results if _DIFFERENCE in result.changes]
+
+
+def _compared(circuit: Circuit, table: Table) -> _Compared:
+    kept = _trace(circuit, table)
+    layout = circuit.layouts[kept]
+    assert layout == Layout(layout.schema, layout.placement), f"table '{table.name}': rows are kept otherwise"
     names = [field.name for field in table.schema]
-    key = [names.index(name) for name in table.primary_key]
-    _check_keys(table, wanted, key)
-    records = upserts(delta, key)
-    return records.rows, records.weights
-
-
-def _check_keys(table: Table, rows: pa.RecordBatch, key: list[int]) -> None:
-    columns = [rows.column(i) for i in key]
-    order, starts = group_rows(columns, hash_rows(columns, rows.num_rows))
-    twice = np.flatnonzero(np.diff(np.append(starts, len(order))) > 1)
-    if len(twice):
-        first, second = (int(i) for i in np.sort(order[starts[twice[0]] :][:2]))
-        shown = described(rows.select(key), second)
-        raise BadRow(table.name, f"row {first} has the same key, {shown}; a key has one row", second)
+    key = tuple(names.index(name) for name in table.primary_key)
+    builder = CircuitBuilder(circuit.seed)
+    sources = [builder.add(Source(name, layout.schema), name=table.name) for name in (_WANTED, _HELD)]
+    builder.sources = dict(zip((_WANTED, _HELD), sources, strict=True))
+    wanted, held = (builder.placed(source, layout.placement) for source in sources)
+    trace = builder.add(Integrate(layout.placement), held, name=table.name)
+    builder.pass_on(_DIFFERENCE, builder.add(Replacement(table.name, key), wanted, trace, name=table.name))
+    return _Compared(replace(builder.build(), bags=frozenset()), trace, kept)
 
 
 def _trace(circuit: Circuit, table: Table) -> int:

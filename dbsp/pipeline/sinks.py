@@ -107,7 +107,7 @@ class Sinks:
 
     def _bring(self, name: str, last: int, may_lag: int) -> DeliveryError | None:
         """Write to a sink what it doesn't have, step by step, until it fails by more than it may lag."""
-        first, kept = self._step_of(name) + 1, self.pipeline.store.steps[0]
+        first, kept = self._step_of(name) + 1, self.pipeline.store.unbroken
         if first > last or (last - first < may_lag and self._later.is_early(name)):
             return None
         if first < kept:

@@ -36,6 +36,21 @@ def moment(given: datetime | None, last: Commit | None, watched: bool) -> tuple[
     return now(before), True
 
 
+def instant(clock: datetime | None, of_machine: bool, last: Commit | None) -> tuple[datetime, bool]:
+    """(when a step counts as made, whether a caller said so): what a question as of a time goes by.
+
+    It is the step's clock. A step that has none stays where a caller's clock is, or else reads the machine's.
+    Of one clock or the other it never goes back. clock, of_machine: see `moment`.
+    """
+    if clock is None and last is not None and last.driven and last.instant is not None:
+        return last.instant, True
+    driven = clock is not None and not of_machine
+    before = last.instant if last is not None and last.driven == driven else None
+    if clock is None:
+        return now(before), False
+    return clock if before is None else max(clock, before), driven
+
+
 def in_zone(given: datetime | None, timezone: str) -> datetime | None:
     """With a time zone: the program's, unless it has one. Raises DataError for what is no datetime."""
     if given is not None and not isinstance(given, datetime):

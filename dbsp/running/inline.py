@@ -46,6 +46,8 @@ class InlineRunner:
         self._past: list[_Merge] = []
 
     def run(self, work: Work) -> list[TaskResult]:
+        if work.scanned is not None:
+            return run_step(work.circuit, work.step, work.inputs, work.segments)
         due = [piece for piece in work.step.state.pieces if _is_large(piece)]
         ahead = [piece for piece in work.step.state.ahead() if _is_large(piece)]
         begun, self._begun = self._begun, {_key(piece): self._merge(work, piece) for piece in (*due, *ahead)}

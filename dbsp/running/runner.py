@@ -14,12 +14,17 @@ from dbsp.circuits.traces.segments import Segments
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """One step of a circuit: every level, in every partition, and the merges that its state says are due."""
+    """One step of a circuit: every level, in every partition, and the merges that its state says are due.
+
+    scanned: of a circuit that is run beside the state's own, and leaves its traces as they are, how many of
+    their rows it reads; None: of a step of the state.
+    """
 
     circuit: Circuit
     step: Step
     inputs: Mapping[str, Sequence[Input]]
     segments: Segments
+    scanned: int | None = None
 
 
 class Runner(Protocol):

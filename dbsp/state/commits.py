@@ -53,7 +53,8 @@ class Commit:
     nobody gave the step its clock. attempt: which try at the step it is, so that no two records are the same.
     views: the name of the trace or log in whose layout a view's changes are. initial: what a sink that began
     with this step gets instead of its views' changes: by target, like `changes`. format: before 3, traces are
-    known by the numbers of nodes.
+    known by the numbers of nodes. instant: when the step counts as made (`dbsp.running.clock.instant`).
+    driven: a caller gave it. oldest: from which step on none was missing when it was made; 0: nobody knows.
     """
 
     step: int
@@ -71,6 +72,9 @@ class Commit:
     views: Mapping[str, str] = field(default_factory=dict)
     initial: Mapping[str, Mapping[str, list[list[object]]]] = field(default_factory=dict)
     format: int = FORMAT
+    instant: datetime | None = None
+    driven: bool = False
+    oldest: int = 0
 
     def changes_for(self, target: str) -> Mapping[str, list[list[object]]]:
         """What a sink gets of this step, by view."""
@@ -81,6 +85,9 @@ class Commit:
             "step": self.step,
             "clock": self.clock.isoformat() if self.clock else None,
             "machine_clock": self.machine_clock,
+            "instant": self.instant.isoformat() if self.instant else None,
+            "driven": self.driven,
+            "oldest": self.oldest,
             "stream": self.stream,
             "batch": self.batch,
             "offsets": self.offsets,
@@ -108,11 +115,13 @@ class Commit:
         outside = [name for name in record["segments"] if not is_name(name)]
         if outside:  # what isn't needed any more is deleted
             raise StateError(f"{path}: damaged: '{outside[0]}' is no name of a segment; {advice}")
+        clock = datetime.fromisoformat(record["clock"]) if record["clock"] else None
+        instant = datetime.fromisoformat(record["instant"]) if record.get("instant") else clock
         return Commit(
             step=record["step"],
             fingerprint=record["program"],
             state=record["state"],
-            clock=datetime.fromisoformat(record["clock"]) if record["clock"] else None,
+            clock=clock,
             changes=record["changes"],
             segments=frozenset(record["segments"]),
             stream=record["stream"],
@@ -124,6 +133,9 @@ class Commit:
             views=record.get("views", {}),
             initial=record.get("initial", {}),
             format=record.get("format", NUMBERED),
+            instant=instant,
+            driven=record.get("driven", clock is not None and not record["machine_clock"]),
+            oldest=record.get("oldest", 0),
         )
 
 

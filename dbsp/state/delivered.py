@@ -40,12 +40,17 @@ def read_delivered(root: Place) -> dict[str, Delivery]:
 
 def write_delivered(root: Place, delivered: Mapping[str, Delivery], durable: bool) -> None:
     """Replace the record."""
+    with disk(root / NAME):
+        write_whole(root / NAME, sealed(delivered), durable)
+
+
+def sealed(delivered: Mapping[str, Delivery]) -> bytes:
+    """The content of the record."""
     record = {
         target: [each.step, each.directory, *([] if each.writer is None else [each.writer])]
         for target, each in delivered.items()
     }
-    with disk(root / NAME):
-        write_whole(root / NAME, seal("delivered", record), durable)
+    return seal("delivered", record)
 
 
 def check_delivered(root: Place, delivered: Mapping[str, Delivery], last: int) -> None:

@@ -23,7 +23,7 @@ FORMAT = 3  # 2 knew traces by the number of their node, 1 had no checksums
 NUMBERED = 2
 NAME = "program.json"
 NEXT = "program.next.json"
-_OURS = {"commits", "segments", "lock", "lease", "checkpoint", "delivered.json"}
+_OURS = {"commits", "segments", "lock", "lease", "checkpoint", "delivered.json", "keep.json", "tags"}
 _OURS |= {name + end for name in (NAME, NEXT) for end in ("", ".tmp")}
 
 

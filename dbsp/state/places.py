@@ -79,6 +79,14 @@ def _scheme_of(place: str) -> str | None:
     return match[1].lower() if match and match[1].lower() in (*SCHEMES, "hdfs") else None
 
 
+def local_root(text: str | Path | ObjectPath) -> Path:
+    """Raises StateError for a URI of anything but local files."""
+    found = place_of(text)
+    if isinstance(found, ObjectPath):
+        raise StateError(f"{found}: only a local directory can be used here")
+    return found
+
+
 def names_in(folder: Place) -> list[str]:
     """Of what is in it. Raises OSError."""
     return folder.names() if isinstance(folder, ObjectPath) else os.listdir(folder)

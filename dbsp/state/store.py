@@ -2,10 +2,11 @@
 
     DIR/program.json        program text, what it keeps, format      DIR/lock    held by its one writer
     DIR/commits/*.json      the commit log, one record per step      DIR/segments/*    what commits refer to
+    DIR/keep.json           how many steps are kept                  DIR/tags/*        steps that stay
 
-Opening it reads the last commit. The records of the last `retain` steps are kept; a segment goes when no
-kept commit refers to it. What a step that died wrote is referred to by none and goes at the next opening:
-never before, so that files of a running step are safe.
+Opening it reads the last commit. The records of the steps that a rule keeps (`dbsp.state.keep`) or a tag pins
+are kept; a segment goes when no kept commit refers to it. What a step that died wrote is referred to by none
+and goes at the next opening: never before, so that files of a running step are safe.
 
 On a store (`s3://…`) the same names are objects, and `lease` is in the place of `lock`. Nothing is deleted
 there but by name: what goes is collected over some steps and goes in one request, records before segments.
@@ -21,7 +22,9 @@ import logging
 import os
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 
@@ -52,6 +55,8 @@ from dbsp.state.identity import (
     read_identity,
     refuse_foreign,
 )
+from dbsp.state.keep import Keep, read_keep, write_keep
+from dbsp.state.kept import Kept, Known, oldest_with
 from dbsp.state.lock import Lock
 from dbsp.state.objects.lease import Lease
 from dbsp.state.objects.path import ObjectPath
@@ -59,8 +64,8 @@ from dbsp.state.objects.refusals import Unanswered
 from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.places import Place, place_of
 from dbsp.state.sweep import Sweep, delete
+from dbsp.state.tags import Tags
 
-RETAIN = 10
 # when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all
 VERIFY = ("open", "first read", "never")
 # of a store: how many records have expired before they are deleted, in one request
@@ -86,20 +91,21 @@ class Store:
         self,
         root: Place,
         durable: bool,
-        retain: int,
+        keep: Keep,
         lock: Lock | Lease | None,
         temporary: bool,
         verify: str = VERIFY[1],
     ) -> None:
         self.root = root.absolute()  # Spark's workers have a working directory of their own
         self.durable = durable
-        self.retain = retain
+        self.keep = keep
         self._lock = lock
         self.is_temporary = temporary
         self.segments = open_segments(self.root, verify != "never")
         self._sweep = Sweep(self.segments)
-        self._needed: dict[int, frozenset[str]] = {}  # per kept step, its segments
-        self._expired: dict[int, frozenset[str]] = {}  # the same of those whose record is to be deleted
+        self.tags = Tags(self.root)
+        self._kept = Kept()
+        self._expired: dict[int, frozenset[str]] = {}  # segments of those whose record is to be deleted
         self._freed: set[str] = set()  # of those whose record was deleted since `commits` was last synced
         self._damaged: set[int] = set()
         self._unwritten: Identity | None = None  # what program.json is to say before the next record is there
@@ -111,10 +117,10 @@ class Store:
     # -- opening ------------------------------------------------------------------------------------
 
     @staticmethod
-    def temporary(identity: Identity, retain: int = RETAIN) -> Store:
+    def temporary(identity: Identity, keep: Keep | None = None, at_least: int = 1) -> Store:
         """A new directory that `close` removes."""
         directory = tempfile.mkdtemp(prefix="dbsp-state-")
-        store = Store.open(directory, identity, retain, temporary=True)
+        store = Store.open(directory, identity, keep, temporary=True, at_least=at_least)
         weakref.finalize(store, _remove, directory, os.getpid())  # also where nobody closes it
         return store
 
@@ -122,16 +128,16 @@ class Store:
     def open(
         directory: str | Place,
         identity: Identity,
-        retain: int = RETAIN,
+        keep: Keep | None = None,
         temporary: bool = False,
         verify: str = VERIFY[1],
+        at_least: int = 1,
     ) -> Store:
         """The directory as its last commit left it; a new one where there is none. Takes the lock.
 
-        Raises StateError for a directory of something else, of another program, or in use.
+        keep: from now on; None: as the directory says. at_least: for now, as many steps. Raises StateError
+        for a directory of something else, of another program, or in use.
         """
-        if retain < 1:
-            raise StateError(f"retain={retain}: at least the last commit must be kept; use retain=1 or more")
         root = place_of(directory)
         try:
             refuse_foreign(root)
@@ -141,9 +147,13 @@ class Store:
         except OSError as error:
             raise StateError(f"{root}: can't be used for state: {error.strerror}") from None
         try:
-            store = Store(root, not temporary, retain, lock, temporary, verify)
+            store = Store(
+                root, not temporary, (keep or read_keep(root)).at_least(at_least), lock, temporary, verify
+            )
             with disk(root):
                 store._claim(identity)
+                if keep is not None and keep != read_keep(root):
+                    write_keep(root, keep, store.durable)
                 store._recover(identity)
                 store._sweep_leftovers()
         except BaseException:
@@ -157,8 +167,8 @@ class Store:
         root = place_of(directory)
         if isinstance(root, Path) and not root.is_dir():
             raise StateError(f"{root}: no such directory; give the --state directory of a run")
-        store = Store(root, False, RETAIN, None, False, verify)
         with disk(root):
+            store = Store(root, False, read_keep(root), None, False, verify)
             identity = store._program()
         if identity is None:
             raise StateError(f"{root}: no state directory (it has no program.json)")
@@ -214,27 +224,24 @@ class Store:
 
     def _recover(self, identity: Identity) -> None:
         """Find the last step. One that can't be read is not passed over; an older one may be missing."""
+        if self._lock is not None:
+            self._put_back(self.tags.steps().keys() - {*recorded_steps(self.root)})
         steps = self._with_marked(recorded_steps(self.root))
         for step in reversed(steps):
-            if self.last is None:
-                commit = self._load(step)
-            elif self._lock is not None and step <= self.last.step - self.retain:
-                if isinstance(self.root, Path):
-                    break  # forgotten, but a power failure brought it back
-                commit = self._load_old(step)  # not deleted yet, nor what only it needs
-                self._needed.pop(step, None)
-                self._expired[step] = commit.segments if commit is not None else frozenset()
-                continue
-            else:
-                commit = self._load_old(step)
+            commit = self._load(step) if self.last is None else self._load_old(step)
             if commit is not None:
                 self.last = self.last or commit
-                self._needed[step] = commit.segments
+                self._kept.add(step, Known.of(commit))
         if self.last is not None and self.last.fingerprint != identity.fingerprint:
             raise of_another(self.root, "another program", self.last.fingerprint, identity)
         if self.last is not None and self.last.format == FORMAT:
             self._refuse_other_traces(self.last, identity)
         if self._lock is not None:
+            for step in self._past():  # forgotten, but a power failure brought it back
+                needed = self._kept.remove(step)
+                self._damaged.discard(step)
+                if isinstance(self.root, ObjectPath):  # or never deleted, nor what only it needs
+                    self._expired[step] = needed
             self._refuse_lost_steps()
             if not (self.root / NAME).exists():
                 write_whole(self.root / NAME, identity.to_bytes(), self.durable)
@@ -271,7 +278,7 @@ class Store:
         except StateError as error:
             log.warning("%s", error)
             self._damaged.add(step)
-            self._needed[step] = frozenset()
+            self._kept.add(step, Known())
             return None
 
     def _refuse_lost_steps(self) -> None:
@@ -292,8 +299,9 @@ class Store:
     def _sweep_leftovers(self) -> None:
         """Delete what steps that died wrote."""
         if self._damaged:
+            self._behind = frozenset()
             return  # what they need may be wanted yet, when they come back from a backup
-        kept = frozenset().union(*self._needed.values())
+        kept = self._kept.segments()
         if isinstance(self.root, ObjectPath):
             self._behind -= kept.union(*self._expired.values())
             return
@@ -301,7 +309,7 @@ class Store:
             if entry.name.endswith(".tmp"):
                 delete(Path(entry.path))
         for step in recorded_steps(self.root):
-            if step not in self._needed:
+            if step not in self._kept:
                 self._path(step).unlink()
         if self.durable and self.last is not None:
             # whoever is told of the last step must not lose it any more; and no record comes back without
@@ -316,7 +324,16 @@ class Store:
     @property
     def steps(self) -> list[int]:
         """The steps that can be read."""
-        return sorted(self._needed)
+        return self._kept.steps
+
+    @property
+    def unbroken(self) -> int:
+        """The step from which on all can be read."""
+        return self._kept.unbroken
+
+    def oldest_with(self, step: int, instant: datetime, driven: bool) -> int:
+        """From which step on none will be missing once the next one is made."""
+        return oldest_with(self._kept, self.keep, step, Known(frozenset(), instant, driven))
 
     def check(self) -> None:
         """Raises Overtaken where another writer may have the directory."""
@@ -383,7 +400,7 @@ class Store:
                 sync(self.root / "commits")
             except OSError as error:
                 raise self._unsettled(commit.step, error) from error
-        self._needed[commit.step] = commit.segments
+        self._kept.add(commit.step, Known.of(commit))
         self.last = commit
         return True
 
@@ -433,16 +450,28 @@ class Store:
         """The record of a kept step. Raises StateError, which says which steps are kept."""
         if self.last is not None and step == self.last.step:
             return self.last
-        commit = self._load(step) if step in self._needed else None
-        if commit is None and self.steps and self.steps[0] < step < self.steps[-1]:
+        commit = self._load(step) if step in self._kept else None
+        if (
+            commit is None
+            and self.last is not None
+            and max(self.last.oldest, self.steps[0]) < step < self.last.step
+        ):
             raise StateError(
                 f"{self._path(step)}: damaged: the file is missing; what step {step} changed, and the views "
                 "as of it, can't be looked at: the steps after it don't need it"
             )
         if commit is None:
-            kept = f"steps {self.steps[0]} to {self.steps[-1]} are" if self.steps else "no step is"
-            raise StateError(f"{self.root}: step {step} is not kept; {kept} (retain={self.retain})")
+            raise StateError(f"{self.root}: step {step} is not kept; {self.said_kept()} ({self.keep})")
         return commit
+
+    def said_kept(self) -> str:
+        """What is kept, in words."""
+        if not self.steps:
+            return "no step is"
+        first, last = self.unbroken, self.steps[-1]
+        tagged = [f"{tag.step} ('{name}')" for name, tag in self.tags.all().items()]
+        beside = f", and tagged are {', '.join(tagged)}" if tagged else ""
+        return f"steps {first} to {last} are{beside}"
 
     def discard(self, names: Iterable[str]) -> None:
         """Delete segments that no commit refers to, of a step that failed or of staged input."""
@@ -467,19 +496,25 @@ class Store:
             self._lock = None
 
     def _forget(self) -> None:
-        """The records before the last `retain`, and a step later what only they needed.
+        """The records that nothing keeps, and a step later what only they needed.
 
         `settle` has synced the directory since: no power failure brings back a record without its segments.
         """
-        assert self.last is not None
         self._sweep.add(self._freed)
         self._freed = set()
-        for step in [step for step in self._needed if step <= self.last.step - self.retain]:
-            self._expired[step] = self._needed[step]
-            del self._needed[step]
+        try:
+            past = self._past()
+        except StateError as error:  # what a damaged tag pins isn't known
+            log.warning("%s; nothing is forgotten meanwhile", error)
+            return
+        for step in past:
+            self._expired[step] = self._kept.remove(step)
         for step in self._delete_expired():
             names = self._expired.pop(step)
-            self._freed |= names.difference(*self._needed.values(), *self._expired.values())
+            self._freed |= names.difference(self._kept.beside(step), *self._expired.values())
+        if past:
+            self._put_back(self.tags.steps().keys() & {*past})
+        self.tags.sweep()
         self._sweep.beside()
 
     def _delete_expired(self) -> list[int]:
@@ -495,6 +530,26 @@ class Store:
             log.warning("%s; tried again later", error)
             return []
         return sorted(self._expired)
+
+    def _past(self) -> list[int]:
+        """The steps that nothing keeps any more."""
+        if self.last is None:
+            return []
+        oldest = self._kept.oldest(self.keep)
+        return self._kept.past(oldest, self.tags.pinned()) if min(self._kept) < oldest else []
+
+    def _put_back(self, steps: Collection[int]) -> None:
+        """The records of steps that were tagged while they were forgotten."""
+        for tag in [tag for tag in self.tags.all().values() if tag.step in steps]:
+            commit = Commit.from_bytes(tag.record.encode(), self._path(tag.step))
+            if not all(os.path.exists(Path(self.segments.root) / name) for name in commit.segments):
+                log.warning("tag '%s' came too late: step %d had gone", tag.name, tag.step)
+                self.tags.remove(tag.name)
+                continue
+            with suppress(FileExistsError):
+                create_whole(self._path(tag.step), tag.record.encode(), self.durable)
+            self._kept.add(tag.step, Known.of(commit))
+            self._freed -= commit.segments
 
     def _load(self, step: int) -> Commit | None:
         return load_commit(self.root, step)

@@ -36,6 +36,11 @@ class ViewChanges:
         self._parts = parts
         self._order = tuple(order)
 
+    @property
+    def parts(self) -> list[ZSet]:
+        """As they are stored; the view's rows, under any names."""
+        return self._parts
+
     @cached_property
     def zset(self) -> ZSet:
         """Consolidated, in order of rows; the columns have the view's names."""

@@ -106,7 +106,9 @@ def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
         return commit.state
     if commit.fingerprint != program.fingerprint:
         return {**commit.state, "spines": {}, "pieces": []}
-    return by_name(program.circuit, commit.state)
+    from dbsp.sql.lowering.program import lower  # noqa: PLC0415 - what opens a state has its circuit
+
+    return by_name(lower(program.inputs, program.views, apart=True), commit.state)
 
 
 def layouts_of_changes(circuit: Circuit) -> dict[str, str]:

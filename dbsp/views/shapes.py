@@ -18,9 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import take
-from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.program import DELETED, INSERTED, UPDATED, Program
 from dbsp.sql.plans.properties.keys import view_keys
@@ -85,30 +84,9 @@ def retracts(delta: ZSet) -> Records:
 
 def upserts(delta: ZSet, key: Sequence[int]) -> Records:
     """In the order of delta, which is consolidated; of a deletion only the key's columns, all else NULL."""
-    keys = [delta.rows.column(i) for i in key]
-    order, starts = group_rows(keys, hash_rows(keys, len(delta)))
-    group = np.empty(len(delta), dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    comes, goes = (np.zeros(len(starts), dtype=np.bool_) for _ in range(2))
-    comes[group[delta.weights > 0]] = True
-    goes[group[delta.weights < 0]] = True
-    kept = np.flatnonzero((delta.weights > 0) | ~comes[group])
-    found = delta.take(kept)
-    deleted = found.weights < 0
-    columns = [
-        column if i in key else _null_where(column, deleted) for i, column in enumerate(found.rows.columns)
-    ]
-    fields = [f if i in key else f.with_nullable(True) for i, f in enumerate(found.schema)]
-    ops = np.where(deleted, DELETED, np.where(goes[group[kept]], UPDATED, INSERTED))
-    rows = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-    return Records(rows, found.weights, _spelled(ops))
-
-
-def _null_where(column: pa.Array, mask: np.ndarray) -> pa.Array:
-    if not mask.any():
-        return column
-    indices = np.arange(len(column))
-    return column.take(pa.array(indices, mask=mask))
+    changes, was_there = by_key(delta, key)
+    ops = np.where(changes.weights < 0, DELETED, np.where(was_there, UPDATED, INSERTED))
+    return Records(changes.rows, changes.weights, _spelled(ops))
 
 
 def _spelled(ops: np.ndarray) -> pa.Array:

@@ -15,9 +15,11 @@ from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.compiler.recursion import relations_in, too_early
 from dbsp.sql.compiler.recursive_views import Recursions
-from dbsp.sql.compiler.registered import add_function, declare_function
+from dbsp.sql.compiler.registered import add_function, add_sql_function, declare_function
 from dbsp.sql.compiler.scope import Scope, renamed
+from dbsp.sql.compiler.session_statements import add_session_statement
 from dbsp.sql.compiler.shown_order import shown_order
+from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
 from dbsp.sql.compiler.streams import (
     Relations,
     check_stream,
@@ -25,7 +27,7 @@ from dbsp.sql.compiler.streams import (
     is_streaming,
     words_of,
 )
-from dbsp.sql.compiler.tables import add_lateness, add_table, declare_late_rows
+from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
@@ -35,12 +37,15 @@ from dbsp.sql.plans.program import Insert, Program, View, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
+from dbsp.sql.plans.types import arrow_type, ddl
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.text.annotations import LatenessStatement
 from dbsp.sql.text.create_function import CreateFunction
+from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.create_view import CreateRecursiveView, CreateView
 from dbsp.sql.text.emission_clauses import resolved
+from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
 from dbsp.sql.text.tokens import Slice
@@ -70,6 +75,8 @@ def compile_source(
                 declare_function(scope, function)
         if any(map(has_lateness, parsed)):
             declare_late_rows(scope)
+        if any(map(keeps_bad_rows, parsed)):
+            declare_bad_rows(scope)
         for statement in parsed:
             if isinstance(statement, CreateRecursiveView):
                 compiler.recursions.declare(statement)
@@ -96,7 +103,10 @@ class _Compiler:
     def program(self) -> Program:
         scope = self.scope
         check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
-        for table in inputs_of(scope.defined.tables, self.inserts).values():
+        inputs = inputs_of(scope.defined.tables, self.inserts)
+        for table in scope.defined.tables.values():
+            check_mode(self.source, scope.defined.definitions[table.name], table.name in inputs)
+        for table in inputs.values():
             if table.format is not None:
                 check_source(self.source, scope.defined.definitions[table.name], table)
         return Program(
@@ -109,6 +119,7 @@ class _Compiler:
             tuple(self.inserts),
             lower(inputs_of(self.scope.defined.tables, self.inserts), self.scope.defined.views),
             tuple(self.scope.functions.declared),
+            tuple(self.scope.notes),
         )
 
     def add(self, statement: Statement) -> None:
@@ -120,17 +131,29 @@ class _Compiler:
             self.recursions.add(statement)
         elif isinstance(statement, CreateFunction):
             add_function(self.scope, statement)
+        elif isinstance(statement, CreateSqlFunction):
+            add_sql_function(self.scope, statement)
         elif isinstance(statement, LatenessStatement):
             add_lateness(self.scope, statement)
-        else:
+        elif isinstance(statement, InsertInto):
             self._insert(statement)
+        else:
+            add_session_statement(self.scope, statement)
 
     def _view(self, statement: CreateView) -> None:
         self.scope.check_new_name(statement.name, statement.start)
+        expected = checked(statement.name, statement.columns, statement.expectations)
         view, dumped = self._query(
-            statement.name, statement.query, statement.kind, statement.columns, statement.start
+            statement.name, statement.query, statement.kind, statement.columns, statement.start, expected
         )
         self._check_columns(view, statement)
+        self._check_types(view, statement)
+        if statement.grows and not view.append_only:
+            message = (
+                f"streaming table '{view.name}' would take rows back, as its query does; read tables WITH "
+                "(append_only = true), or write CREATE MATERIALIZED VIEW"
+            )
+            raise self.source.error(statement.start, message)
         if statement.emission is not None:
             if view.emits_once:
                 message = "rows of SELECT STREAM leave when they are final; leave this, or STREAM, out"
@@ -144,9 +167,15 @@ class _Compiler:
         )
 
     def _query(
-        self, name: str, text: Slice, kind: str, columns: Sequence[str], start: int
+        self,
+        name: str,
+        text: Slice,
+        kind: str,
+        columns: Sequence[str],
+        start: int,
+        expected: Sequence[str | Slice] = (),
     ) -> tuple[View, Any]:
-        query, dumped = self.scope.dumped(text, name)
+        query, dumped = self.scope.dumped(text, name, expected)
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
             raise too_early(self.source, text, early, self.recursions.awaited(early))
         names = columns or dumped["names"]
@@ -185,7 +214,7 @@ class _Compiler:
     def _check_named(self, text: Slice, names: Sequence[str]) -> None:
         """What Spark calls a column that calls one of our functions is nothing to read it by."""
         for number, name in enumerate(names, 1):
-            called = [known for known in self.scope.functions.names() if re.search(rf"\b{known}\(", name)]
+            called = [known for known in self.scope.functions.in_python() if re.search(rf"\b{known}\(", name)]
             if called:
                 message = f"column {number} calls '{called[0]}' and has no name; name it with AS"
                 raise self.source.error(text.start, message)
@@ -201,9 +230,26 @@ class _Compiler:
                 message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
                 raise self.source.error(statement.query.start, message)
 
+    def _check_types(self, view: View, statement: CreateView) -> None:
+        """Declared types are those of the query: a view converts nothing."""
+        for field_, declared in zip(view.schema, statement.types, strict=False):
+            if declared is not None:
+                wanted = arrow_type(self.scope.column_type(declared))
+                if wanted != field_.type:
+                    given = f"declared {declared.text}, its query gives {ddl(field_.type)}; CAST it"
+                    message = f"column '{field_.name}' of '{view.name}' is {given}"
+                    raise self.source.error(declared.start, message)
+
     def _insert(self, statement: InsertInto) -> None:
         target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)
-        check_sink(self.source, self.scope.defined.definitions[target.name], target)
+        definition = self.scope.defined.definitions[target.name]
+        check_sink(self.source, definition, target)
+        if definition.partitioned is not None and target.is_file:
+            message = (
+                f"not supported yet: PARTITIONED BY of '{target.name}', which is written: each step is one "
+                "directory; leave it out"
+            )
+            raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
         filled = never_null(view, self.scope.defined.views)

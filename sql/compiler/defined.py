@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Table, View
+from dbsp.sql.plans.program import SYSTEM_VIEWS, Table, View
 from dbsp.sql.text.create_table import CreateTable
 
 
@@ -32,7 +31,7 @@ class Defined:
     def exact_views(self) -> dict[str, Plan]:
         """The views that are their plans' rows: of others, late ones are left out."""
         views = [view for view in self.views.values() if not view.component and not view.lateness]
-        return {view.name: view.plan for view in views if view.name != LATE_ROWS}
+        return {view.name: view.plan for view in views if view.name not in SYSTEM_VIEWS}
 
     def columns(self) -> dict[str, list[str]]:
         return {relation.name: [column.name for column in relation.schema] for relation in self.relations()}

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.operators.inputs.late import LATE_ROWS, LATE_SCHEMA
 from dbsp.sql.plans.nodes import Scan
-from dbsp.sql.plans.program import View
+from dbsp.sql.plans.program import SYSTEM_VIEWS, View
 from dbsp.sql.plans.properties.late_readers import views_reading_late_rows
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.text.annotations import LatenessStatement
@@ -34,7 +34,7 @@ def annotated_view(
 
     looked_into: the views whose plans are part of those of others.
     """
-    own = {view.name.lower(): view for view in views.values() if view.name != LATE_ROWS}
+    own = {view.name.lower(): view for view in views.values() if view.name not in SYSTEM_VIEWS}
     view = own.get(statement.relation.lower())
     if view is None:
         hint = did_you_mean(statement.relation, [v.name for v in own.values()])

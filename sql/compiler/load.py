@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,10 +59,17 @@ def load_program(
     return cached(source, timezone or "UTC", compile_, functions)
 
 
-def read_program(text: str, name: str, session: SparkSession, functions: Sequence[Declared] = ()) -> Program:
+def read_program(
+    text: str,
+    name: str,
+    session: Callable[[], SparkSession],
+    timezone: str,
+    functions: Sequence[Declared] = (),
+) -> Program:
     """The program of a state directory, to read its views by: their rows are there, so no code of it runs.
 
-    text: after substitution. functions: as recorded. Raises ProgramError.
+    text: after substitution. session: with that time zone; not asked for where the program is in the cache.
+    functions: as recorded. Raises ProgramError.
     """
     from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
     from dbsp.sql.compiler.functions.handlers import may_define_functions  # noqa: PLC0415
@@ -73,11 +80,11 @@ def read_program(text: str, name: str, session: SparkSession, functions: Sequenc
     def compile_() -> Program:
         from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
 
-        return compile_source(source, session, functions, reading=True)
+        return compile_source(source, session(), functions, reading=True)
 
     if functions or may_define_functions(text):  # without their code it is nothing for the cache
         return compile_()
-    return cached(source, session.conf.get("spark.sql.session.timeZone") or "UTC", compile_)
+    return cached(source, timezone, compile_)
 
 
 def _text(path_or_text: str | Path, name: str | None) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Functions written in Python, made known to Catalyst by their names and types."""
+"""Functions made known to Catalyst: those in Python by their names and types, those in SQL by their text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any
 
 from dbsp.circuits.errors import Error
 from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.compiler.functions.handlers import NoHandler, load_handler
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.text.create_function import CreateFunction, check_body
+from dbsp.sql.text.create_sql_function import CreateSqlFunction
+from dbsp.sql.text.tokens import Piece, Slice
 
 
 def add_function(scope: Scope, statement: CreateFunction) -> None:
@@ -74,7 +78,7 @@ def declare_function(scope: Scope, function: Declared) -> None:
 def _registered(scope: Scope, function: PythonFunction, types: list[Any], result: Any) -> str | None:
     """None, or what is wrong with it."""
     name = function.name
-    if name.lower() in scope.functions.by_name:
+    if scope.functions.has(name):
         return f"function '{name}' is defined twice"
     for type_ in (*types, result):
         try:
@@ -85,3 +89,22 @@ def _registered(scope: Scope, function: PythonFunction, types: list[Any], result
         return f"'{name}' is a function of Spark's; choose another name"
     scope.functions.by_name[name.lower()] = function
     return None
+
+
+def add_sql_function(scope: Scope, statement: CreateSqlFunction) -> None:
+    """Spark's analyser will inline it in what calls it. Raises ProgramError where Spark refuses it."""
+    name, source = statement.name, scope.source
+    if scope.functions.has(name):
+        raise source.error(statement.start, f"function '{name}' is defined twice")
+    definition = in_sparks_spelling(source, statement.definition, scope.microseconds, scope.version_time)
+    head = f"CREATE TEMPORARY FUNCTION `{name.replace('`', '``')}`"
+    pieces = (Piece(head, statement.start, definition.start, False), *definition.pieces)
+    text = Slice(head + definition.text, statement.start, pieces, definition.stop)
+    error = scope.catalyst.create_function(name, text.text)
+    if error is False:
+        message = f"'{name}' is a function of Spark's; choose another name"
+        raise source.error(statement.start, message)
+    if error is not None:
+        columns, later = scope.defined.columns(), scope.names
+        raise spark_error(source, text, error, columns, later, scope.functions.names())
+    scope.functions.in_sql.append(name)

@@ -9,6 +9,7 @@ from typing import Any
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.catalyst.plans import plan
@@ -23,6 +24,7 @@ from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.spellings.system_time import version_time_of
+from dbsp.sql.spellings.type_names import spelled_column_type
 from dbsp.sql.text.annotations import constant_value
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.create_view import CreateRecursiveView
@@ -35,7 +37,7 @@ from dbsp.sql.text.tokens import Slice
 class Scope:
     """names: of all relations of the program, also of those that come later. written: in lower case, the
     tables that something is inserted into. reading: only to read what its views hold, so that none of its
-    code runs.
+    code runs. notes: what of the text says nothing here.
     """
 
     source: Source
@@ -45,23 +47,27 @@ class Scope:
     reading: bool = False
     defined: Defined = field(default_factory=Defined)
     functions: Functions = field(default_factory=Functions)
+    notes: list[str] = field(default_factory=list)
 
     def check_new_name(self, name: str, start: int) -> None:
-        if name.lower() == LATE_ROWS:
-            message = (
-                f"'{name}' is the system's view of what comes too late for a LATENESS; choose another name"
-            )
+        taken = {
+            LATE_ROWS: "what comes too late for a LATENESS",
+            BAD_ROWS: "what is no row of a source's table",
+        }
+        if name.lower() in taken:
+            message = f"'{name}' is the system's view of {taken[name.lower()]}; choose another name"
             raise self.source.error(start, message)
         for other in self.defined.relations():
             if other.name.lower() == name.lower():
                 raise self.source.error(start, f"'{name}' is already defined at {other.location}")
 
-    def dumped(self, text: Slice, own: str = "") -> tuple[Query, Any]:
-        """What Catalyst says of a query. own: the name of the view that it is of.
+    def dumped(self, text: Slice, own: str = "", checked: Sequence[str | Slice] = ()) -> tuple[Query, Any]:
+        """What Catalyst says of a query. own: the name of the view that it is of. checked: what follows
+        `SELECT * FROM (query`, of what its rows must be.
 
         Raises ProgramError where it, or we, can't have it in a view.
         """
-        text = in_sparks_spelling(self.source, text, self.microseconds, self.version_time)
+        text = in_sparks_spelling(self.source, text, self.microseconds, self.version_time, checked)
         dumped = self.catalyst.query(text.text)
         if "error" in dumped:
             raise spark_error(
@@ -121,6 +127,7 @@ class Scope:
         )
 
     def column_type(self, text: Slice) -> Any:
+        text = spelled_column_type(self.source, text)
         type_ = self.catalyst.column_type(text.text)
         if isinstance(type_, dict) and "error" in type_:
             raise spark_error(self.source, text, type_["error"], {})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.defaults import Default
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.progress.waterline import Amount
@@ -14,7 +15,9 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
+from dbsp.sql.compiler.sources.messages import check_messages
 from dbsp.sql.compiler.targets.formats import check_format
 from dbsp.sql.plans.program import ColumnLateness, Table
 from dbsp.sql.plans.schemas import Field, Schema
@@ -44,7 +47,9 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
     fields, spark = scope.columns_of(statement, keys)
     records: Schema = ()
     changelog = statement.changelog
-    if statement.format is not None and statement.name.lower() not in scope.written:
+    is_written = statement.name.lower() in scope.written
+    check_messages(scope.source, statement, fields, is_written)
+    if statement.format is not None and not is_written:
         changelog = source_changelog(scope.source, statement, fields)
         if changelog is not None:
             records, own = fields, [i for i, field in enumerate(fields) if field.name.lower() not in MARKS]
@@ -74,6 +79,10 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         ),
         records,
         statement.is_snapshot,
+        statement.mode == "keep",
+        statement.max_bad_rows,
+        statement.value_format,
+        statement.key_format or statement.value_format,
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:
@@ -108,6 +117,12 @@ def declare_late_rows(scope: Scope) -> None:
     """The system view of what arrived too late, for the program's own views to read."""
     scope.defined.views[LATE_ROWS] = late_rows_view()
     scope.catalyst.register(LATE_ROWS, [(name, type_, False) for name, type_ in LATE_TYPES])
+
+
+def declare_bad_rows(scope: Scope) -> None:
+    """The system view of what sources brought that is no row of their tables."""
+    scope.defined.views[BAD_ROWS] = bad_rows_view()
+    scope.catalyst.register(BAD_ROWS, [(name, type_, False) for name, type_ in BAD_TYPES])
 
 
 def add_lateness(scope: Scope, statement: LatenessStatement) -> None:

@@ -28,7 +28,6 @@ from dbsp.circuits.functions.logic.interval_codes import INTERVAL_CODE
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Filter, Union
-from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
@@ -160,8 +159,7 @@ class _Joining:
         return self._integrated(side.eligible, side.key, side.band)
 
     def _integrated(self, node: int, key: tuple[int, ...], band: Band | None = None) -> int:
-        order = None if band is None else band.column
-        return self.builder.add(Integrate(key, order), self.builder.placed(node, key))
+        return self.lowering.integrated(node, key, None if band is None else band.column)
 
     def _other(self, side: _Side) -> _Side:
         return self.right if side is self.left else self.left

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA, Numbered
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
+from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.verify import verify
 from dbsp.sql.lowering.aggregate import lower_aggregate
@@ -33,7 +35,7 @@ from dbsp.sql.lowering.rows import (
 from dbsp.sql.lowering.tables import lower_table
 from dbsp.sql.lowering.window import lower_top, lower_window
 from dbsp.sql.plans import nodes as p
-from dbsp.sql.plans.program import Table, View
+from dbsp.sql.plans.program import SYSTEM_VIEWS, Table, View
 from dbsp.sql.plans.properties.late_readers import views_reading_late_rows
 
 KINDS: Kinds = {
@@ -57,15 +59,23 @@ KINDS: Kinds = {
 }
 
 
-def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0) -> Circuit:
-    """The circuit of a program: a source per table, an output per view that isn't local."""
-    lowering = Lowering(KINDS, seed)
+def lower(
+    tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0, apart: bool = False
+) -> Circuit:
+    """The circuit of a program: a source per table, an output per view that isn't local.
+
+    apart: with a trace more where a view is all rows of another trace. That is how nodes were numbered when
+    states knew traces by their numbers.
+    """
+    lowering = Lowering(KINDS, seed, apart)
     in_order = frozenset[str]().union(*(view.plan.arriving() for view in views.values()))
     for table in tables.values():
         lower_table(lowering, table, table.name in in_order)
+    if BAD_ROWS in views:
+        _lower_bad_rows(lowering)
     after_late_rows = views_reading_late_rows(views)
     for view in views.values():
-        if view.name != LATE_ROWS and view.name not in after_late_rows:
+        if view.name not in SYSTEM_VIEWS and view.name not in after_late_rows:
             _lower_view(lowering, view, views)
     if LATE_ROWS in views:
         _lower_late_rows(lowering)
@@ -75,6 +85,14 @@ def lower(tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0)
     circuit = with_retentions(lowering.builder.build())
     verify(circuit)
     return circuit
+
+
+def _lower_bad_rows(lowering: Lowering) -> None:
+    builder = lowering.builder
+    source = builder.sources[BAD_ROWS] = builder.add(Source(BAD_ROWS, REFUSED_SCHEMA), name=BAD_ROWS)
+    node = builder.add(Numbered(), source, name=BAD_ROWS)
+    lowering.relations[BAD_ROWS] = Relation(node, True, None)
+    builder.output(BAD_ROWS, node, None)
 
 
 def _lower_late_rows(lowering: Lowering) -> None:

@@ -53,9 +53,7 @@ def lower_window(lowering: Lowering, plan: p.Window) -> int:
     columns = Columns(plan.input.schema)
     partition = tuple(columns.at(key) for key in plan.partition)
     functions = tuple(_function(columns, call) for call in plan.calls)
-    node = columns.node(lowering, plan.input)
-    placed = lowering.builder.placed(node, partition)
-    trace = lowering.builder.add(Integrate(partition), placed)
+    trace = lowering.integrated(columns.node(lowering, plan.input), partition)
     computed = lowering.builder.add(Window(partition, functions), trace)
     return _without_computed(lowering, computed, columns, plan)
 
@@ -78,18 +76,15 @@ def lower_top(lowering: Lowering, plan: p.Top) -> int:
     partition = tuple(columns.at(key) for key in plan.partition)
     order = columns.order(plan.order)
     placed = lowering.builder.placed(columns.node(lowering, plan.input), partition)
-    ranking = (plan.ranking, plan.size)
+    ranking = (plan.ranking, plan.size, plan.ranked)
     if lowering.append_only(plan.input):
         top = lowering.builder.add(TopOfAppends(partition, order, *ranking), placed)
-        if plan.ranked:
-            rank = WindowFunction(plan.ranking, pa.int32(), order)
-            top = lowering.builder.add(Window(partition, (rank,)), top)
     else:
         first = order[0]
         nulls_greatest = first.nulls_last != first.descending
         by_order = Integrate(partition, order=first.column, nulls_greatest=nulls_greatest)
         trace = lowering.builder.add(by_order, placed)
-        top = lowering.builder.add(Top(partition, order, *ranking, plan.ranked), trace)
+        top = lowering.builder.add(Top(partition, order, *ranking), trace)
     return _without_computed(lowering, top, columns, plan)
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.defaults import Default
+from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import Amount
 from dbsp.sql.plans.calls import SortOrder
@@ -25,6 +27,10 @@ SHAPES = ("append", "retract", "upsert")
 # What WITH (changelog = '...') takes: of a source also the envelopes that others write.
 DEBEZIUM = "debezium"
 CHANGELOGS = (*SHAPES, DEBEZIUM)
+# Views that the system defines, for the program's own to read.
+SYSTEM_VIEWS = frozenset({LATE_ROWS, BAD_ROWS})
+# What WITH (format = '...') takes: how a message's value, or its key, holds columns.
+MESSAGE_FORMATS = ("json", "csv", "raw")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
@@ -62,6 +68,8 @@ class Table:
     `CHANGELOGS`, or None: rows that are inserted. defaults: what rows have where they are given no value;
     such a column is never NULL. records: the columns of a source whose rows carry changes, in order: the
     table's own, and those that say what a row does. is_snapshot: its source is read whole at every step.
+    keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
+    value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
     """
 
     name: str
@@ -78,6 +86,15 @@ class Table:
     defaults: tuple[Default, ...] = ()
     records: Schema = ()
     is_snapshot: bool = False
+    keeps_bad_rows: bool = False
+    max_bad_rows: int | None = None
+    value_format: str | None = None
+    key_format: str | None = None
+
+    @property
+    def row_format(self) -> str:
+        """What holds the columns of a row, in lower case."""
+        return (self.value_format or self.format or "").lower()
 
     @property
     def is_file(self) -> bool:
@@ -185,7 +202,7 @@ class Program:
     """fingerprint: equal for programs whose state is interchangeable.
 
     text: after substitution. tables and views are in the order of the file. functions: those whose code
-    isn't in the text.
+    isn't in the text. notes: what of the text says nothing here, and why.
     """
 
     text: str
@@ -197,6 +214,7 @@ class Program:
     inserts: tuple[Insert, ...]
     circuit: Circuit
     functions: tuple[Declared, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def inputs(self) -> dict[str, Table]:

@@ -8,8 +8,8 @@ Source: Apache Calcite, "Streaming".
 
 from __future__ import annotations
 
-from dbsp.sql.text.call_reader import CallReader
-from dbsp.sql.text.rewriting import Edit
+from dbsp.sql.spellings.call_reader import CallReader
+from dbsp.sql.spellings.rewriting import Edit
 from dbsp.sql.text.tokens import Slice
 
 _SHORT_UNITS = {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"}

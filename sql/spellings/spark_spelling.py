@@ -7,6 +7,7 @@
     TUMBLE(TABLE t, ...), HOP, SESSION      t's rows beside their windows (`window_tables.py`)
     FLOOR(ts TO HOUR), CEIL(ts TO HOUR)     date_trunc('HOUR', ts), ... (`rounded_times.py`)
     SELECT STREAM ...                       SELECT ... (`sql/compiler/streams.py` says what STREAM asks for)
+    CAST(x AS VARCHAR), x::TEXT             CAST(x AS STRING), ... (`type_names.py`)
     JOIN t FOR SYSTEM_TIME AS OF s.ts       ASOF JOIN t MATCH_CONDITION (s.ts >= t.since) (`system_time.py`)
 
 Lengths are constants, which Spark reads. Sources: Apache Calcite, "Streaming"; the OctoSQL thesis.
@@ -17,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbsp.sql.spellings.call_reader import CallReader
+from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.spellings.rounded_times import rounded
 from dbsp.sql.spellings.stream_word import is_stream_word
 from dbsp.sql.spellings.system_time import VersionTime, rewritten_system_time
+from dbsp.sql.spellings.type_names import OTHER_NAMES, spelled_type
 from dbsp.sql.spellings.window_lengths import Microseconds, length_of, spelled_gap, spelled_lengths
 from dbsp.sql.spellings.window_tables import is_table_function, is_table_wrapper, table_function
-from dbsp.sql.text.call_reader import CallReader
-from dbsp.sql.text.rewriting import Edit, rewritten
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, Token, tokens
 
@@ -39,13 +41,24 @@ _FORMS = {
 
 
 def in_sparks_spelling(
-    source: Source, text: Slice, microseconds: Microseconds, version_time: VersionTime
+    source: Source,
+    text: Slice,
+    microseconds: Microseconds,
+    version_time: VersionTime,
+    checked: Sequence[str | Slice] = (),
 ) -> Slice:
-    """The query as Spark spells it. Raises ProgramError at the place of what is wrong."""
+    """The query as Spark spells it, and what follows `SELECT * FROM (query`.
+
+    Raises ProgramError at the place of what is wrong.
+    """
     inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
     end = Token("end", "", text.stop, text.stop)
     reader = _Reader(source, [*inside, end], microseconds, version_time)
-    return rewritten(source, text, reader.edits(0, len(inside)))
+    edits = reader.edits(0, len(inside))
+    if checked:
+        before = Edit(text.start, text.start, ("SELECT * FROM (",))
+        edits = [before, *edits, Edit(text.stop, text.stop, tuple(checked))]
+    return rewritten(source, text, edits)
 
 
 @dataclass
@@ -59,6 +72,8 @@ class _Reader(CallReader):
             return None, at + 1
         if token.upper in ("INNER", "JOIN", "FOR"):
             return rewritten_system_time(self.source, self.tokens, at, self.version_time)
+        if token.upper in OTHER_NAMES:
+            return spelled_type(self.tokens, at), at + 1
         if is_stream_word(self.tokens, at) or is_table_wrapper(self, at):
             return Edit(token.start, token.stop, ()), at + 1
         if not self.opens(at) or (at and self.tokens[at - 1].text == "."):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import pyarrow.types as pt
 
 from dbsp.sql.plans.program import Table, View
-from dbsp.sql.text.rewriting import Edit
+from dbsp.sql.spellings.rewriting import Edit
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, Token
 
@@ -23,10 +23,11 @@ VersionTime = Callable[[str, int], str]
 
 _CLAUSE = ("FOR", "SYSTEM_TIME", "AS", "OF")
 _FORM = "write [LEFT] JOIN table FOR SYSTEM_TIME AS OF other.ts [AS alias] ON ..."
-_AFTER = {
+# what may follow the name of a table and is no alias of it
+AFTER_TABLE = {
     "ON", "USING", "WHERE", "JOIN", "LEFT", "RIGHT", "INNER", "FULL", "CROSS", "ASOF", "NATURAL", "SEMI",
     "ANTI", "LATERAL", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT",
-    "WINDOW", "QUALIFY",
+    "WINDOW", "QUALIFY", "MINUS", "PIVOT", "UNPIVOT", "TABLESAMPLE", "SORT", "CLUSTER", "DISTRIBUTE",
 }  # fmt: skip
 
 
@@ -58,7 +59,7 @@ def rewritten_system_time(
     qualifier = tokens[at - 1].text
     has_as = tokens[stop].upper == "AS"
     alias = tokens[stop + has_as]
-    if has_as or alias.kind == "quoted" or (alias.kind == "word" and alias.upper not in _AFTER):
+    if has_as or alias.kind == "quoted" or (alias.kind == "word" and alias.upper not in AFTER_TABLE):
         qualifier = alias.text
         stop += 1 + has_as
         parts += [_slice(source, tokens, stop - 1, stop), " "]

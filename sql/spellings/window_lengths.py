@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbsp.sql.text.call_reader import Argument, CallReader
+from dbsp.sql.spellings.call_reader import Argument, CallReader
 from dbsp.sql.text.tokens import Slice, Token, unquote
 
 # the microseconds of an interval in the user's text; raises ProgramError

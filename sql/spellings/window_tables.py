@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dbsp.sql.spellings.call_reader import Argument, CallReader
+from dbsp.sql.spellings.rewriting import Edit
 from dbsp.sql.spellings.window_lengths import Microseconds, length_of, spelled_gap, spelled_lengths
-from dbsp.sql.text.call_reader import Argument, CallReader
-from dbsp.sql.text.rewriting import Edit
 from dbsp.sql.text.tokens import Slice
 
 _Parts = list[str | Slice]

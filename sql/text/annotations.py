@@ -100,10 +100,13 @@ def _number(cursor: Cursor, what: str) -> Decimal:
 
 def lateness_statement(cursor: Cursor) -> LatenessStatement:
     """After the word LATENESS, at the start of a statement."""
-    name = cursor.name("a view's name")
+    first = cursor.name("a view's name")
     cursor.expect(".")
-    column = cursor.name("a column's name")
-    return LatenessStatement(name.text, column.text, lateness_clause(cursor), name.start)
+    parts = [first.text, cursor.name("a column's name").text]
+    while cursor.accept("."):
+        parts.append(cursor.name("a column's name").text)
+    view = cursor.in_use.relation(parts[:-1])
+    return LatenessStatement(view, parts[-1], lateness_clause(cursor), first.start)
 
 
 def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECONDS") -> Slice:

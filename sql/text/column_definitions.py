@@ -9,9 +9,13 @@ from dbsp.sql.text.annotations import (
     constant_clause,
     lateness_clause,
 )
+from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
-_TYPE_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK"}
+_TYPE_ENDS = {
+    "NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK",
+    "REFERENCES", "MASK",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
             not_null = True
         elif cursor.accept("PRIMARY", "KEY"):
             is_key = True
+            enforced(cursor)
         elif cursor.sees("LATENESS"):
             if lateness is not None:
                 cursor.fail(f"column '{name.text}' has a LATENESS already")
@@ -49,8 +54,8 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
                 cursor.fail(f"column '{name.text}' has a DEFAULT already")
             cursor.take()
             default = constant_clause(cursor, "DEFAULT", "now()")
-        elif cursor.accept("COMMENT"):
-            cursor.value()
+        elif stored_clause(cursor) is not None:
+            continue
         else:
             form = (
                 "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN] "

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbsp.sql.plans.program import CHANGELOGS
+from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
-from dbsp.sql.text.extensions import refuse_if_not_exists
+from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor
 
-# of a table's WITH, and the values that they take
+# of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")
-_PROPERTIES = {
-    "append_only": _BOOLEAN,
-    "unchecked": _BOOLEAN,
+_WORDS: dict[str, tuple[str, ...]] = {
     "changelog": CHANGELOGS,
     "snapshot": ("every step",),
+    "mode": ("keep", "fail"),
+    "max_bad_rows": (),
+    "format": MESSAGE_FORMATS,
+    "key_format": MESSAGE_FORMATS,
 }
+_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
 class CreateTable:
+    """partitioned: where PARTITIONED BY stands."""
+
     name: str
     columns: tuple[ColumnDefinition, ...]
     primary_key: tuple[str, ...]
@@ -32,6 +37,11 @@ class CreateTable:
     is_stream: bool = False
     changelog: str | None = None
     is_snapshot: bool = False
+    mode: str | None = None
+    max_bad_rows: int | None = None
+    value_format: str | None = None
+    key_format: str | None = None
+    partitioned: int | None = None
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -47,8 +57,11 @@ def create_stream(cursor: Cursor) -> CreateTable:
 
 def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERTIES) -> CreateTable:
     """After CREATE TABLE. known: the properties of WITH, and the values each may have."""
-    refuse_if_not_exists(cursor)
-    name = cursor.name("a table's name")
+    cursor.accept("IF", "NOT", "EXISTS")
+    name = cursor.relation("a table's name")
+    if cursor.sees("AS") or cursor.sees("LIKE"):
+        cure = f"CREATE VIEW {name.text} AS SELECT ..., which is maintained"
+        cursor.fail(f"CREATE TABLE {cursor.next.upper} copies rows once; write {cure}")
     if not cursor.sees("("):
         cursor.fail(f"table '{name.text}' needs its columns: CREATE TABLE {name.text} (name TYPE, ...)")
     cursor.take()
@@ -56,8 +69,14 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
     key: tuple[str, ...] = ()
     while True:
         at = cursor.next
+        if cursor.sees("CONSTRAINT") and cursor.ahead(2).upper in ("PRIMARY", "FOREIGN"):
+            cursor.at += 2
         if cursor.accept("PRIMARY", "KEY"):
             new_key = names(cursor)
+            enforced(cursor)
+        elif cursor.sees("FOREIGN", "KEY"):
+            stored_clause(cursor)
+            new_key = ()
         else:
             column, is_key = column_definition(cursor)
             check_new(cursor, column, columns, at)
@@ -71,8 +90,9 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         if not cursor.accept(","):
             break
     cursor.expect(")")
-    format_, options, properties = _clauses(cursor, known)
-    changelog, snapshot = properties.pop("changelog", None), properties.pop("snapshot", None)
+    format_, options, properties, partitioned = _clauses(cursor, known, columns)
+    words = {word: properties.pop(word, None) for word in _WORDS}
+    most = words["max_bad_rows"]
     flags = {name: value == "true" for name, value in properties.items()}
     return CreateTable(
         name.text,
@@ -82,31 +102,66 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         options,
         flags,
         name.start,
-        changelog=changelog,
-        is_snapshot=snapshot is not None,
+        changelog=words["changelog"],
+        is_snapshot=words["snapshot"] is not None,
+        mode=words["mode"],
+        max_bad_rows=None if most is None else int(most),
+        value_format=words["format"],
+        key_format=words["key_format"],
+        partitioned=partitioned,
     )
 
 
 def _clauses(
-    cursor: Cursor, known: Mapping[str, tuple[str, ...]]
-) -> tuple[str | None, dict[str, str], dict[str, str]]:
+    cursor: Cursor, known: Mapping[str, tuple[str, ...]], columns: list[ColumnDefinition]
+) -> tuple[str | None, dict[str, str], dict[str, str], int | None]:
+    """(format, options, properties, where PARTITIONED BY stands). columns: which it may add to."""
     format_: str | None = None
+    partitioned: int | None = None
     options: dict[str, str] = {}
     properties: dict[str, str] = {}
     while cursor.next.kind != "end":
-        if cursor.accept("USING"):
+        if cursor.accept("USING") or cursor.accept("STORED", "AS"):
             format_ = _dotted(cursor)
         elif cursor.accept("OPTIONS"):
-            options = pairs(cursor)
+            options |= pairs(cursor)
+        elif cursor.accept("LOCATION"):
+            options["path"] = cursor.value()
         elif cursor.accept("WITH"):
             properties = _properties(cursor, known)
-        elif cursor.accept("COMMENT"):
-            cursor.value()
-        else:
+        elif cursor.sees("PARTITIONED", "BY"):
+            partitioned = cursor.next.start
+            _partitioned_by(cursor, columns)
+        elif cursor.sees("AS"):
+            cursor.fail("CREATE TABLE AS copies rows once; write CREATE VIEW, which is maintained")
+        elif stored_clause(cursor) is None:
             cursor.fail(f"unknown clause {cursor.next}; a table has USING format, OPTIONS (...), WITH (...)")
     if options and format_ is None:
         cursor.fail("OPTIONS needs USING format")
-    return format_, options, properties
+    return format_, options, properties, partitioned
+
+
+def _partitioned_by(cursor: Cursor, columns: list[ColumnDefinition]) -> None:
+    """(a, bucket(4, b)) of the table's columns; (c TYPE) adds one to them."""
+    first = cursor.at
+    stored_clause(cursor)
+    inside = Cursor(cursor.source, [*cursor.tokens[first + 3 : cursor.at - 1], cursor.tokens[cursor.at - 1]])
+    while True:
+        token, after = inside.next, inside.ahead(1)
+        if after.text == "(":
+            inside.take()
+            inside.parentheses()
+        elif after.text in (",", ")"):
+            name = inside.name("a column's name").text
+            if name.lower() not in {column.name.lower() for column in columns}:
+                listed = ", ".join(column.name for column in columns)
+                cursor.fail(f"PARTITIONED BY names an unknown column '{name}'; columns: {listed}", token)
+        else:
+            column, _ = column_definition(inside)
+            check_new(inside, column, columns, token)
+            columns.append(column)
+        if not inside.accept(","):
+            break
 
 
 def _dotted(cursor: Cursor) -> str:
@@ -137,7 +192,9 @@ def _properties(cursor: Cursor, known: Mapping[str, tuple[str, ...]]) -> dict[st
         values = known.get(name.lower())
         if values is None:
             cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
-        if value.lower() not in values:
+        if not values and not value.isdecimal():
+            cursor.fail(f"property '{name}' is a number of rows, not '{value}'", at)
+        if values and value.lower() not in values:
             cursor.fail(f"property '{name}' is {' or '.join(values)}, not '{value}'", at)
         properties[name.lower()] = value.lower()
     return properties

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
+from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition
 from dbsp.sql.text.create_table import pairs
 from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start
-from dbsp.sql.text.extensions import refuse_if_not_exists, refuse_in_query
+from dbsp.sql.text.expectations import Expectation, expectation
+from dbsp.sql.text.extensions import refuse_in_query
+from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
 QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
@@ -19,7 +21,8 @@ DEFAULT_ITERATIONS = 1000
 class CreateView:
     """kind: 'view', 'local' or 'materialized'; columns: new names, or () to keep the query's.
 
-    emission: when its changes leave; None: at every step.
+    types: of the columns, those that are declared. emission: when its changes leave; None: at every step.
+    expectations: what its rows must be. grows: whether it is declared as one that takes no row back.
     """
 
     name: str
@@ -28,6 +31,9 @@ class CreateView:
     query: Slice
     start: int
     emission: Clause | None = None
+    types: tuple[Slice | None, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +48,18 @@ class CreateRecursiveView:
     start: int
 
 
+def create_streaming_table(cursor: Cursor) -> CreateView:
+    """After CREATE STREAMING TABLE: a view that only grows."""
+    return replace(create_view(cursor, "materialized"), grows=True)
+
+
 def create_view(cursor: Cursor, kind: str) -> CreateView:
     """After CREATE [LOCAL | MATERIALIZED] VIEW."""
-    refuse_if_not_exists(cursor)
-    name = cursor.name("a view's name")
-    columns = names(cursor) if cursor.next.text == "(" else ()
+    cursor.accept("IF", "NOT", "EXISTS")
+    name = cursor.relation("a view's name")
+    columns, types, expectations = _columns(cursor) if cursor.next.text == "(" else ((), (), ())
+    while stored_clause(cursor) is not None:
+        pass
     cursor.expect("AS")
     query = query_text(cursor)
     emission = emission_clause(cursor) if cursor.next.kind != "end" else None
@@ -55,13 +68,46 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
             f"view '{name.text}' is LOCAL: nothing of it leaves, at no time; declare it with CREATE VIEW"
         )
         raise cursor.source.error(emission.start, message)
-    return CreateView(name.text, columns, kind, query, name.start, emission)
+    return CreateView(name.text, columns, kind, query, name.start, emission, types, expectations)
+
+
+def _columns(
+    cursor: Cursor,
+) -> tuple[tuple[str, ...], tuple[Slice | None, ...], tuple[Expectation, ...]]:
+    """(name [TYPE] [NOT NULL] [COMMENT '...'], CONSTRAINT name EXPECT (...), ...)"""
+    cursor.expect("(")
+    columns: list[str] = []
+    types: list[Slice | None] = []
+    expectations: list[Expectation] = []
+    while True:
+        if cursor.sees("CONSTRAINT") and cursor.ahead(2).upper == "EXPECT":
+            cursor.at += 3
+            found = expectation(cursor)
+            expectations += [found] if found is not None else []
+        elif cursor.sees("CONSTRAINT") and cursor.ahead(2).upper in ("PRIMARY", "FOREIGN"):
+            cursor.at += 2
+            if cursor.accept("PRIMARY", "KEY"):
+                cursor.ignore("PRIMARY KEY", "a view's key follows from its query", cursor.ahead(-2))
+                cursor.parentheses()
+                enforced(cursor)
+            else:
+                stored_clause(cursor)
+        else:
+            columns.append(cursor.name("a column's name").text)
+            plain = cursor.next.text in (",", ")") or cursor.sees("COMMENT") or cursor.sees("NOT", "NULL")
+            types.append(None if plain else cursor.type(f"column '{columns[-1]}'", {"NOT", "COMMENT"}))
+            cursor.accept("NOT", "NULL")
+            stored_clause(cursor)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(columns), tuple(types), tuple(expectations)
 
 
 def create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
     """After CREATE [LOCAL | MATERIALIZED] RECURSIVE VIEW."""
-    refuse_if_not_exists(cursor)
-    name = cursor.name("a view's name")
+    cursor.accept("IF", "NOT", "EXISTS")
+    name = cursor.relation("a view's name")
     form = f"CREATE RECURSIVE VIEW {name.text} (column TYPE, ...) AS query"
     if not cursor.sees("("):
         cursor.fail(f"recursive view '{name.text}' needs its columns with their types: {form}")

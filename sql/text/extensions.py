@@ -23,11 +23,6 @@ STATEMENTS = {
         "DECLARE RECURSIVE VIEW; write CREATE RECURSIVE VIEW name (column TYPE, ...) AS query, "
         "which may refer to itself and to recursive views further down"
     ),
-    (
-        "CREATE",
-        "TEMPORARY",
-        "FUNCTION",
-    ): "TEMPORARY; write CREATE FUNCTION: a program's functions are its own",
 }
 
 
@@ -47,6 +42,12 @@ def refuse_in_query(cursor: Cursor) -> None:
             _refuse(cursor, token, after, depth)
 
 
+def refuse_special_times(cursor: Cursor) -> None:
+    """From the cursor to the end of the statement, which it leaves where it is."""
+    for token, after in zip(cursor.tokens[cursor.at :], cursor.tokens[cursor.at + 1 :], strict=False):
+        refuse_special_time(cursor, token, after)
+
+
 def refuse_special_time(cursor: Cursor, token: Token, after: Token) -> None:
     if token.upper in _TIMES and after.kind == "string" and _SPECIAL_TIME.fullmatch(unquote(after.text)):
         cursor.fail(f"{token.text} {after.text} {SPECIAL_TIME}", token)
@@ -56,9 +57,3 @@ def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
     word = token.upper
     if word == "EMIT" and depth == 0 and after.upper in ("CHANGES", "FINAL", "STREAM"):
         cursor.fail(f"not supported: EMIT {after.upper}; write TRIGGER ... or EMIT (...)", token)
-
-
-def refuse_if_not_exists(cursor: Cursor) -> None:
-    """After CREATE and what it creates."""
-    if cursor.sees("IF", "NOT", "EXISTS"):
-        cursor.fail("IF NOT EXISTS has no meaning here: a program defines each name once")

@@ -8,28 +8,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.sql.text.annotations import (
     LatenessStatement,
     lateness_statement,
 )
 from dbsp.sql.text.column_definitions import name_tokens
 from dbsp.sql.text.create_function import CreateFunction, create_function
+from dbsp.sql.text.create_sql_function import CreateSqlFunction, create_sql_function, is_sql_function
 from dbsp.sql.text.create_table import CreateTable, create_stream, create_table
 from dbsp.sql.text.create_view import (
     QUERY_STARTS,
     CreateRecursiveView,
     CreateView,
     create_recursive_view,
+    create_streaming_table,
     create_view,
     query_text,
 )
-from dbsp.sql.text.extensions import refuse_if_not_exists, refuse_statement
+from dbsp.sql.text.extensions import refuse_statement
+from dbsp.sql.text.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Cursor, Slice, Token, tokens
+from dbsp.sql.text.tokens import Cursor, InUse, Slice, Token, tokens
 
 _KNOWN = (
-    "statements are CREATE TABLE, CREATE STREAM, CREATE [LOCAL | MATERIALIZED] [RECURSIVE] VIEW, CREATE "
-    "[AGGREGATE] FUNCTION, LATENESS and INSERT INTO"
+    "statements are CREATE TABLE, CREATE STREAM, CREATE [LOCAL | MATERIALIZED | TEMPORARY] [RECURSIVE] VIEW, "
+    "CREATE STREAMING TABLE, CREATE [AGGREGATE] FUNCTION, LATENESS, INSERT INTO, USE and SET"
 )
 
 
@@ -43,7 +47,17 @@ class InsertInto:
     columns: tuple[Token, ...] | None = None
 
 
-Statement = CreateTable | CreateView | CreateRecursiveView | CreateFunction | InsertInto | LatenessStatement
+Statement = (
+    CreateTable
+    | CreateView
+    | CreateRecursiveView
+    | CreateFunction
+    | CreateSqlFunction
+    | InsertInto
+    | LatenessStatement
+    | SessionStatement
+)
+_RELATIONS = (CreateTable, CreateView, CreateRecursiveView)
 
 
 def has_lateness(statement: Statement) -> bool:
@@ -57,51 +71,83 @@ def statements(source: Source) -> list[Statement]:
     """Raises ProgramError at the first thing that is no statement of ours."""
     found: list[Statement] = []
     current: list[Token] = []
+    in_use = InUse()
     for token in tokens(source):
         if token.text != ";" and token.kind != "end":
             current.append(token)
         elif current:
-            found.append(_statement(Cursor(source, [*current, Token("end", "", token.start, token.start)])))
+            cursor = Cursor(source, [*current, Token("end", "", token.start, token.start)], in_use)
+            session = session_statement(cursor, {s.name.lower() for s in found if isinstance(s, _RELATIONS)})
+            in_use = session.in_use if isinstance(session, Use) else in_use
+            found.append(session or _statement(cursor))
+            found += [Ignored(*ignored) for ignored in cursor.ignored]
             current = []
     return found
 
 
 def _statement(cursor: Cursor) -> Statement:
     refuse_statement(cursor)
-    start = cursor.next.start
-    if cursor.accept("CREATE", "OR"):
-        cursor.fail("CREATE OR REPLACE has no meaning here: a program defines each name once; use CREATE")
-    if cursor.accept("CREATE", "TABLE"):
+    if cursor.accept("CREATE"):
+        return _create(cursor)
+    if cursor.accept("LATENESS"):
+        return lateness_statement(cursor)
+    if cursor.sees("INSERT", "INTO"):
+        return _insert(cursor)
+    raise _unknown(cursor, cursor.next)
+
+
+def _create(cursor: Cursor) -> Statement:
+    """After CREATE. A name is defined once, so that there is nothing to replace and none that exists."""
+    start = cursor.ahead(-1)
+    cursor.accept("OR", "REPLACE")
+    cursor.accept("OR", "REFRESH")
+    cursor.accept("GLOBAL")
+    temporary = cursor.accept("TEMPORARY") or cursor.accept("TEMP")
+    if cursor.accept("STREAMING", "TABLE") or cursor.accept("STREAMING", "LIVE", "TABLE"):
+        return create_streaming_table(cursor)
+    if cursor.accept("LIVE", "TABLE"):
+        return create_view(cursor, "materialized")
+    cursor.accept("LIVE")
+    if not temporary and (cursor.accept("TABLE") or cursor.accept("EXTERNAL", "TABLE")):
         return create_table(cursor)
-    if cursor.accept("CREATE", "STREAM"):
+    if cursor.accept("STREAM"):
         return create_stream(cursor)
     for aggregate in (False, True):
-        if cursor.accept("CREATE", *(["AGGREGATE"] if aggregate else []), "FUNCTION"):
-            refuse_if_not_exists(cursor)
+        if cursor.accept(*(["AGGREGATE"] if aggregate else []), "FUNCTION"):
+            cursor.accept("IF", "NOT", "EXISTS")
+            if not aggregate and is_sql_function(cursor):
+                return create_sql_function(cursor)
             return create_function(cursor, aggregate)
     for kind in ("VIEW", "LOCAL", "MATERIALIZED"):
-        words = ("CREATE",) if kind == "VIEW" else ("CREATE", kind)
+        words = () if kind == "VIEW" else (kind,)
         if cursor.accept(*words, "VIEW"):
             return create_view(cursor, kind.lower())
         if cursor.accept(*words, "RECURSIVE", "VIEW"):
             return create_recursive_view(cursor, kind.lower())
-    if cursor.accept("LATENESS"):
-        return lateness_statement(cursor)
-    if cursor.accept("INSERT", "INTO"):
-        cursor.accept("TABLE")
-        target = cursor.name("a table's name")
-        columns = _listed(cursor)
-        if cursor.sees("VALUES"):
-            cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
-        query = query_text(cursor)
-        if cursor.next.kind != "end":
-            word = cursor.next.upper
-            cursor.fail(
-                f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
-            )
-        return InsertInto(target.text, query, start, columns)
-    found = " ".join(token.text for token in cursor.tokens[: 2 if cursor.sees("CREATE") else 1])
-    raise cursor.source.error(start, f"unknown statement '{found}'; {_KNOWN}")
+    raise _unknown(cursor, start)
+
+
+def _insert(cursor: Cursor) -> InsertInto:
+    start = cursor.next.start
+    cursor.accept("INSERT", "INTO")
+    cursor.accept("TABLE")
+    target = cursor.relation("a table's name")
+    columns = _listed(cursor)
+    if cursor.sees("VALUES"):
+        cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
+    query = query_text(cursor)
+    if cursor.next.kind != "end":
+        word = cursor.next.upper
+        cursor.fail(
+            f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
+        )
+    return InsertInto(target.text, query, start, columns)
+
+
+def _unknown(cursor: Cursor, first: Token) -> ProgramError:
+    """At a statement's first token."""
+    found = " ".join(token.text for token in cursor.tokens[: 2 if first.upper == "CREATE" else 1])
+    return cursor.source.error(first.start, f"unknown statement '{found}'; {_KNOWN}")
 
 
 def _listed(cursor: Cursor) -> tuple[Token, ...] | None:

@@ -6,7 +6,7 @@ Only statement heads and tails are read as tokens; a query's text goes to Cataly
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -60,7 +60,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A piece of the program's text, perhaps in another spelling (`rewriting.py`).
+    """A piece of the program's text, perhaps in another spelling (`sql/spellings/rewriting.py`).
 
     start, end: in the source's text. made_of: () if the text is the source's.
     """
@@ -121,13 +121,36 @@ def _comment_end(source: Source, start: int) -> int:
     raise source.error(start, "/* is never closed")
 
 
-class Cursor:
-    """Reads one statement's tokens from left to right."""
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """What USE has named: '' where it hasn't."""
 
-    def __init__(self, source: Source, tokens: list[Token]) -> None:
+    catalog: str = ""
+    schema: str = ""
+
+    def relation(self, parts: Sequence[str]) -> str:
+        """The name, in a program, of the relation that is written as these parts."""
+        if len(parts) > 1 and parts[0].upper() == "LIVE":  # how pipelines call what they define
+            parts = parts[1:]
+        before = (self.catalog, self.schema)[: max(3 - len(parts), 0)]
+        return ".".join([*filter(None, before), *parts])
+
+
+class Cursor:
+    """Reads one statement's tokens from left to right.
+
+    ignored: what says nothing here, why, and its place.
+    """
+
+    def __init__(self, source: Source, tokens: list[Token], in_use: InUse | None = None) -> None:
         self.source = source
         self.tokens = tokens
         self.at = 0
+        self.in_use = in_use or InUse()
+        self.ignored: list[tuple[str, str, int]] = []
+
+    def ignore(self, what: str, why: str, token: Token) -> None:
+        self.ignored.append((what, why, token.start))
 
     @property
     def next(self) -> Token:
@@ -163,6 +186,24 @@ class Cursor:
         if token.kind != "word":
             self.fail(f"expected {what}, found {token}", token)
         return token
+
+    def relation(self, what: str) -> Token:
+        """The name of a table or view, with a schema and a catalog before it or without."""
+        first = self.name(what)
+        parts = [first.text]
+        while self.accept("."):
+            parts.append(self.name(what).text)
+        return Token("quoted", self.in_use.relation(parts), first.start, self.ahead(-1).stop)
+
+    def parentheses(self) -> None:
+        """Moves behind those that open here."""
+        depth = 0
+        while self.next.kind != "end":
+            text = self.take().text
+            depth += (text == "(") - (text == ")")
+            if depth == 0:
+                return
+        self.fail("expected ), found the end")
 
     def value(self) -> str:
         """A string, number, boolean or dotted word: what OPTIONS and WITH take."""

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dbsp.circuits.traces.spine import CREDIT, FAN_IN
-from dbsp.state.store import RETAIN
+from dbsp.state.keep import STEPS
 from tests.architecture.imports import ROOT
 from tests.circuits.functions.catalogue import coverage
 
@@ -20,7 +20,7 @@ FUNCTIONS = len(coverage.catalogue())
     [
         ("ARCHITECTURE.md", r"(\w+) runs of a size class become a merge", FAN_IN),
         ("ARCHITECTURE.md", r"a step merges about (\w+) rows of it for each one it inserted", CREDIT),
-        ("ARCHITECTURE.md", r"The last (\w+) steps stay readable", RETAIN),
+        ("ARCHITECTURE.md", r"The last (\w+) steps stay readable", STEPS),
         ("CONTRIBUTING.md", r"the functions Spark has: (\w+) names today", FUNCTIONS),
         ("README.md", r"(\w+) of Spark's scalar functions", FUNCTIONS),
     ],

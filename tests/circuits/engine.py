@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,7 +46,9 @@ class Engine:
         self.segments = Segments(root)
         self.steps = 0
 
-    def step(self, deltas: Mapping[str, ZSet]) -> dict[str, ZSet]:
+    def step(
+        self, deltas: Mapping[str, ZSet], clock: datetime | None = None, ending: bool = False
+    ) -> dict[str, ZSet]:
         """Each view's delta, consolidated."""
         self.steps += 1
         step = Step(
@@ -53,6 +56,8 @@ class Engine:
             state=self.state,
             segment=f"{self.steps:06d}",
             partitions=self.options.partitions,
+            clock=clock,
+            ending=ending,
         )
         inputs = {table: self._inputs(delta) for table, delta in deltas.items()}
         results = run_step(self.circuit, step, inputs, self.segments)

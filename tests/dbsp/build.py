@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def program(tables: list[Table], views: list[View], fingerprint: str = "f1") -> 
     return Program("-- by hand", "program.sql", fingerprint, "UTC", *by_name, (), lower(*by_name))
 
 
+@cache
 def votes_program(fingerprint: str = "f1") -> Program:
     """A bag, a keyed and an append-only table; each as a view, and the votes counted by story."""
     tables = [

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dbsp.commands.cli import main
+from dbsp.sql.compiler.load import compile_program
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -50,6 +51,12 @@ def test_the_files_are_read_and_written(tmp_path, monkeypatch, spark):
     assert list((tmp_path / "out/large").rglob("*.parquet"))
     asked = CliRunner().invoke(main, ["query", "state", "SELECT * FROM turnover ORDER BY total"])
     assert [line.split() for line in asked.output.splitlines()[2:]] == [["FR", "15.25"], ["UK", "120.00"]]
+
+
+@pytest.mark.spark
+def test_the_messages_are_read_and_written(spark):
+    compiled = compile_program(block("program of messages"), session=spark)
+    assert [compiled.tables["orders"].changelog, compiled.inserts[0].shape] == ["upsert", "upsert"]
 
 
 @pytest.mark.spark

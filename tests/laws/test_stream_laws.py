@@ -44,7 +44,7 @@ def by_key(case: Case, view: str, rows: Counter[Any]) -> set[Any]:
     return {row if key is None else tuple(row[1 + i] for i in key) for row in rows}
 
 
-@examples(100)
+@examples(60)
 @given(data=st.data())
 def test_a_stream_only_grows_and_is_the_view_in_the_end(spark: Any, data: st.DataObject) -> None:
     annotated, case = drawn(data.draw(st.integers(0, POOL - 1)), spark)

@@ -28,7 +28,7 @@ from tests.generators.strategies import seeded_program
 KNOWN = 60  # programs: the laws' pool
 FILE = Path(__file__).with_suffix(".json.gz")
 RENEW = "record it anew: python -m tests.oracles.recorded_catalyst"
-ASKED = ("column_type", "register", "register_function", "query")
+ASKED = ("column_type", "register", "register_function", "create_function", "use", "query")
 
 Answers = dict[str, Any]  # by the method and its arguments, as JSON
 

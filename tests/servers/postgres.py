@@ -18,23 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 
-# .ci/run sets it: then a server that is missing is a failure
-REQUIRED = "DBSP_SERVERS"
+from tests.servers.missing import missing
 
 
 def binaries() -> Path:
     """Where initdb and postgres lie. Skips where there are none, unless they must be there."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     named = shutil.which("postgres")
-    for folder in (*reversed(found), *([Path(named).resolve().parent] if named else [])):
-        if (folder / "initdb").exists() and (folder / "postgres").exists():
-            return folder
-    message = "no Postgres on this machine: `make servers` installs it"
-    if os.environ.get(REQUIRED):
-        pytest.fail(message)
-    pytest.skip(message)
+    folders = (*reversed(found), *([Path(named).resolve().parent] if named else []))
+    whole = [each for each in folders if (each / "initdb").exists() and (each / "postgres").exists()]
+    return whole[0] if whole else missing("Postgres")
 
 
 @dataclass

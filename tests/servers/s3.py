@@ -15,9 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
-import pytest
-
-from tests.servers.postgres import REQUIRED
+from tests.servers.missing import missing
 
 BUCKET = "states"
 ENVIRONMENT = {
@@ -65,10 +63,7 @@ class Server:
 def s3() -> Iterator[Server]:
     """A new one, with an empty bucket. Skips where there is none, unless it must be there."""
     if find_spec("moto") is None or find_spec("flask") is None or find_spec("obstore") is None:
-        message = "no S3 server: pip install 'moto[server]' obstore"
-        if os.environ.get(REQUIRED):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing("S3 server (moto) or client (obstore)")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(

@@ -35,4 +35,4 @@ def checked(
 
 
 def _rows(good: Mask, inputs: tuple[Vector, ...]) -> tuple[int]:
-    return (max(len(good), *(len(each.values) for each in inputs)),)
+    return (max([len(good), *(len(each.values) for each in inputs)]),)

@@ -57,12 +57,18 @@ def sequence(call: Call, start: pa.Array, stop: pa.Array, step: pa.Array | None 
     elif step is None and pt.is_timestamp(data_type):
         return _calendar(call, start, first, last, np.zeros_like(by), by // DAY, np.zeros_like(by), valid)
     _check_bounds(first, last, by, valid)
-    span = np.where(valid, last - first, 0)
-    counts = np.where(valid, span // np.where(by == 0, 1, by) + 1, 0)
+    counts = np.where(valid, _count(first, last, by), 0)
     _check_size(counts)
     lists = Lists(pa.nulls(int(counts.sum())), counts, valid)
     values = first[lists.owner] + lists.within * by[lists.owner]
     return list_array(call.type, Lists(from_numbers(values, data_type), counts, valid))
+
+
+def _count(first: Numbers, last: Numbers, by: Numbers) -> Numbers:
+    """int64[n]: how many numbers there are from first to last; at most 2⁶³ − 1, of a span of 64 bits."""
+    span = np.maximum(first, last).view(np.uint64) - np.minimum(first, last).view(np.uint64)
+    steps = span // np.maximum(np.abs(by).view(np.uint64), np.uint64(1))
+    return np.asarray(np.minimum(steps, np.uint64(2**63 - 2)).astype(np.int64) + 1)
 
 
 def _check_bounds(first: Numbers, last: Numbers, by: Numbers, valid: Mask) -> None:

@@ -1,4 +1,4 @@
-"""FORMAT_STRING: java.util.Formatter over constant formats, in Locale.US.
+"""FORMAT_STRING: java.util.Formatter, in Locale.US.
 
     format(f, a₁ … aₙ) = p₀ ‖ c₁(a₁) ‖ p₁ ‖ …   each c once per distinct argument
 
@@ -23,6 +23,7 @@ from dbsp.circuits.columns.arrow import type_name
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value
+from dbsp.circuits.expressions.vectors.by_value import by_value
 from dbsp.circuits.expressions.vectors.numbers import per_distinct
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.expressions.vectors.utf8 import whole_characters
@@ -193,7 +194,7 @@ def _check(piece: _Piece, types: list[pa.DataType]) -> None:
 def _refuse(call: Call) -> str | None:
     pattern, *arguments = call.arguments
     if not isinstance(pattern, Literal):
-        return "a format that is not constant"
+        return None
     try:
         for piece in _parsed(str(pattern.value)) if pattern.value is not None else ():
             if isinstance(piece, _Piece):
@@ -228,15 +229,18 @@ def _shown(piece: _Piece, values: pa.Array) -> pa.Array:
 
 
 @columnar("format_string", strict=False, refuse=_refuse)
-def format_string(call: Call, pattern: pa.Array, *arguments: pa.Array) -> Value:
+@by_value(0)
+def format_string(call: Call, pattern: Value, *arguments: pa.Array) -> Value:
     """NULL only where the format is: an argument that is NULL is written as null."""
-    constant = call.arguments[0]
-    assert isinstance(constant, Literal)
-    if constant.value is None:
-        return pa.nulls(len(pattern), pa.string())
+    try:
+        pieces = _parsed(pattern.as_py())
+        for piece in pieces:
+            if isinstance(piece, _Piece):
+                _check(piece, [each.type for each in arguments])
+    except _Unusable as what:
+        raise EvaluationError("INVALID_PARAMETER_VALUE.PATTERN", f"not supported: {what}", 0) from None
     parts = [
         _shown(piece, arguments[piece.argument]) if isinstance(piece, _Piece) else pa.scalar(piece)
-        for piece in _parsed(str(constant.value))
+        for piece in pieces
     ]
-    whole = pc.binary_join_element_wise(*parts, pa.scalar(""))
-    return pa.repeat(whole, len(pattern)) if isinstance(whole, pa.Scalar) else whole
+    return pc.binary_join_element_wise(*parts, pa.scalar(""))

@@ -41,6 +41,8 @@ def _parsed(url: str) -> dict[str, str | None] | None:
         return None
     authority = parts["authority"] or None
     server = _SERVER.fullmatch(authority) if authority else None
+    if authority and server is None and {"[", "]"} & {*authority}:
+        return None  # brackets are an address's only
     opaque = bool(parts["scheme"]) and authority is None and not (parts["path"] or "").startswith("/")
     path, query = (None, None) if opaque else (parts["path"], parts["query"])
     return {

@@ -17,8 +17,15 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value
+from dbsp.circuits.expressions.vectors.by_value import by_value
 from dbsp.circuits.expressions.vectors.numbers import Numbers, strict, vector
-from dbsp.circuits.functions.times.date_patterns import Field, read_pattern, refuse_format
+from dbsp.circuits.functions.times.date_patterns import (
+    OFFSETS,
+    Field,
+    check_format,
+    read_pattern,
+    refuse_format,
+)
 from dbsp.circuits.functions.times.dates import month_numbers, month_starts, weekdays, year_starts, years
 from dbsp.circuits.functions.times.time_zones import DAY, SECOND, time_zone
 
@@ -39,23 +46,25 @@ MONTHS = (
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
 _UNITS = {"a": _HOUR, "H": _HOUR, "h": _HOUR, "k": _HOUR, "K": _HOUR, "m": _MINUTE, "s": SECOND, "S": 1}
-_OFFSETS = "XxZ"
+_SHOW_OFFSETS = OFFSETS + "O"
 
 
 def _refuse(call: Call) -> str | None:
     pattern = call.arguments[1]
-    if not isinstance(pattern, Literal):
-        return "a datetime pattern that is not a constant"
-    return None if pattern.value is None else refuse_format(str(pattern.value))
+    if not isinstance(pattern, Literal) or pattern.value is None:
+        return None
+    return refuse_format(str(pattern.value))
 
 
 @strict("date_format_class", refuse=_refuse)
+@by_value(1, check_format)
 def date_format(call: Call, timestamps: pa.Array, pattern: Value) -> Value:
     """The timestamps on the session's clocks, by the pattern."""
     return format_instants(call, timestamps.view(pa.int64()), pattern.as_py())
 
 
 @strict("from_unix_time", refuse=_refuse)
+@by_value(1, check_format)
 def from_unix_time(call: Call, seconds: pa.Array, pattern: Value) -> Value:
     return format_instants(call, pc.multiply(seconds.cast(pa.int64()), SECOND), pattern.as_py())
 
@@ -64,12 +73,16 @@ def format_instants(call: Call, instants: pa.Array, pattern: str) -> pa.Array:
     """Microseconds since 1970 UTC (BIGINT) on the session's clocks, by the pattern."""
     fields = read_pattern(pattern)
     assert not isinstance(fields, str), fields
+    of_era = any(field.letter == "G" for field in fields)
+    fields = tuple(Field("era year", f.count) if of_era and f.letter == "y" else f for f in fields)
     unit = min((_UNITS.get(field.letter, DAY) for field in fields), default=DAY)
     zone = time_zone(str(call.option("timeZoneId", "UTC")))
     micros = vector(instants)
     local = zone.to_local(micros.values)
     # An offset belongs to the instant, of which two may have the same local time.
-    shows_offset = any(field.letter and field.letter in _OFFSETS for field in fields)
+    shows_offset = any(field.letter and field.letter in _SHOW_OFFSETS for field in fields)
+    zone_id = Field("", 1, zone.name)
+    fields = tuple(zone_id if field.letter == "V" else field for field in fields)
     keys = micros.values if shows_offset else local // unit
     null = None if micros.valid is None else ~micros.valid
     if unit == 1 and not shows_offset:  # nearly every row has a text of its own
@@ -105,8 +118,10 @@ def _joined(pieces: list[Value], rows: int) -> pa.Array:
 def _piece(field: Field, local: Numbers, offsets: Numbers) -> Value:
     """The texts of a literal or of a field that isn't the date's; brackets around optional parts vanish."""
     if not field.letter:
-        return pa.scalar("" if field.text in ("[", "]") else field.text)
-    if field.letter in _OFFSETS:
+        return pa.scalar("" if field.bracket else field.text)
+    if field.letter == "O":
+        return _distinct(offsets // SECOND, field.count, _gmt)
+    if field.letter in OFFSETS:
         return _distinct(offsets // SECOND, field.count, partial(_offset, letter=field.letter))
     return _TIME_FIELDS[field.letter](local % DAY, field.count)
 
@@ -147,6 +162,29 @@ def _offset(seconds: int, count: int, letter: str) -> str:
     return f"{sign}{hours:02}{minutes:02}" if minutes else f"{sign}{hours:02}"
 
 
+def _gmt(seconds: int, count: int) -> str:
+    """GMT, GMT+2, GMT-4:56:02, or with four letters GMT+02:00."""
+    if seconds == 0:
+        return "GMT"
+    minutes, second = divmod(abs(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    text = f"GMT{'-' if seconds < 0 else '+'}" + (f"{hours:02}" if count == 4 else f"{hours}")
+    if count == 4 or minute or second:
+        text += f":{minute:02}"
+    return text + (f":{second:02}" if second else "")
+
+
+def _era(days: Numbers, count: int) -> pa.Array:
+    names = ("Before Christ", "Anno Domini") if count == 4 else ("BC", "AD")
+    return pa.array(names).take(pa.array((years(days) > 0).astype(np.int64)))
+
+
+def _era_year(days: Numbers, count: int) -> pa.Array:
+    """Year 0 is the first before Christ."""
+    of_days = years(days)
+    return _distinct(np.where(of_days > 0, of_days, 1 - of_days), count, _year)
+
+
 _THOUSAND = pa.array([f"{number:03}" for number in range(1000)])
 
 
@@ -171,12 +209,21 @@ def _day_of_month(days: Numbers) -> Numbers:
 
 
 def _quarter(days: Numbers, count: int) -> pa.Array:
-    return _padded(month_numbers(days) % 12 // 3 + 1, 5, count)
+    quarters = month_numbers(days) % 12 // 3
+    if count > 2:
+        names = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter") if count == 4 else _QUARTERS
+        return pa.array(names).take(pa.array(quarters))
+    return _padded(quarters + 1, 5, count)
+
+
+_QUARTERS = ("Q1", "Q2", "Q3", "Q4")
 
 
 # letter → the texts of a field of the date (days) or of the time (µs of the day)
 _DATE_FIELDS: dict[str, Callable[[Numbers, int], pa.Array]] = {
     "y": lambda days, count: _distinct(years(days), count, _year),
+    "G": _era,
+    "era year": _era_year,
     "M": _month,
     "L": _month,
     "d": lambda days, count: _padded(_day_of_month(days) + 1, 32, count),

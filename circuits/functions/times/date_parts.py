@@ -7,13 +7,14 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
+from dbsp.circuits.expressions.vectors.by_value import by_value
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, require, result, unscaled, vector
 from dbsp.circuits.functions.times.dates import (
     month_lengths,
     month_starts,
 )
 from dbsp.circuits.functions.times.time_zones import DAY, HOUR, SECOND, time_zone
-from dbsp.circuits.functions.times.zone_shifts import unless_constant_zone
+from dbsp.circuits.functions.times.zone_shifts import unless_zone
 
 
 def valid_date(year: Numbers, month: Numbers, day: Numbers) -> tuple[Mask, Numbers]:
@@ -33,14 +34,19 @@ def make_date(call: Call, year: Value, month: Value, day: Value) -> Value:
     return result(call, days, y, m, d, valid=good)
 
 
-def _zone_not_constant(call: Call) -> str | None:
+def _no_zone(call: Call) -> str | None:
     if len(call.arguments) < 7:
         return None
-    return unless_constant_zone(6)(call)
+    return unless_zone(6)(call)
 
 
-@kernel("make_timestamp", refuse=_zone_not_constant)
+@kernel("make_timestamp", refuse=_no_zone)
 def make_timestamp(call: Call, *fields: Value) -> Value:
+    """A time zone may follow."""
+    return by_value(6)(_timestamp)(call, *fields) if len(fields) > 6 else _timestamp(call, *fields)
+
+
+def _timestamp(call: Call, *fields: Value) -> Value:
     """Year, month, day, hour, minute, DECIMAL seconds (60.000000 is the next minute) and a time zone."""
     inputs = [vector(field) for field in fields[:5]]
     seconds = unscaled(fields[5], 6)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Call, Literal
+from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
+from dbsp.circuits.expressions.vectors.by_value import by_value
 from dbsp.circuits.expressions.vectors.numbers import Numbers, require, result, vector
 from dbsp.circuits.functions.times.date_arithmetic import zone_of
 from dbsp.circuits.functions.times.dates import (
@@ -37,14 +38,8 @@ _DAY_NAMES = {
 }
 
 
-def _constant(position: int, what: str) -> Callable[[Call], str | None]:
-    def refuse(call: Call) -> str | None:
-        return None if isinstance(call.arguments[position], Literal) else f"{what} that is not a constant"
-
-    return refuse
-
-
-@kernel("next_day", refuse=_constant(1, "a day of the week"))
+@kernel("next_day")
+@by_value(1)
 def next_day(call: Call, start: Value, day: Value) -> Value:
     """The first later date that falls on the named day."""
     days, name = vector(start), day.as_py()
@@ -72,7 +67,8 @@ def _unit(name: Value) -> str:
     return _UNIT_NAMES.get(upper, upper)
 
 
-@kernel("trunc_date", refuse=_constant(1, "a unit"))
+@kernel("trunc_date")
+@by_value(1)
 def trunc_date(call: Call, date: Value, unit: Value) -> Value:
     """The first day of the date's week, month, quarter or year; NULL for any other unit."""
     days, truncate = vector(date), _DATE_UNITS.get(_unit(unit))
@@ -81,7 +77,8 @@ def trunc_date(call: Call, date: Value, unit: Value) -> Value:
     return result(call, truncate(days.values.astype(np.int64)), days)
 
 
-@kernel("trunc_timestamp", refuse=_constant(0, "a unit"))
+@kernel("trunc_timestamp")
+@by_value(0)
 def trunc_timestamp(call: Call, unit: Value, timestamps: Value) -> Value:
     """The beginning of the local unit that holds the instant; NULL for an unknown unit."""
     instants, name = vector(timestamps), _unit(unit)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import concat, take
+from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.monotone import Bounds
@@ -104,9 +104,9 @@ class Top(Reader):
                 [self._is_full(touched, weights) for weights in (touched.before, touched.after)]
             )
             before, after = (_of_groups(side, decided[touched.group]) for side in sides)
-            parts.append(difference(schema, touched.rows, before, after))
+            parts.append(difference(schema, touched.rows, before, after, context.seed))
             left, fetch = left[~decided], fetch * 8
-        return ZSet.sum(schema, parts).consolidate(context.seed)
+        return ZSet.sum(schema, parts)
 
     def _is_full(self, touched: Touched, weights: np.ndarray) -> np.ndarray:
         """bool per group: whether the rows listed on this side are enough to rank k of them."""
@@ -154,7 +154,7 @@ class Top(Reader):
 
 @dataclass(frozen=True)
 class TopOfAppends(Keeper):
-    """Top of an input that never retracts, placed by `partition`. Output: the rows.
+    """Top of an input that never retracts, placed by `partition`. Output: rows, then the rank if `ranked`.
 
     State: the rows put out, by partition.  Cost: O(k + log |top|) a partition.
     """
@@ -163,6 +163,7 @@ class TopOfAppends(Keeper):
     order: tuple[SortKey, ...]
     ranking: str
     size: int
+    ranked: bool = False
 
     is_trace: ClassVar[bool] = True
 
@@ -174,7 +175,7 @@ class TopOfAppends(Keeper):
         return self.partition
 
     def layout(self, *inputs: pa.Schema) -> Layout:
-        return Layout(inputs[0], self.partition)
+        return Layout(self.schema(*inputs), self.partition)
 
     def integrate(
         self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
@@ -186,19 +187,31 @@ class TopOfAppends(Keeper):
         reached = Integral(layout, before, Batch.empty(layout))
         owner, kept = held_rows(reached, groups, hashes[groups.first], self.partition)
         # new rows cancel none: equal ones need not be found, they are copies, side by side once sorted
-        listed = concat(layout.schema, [delta.rows, kept.rows])
+        new, held = len(delta), kept.rows.columns
+        columns = held[: len(delta.schema)]
+        listed = concat(delta.schema, [delta.rows, pa.RecordBatch.from_arrays(columns, schema=delta.schema)])
         group = np.concatenate([groups.owner, owner])
-        after = np.concatenate([delta.weights, kept.weights])
+        copies = np.concatenate([delta.weights, kept.weights])
         by, peers = sort_rows(listed, group, self.order)
-        row, ranks = _ranked(by, group[by], peers, after[by], self.ranking)
-        change = np.bincount(row[ranks <= self.size], minlength=len(after))
-        change[len(delta) :] -= kept.weights
-        changed = np.flatnonzero(change)
-        zset = ZSet(take(listed, changed), change[changed])
-        return Integral(layout, before, Batch.build(layout, zset, context.seed))
+        row, ranks = _ranked(by, group[by], peers, copies[by], self.ranking)
+        first = np.flatnonzero(ranks <= self.size)
+        row, ranks = row[first], ranks[first]
+        stays = row >= new
+        if self.ranked:
+            stays &= ranks == np.concatenate([np.zeros(new, np.int32), fixed_values(held[-1])])[row]
+        come, left = ~stays, np.bincount(row[stays], minlength=len(copies))[new:]
+        gone = np.flatnonzero(left != kept.weights)
+        coming = self._rows(layout.schema, take(listed, row[come]), ranks[come])
+        rows = concat(layout.schema, [coming, take(kept.rows, gone)])
+        weights = np.concatenate([np.ones(len(coming), np.int64), (left - kept.weights)[gone]])
+        return Integral(layout, before, Batch.build(layout, ZSet(rows, weights), context.seed))
+
+    def _rows(self, schema: pa.Schema, rows: pa.RecordBatch, ranks: np.ndarray) -> pa.RecordBatch:
+        columns = [*rows.columns, *([pa.array(ranks.astype(np.int32))] if self.ranked else [])]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
-        return inputs[0]
+        return inputs[0].append(pa.field("rank", pa.int32())) if self.ranked else inputs[0]
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         assert self.order, f"{where}: nothing to order by"
@@ -214,7 +227,7 @@ class TopOfAppends(Keeper):
         return of_columns(inputs[0], self.partition)
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
-        return 0, column
+        return (0, column) if column < len(inputs[0]) else None
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A row in between changes others' ranks."""

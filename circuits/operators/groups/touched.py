@@ -144,8 +144,10 @@ def list_rows(
 Side = tuple[np.ndarray, list[pa.Array]]  # ascending positions into the rows, and further columns
 
 
-def difference(schema: pa.Schema, rows: pa.RecordBatch, before: Side, after: Side) -> ZSet:
-    """−before + after, without the rows that stay as they are: most of a group, most of the time."""
+def difference(schema: pa.Schema, rows: pa.RecordBatch, before: Side, after: Side, seed: int) -> ZSet:
+    """−before + after, consolidated. Rows that stay as they are, most of a group most of the time, are not
+    looked at; where each of `rows` is there once, all others differ.
+    """
     was, is_ = before[0], after[0]
     often = [np.bincount(at, minlength=rows.num_rows) for at in (was, is_)]
     as_often = often[0] == often[1]
@@ -158,4 +160,5 @@ def difference(schema: pa.Schema, rows: pa.RecordBatch, before: Side, after: Sid
         both = [*take(rows, at[kept]).columns, *(column.take(int64_array(kept)) for column in columns)]
         parts.append(pa.RecordBatch.from_arrays(both, schema=schema))
     weights = np.concatenate([np.full(len(parts[0]), -1), np.ones(len(parts[1]))]).astype(np.int64)
-    return ZSet(concat(schema, parts), weights)
+    change = ZSet(concat(schema, parts), weights)
+    return change if all(each.max(initial=0) <= 1 for each in often) else change.consolidate(seed)

@@ -72,7 +72,7 @@ class Window(Reader):
             (np.repeat(np.arange(len(w)), w), self._values(touched, w, sorted_))
             for w in (touched.before, touched.after)
         )
-        return difference(schema, touched.rows, before, after).consolidate(context.seed)
+        return difference(schema, touched.rows, before, after, context.seed)
 
     def _values(
         self,

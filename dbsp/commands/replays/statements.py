@@ -81,7 +81,7 @@ def _changes(cursor: Cursor, step: StepOfFile, program: Program) -> None:
         verb = cursor.tokens[0].upper
     else:
         cursor.fail(f"unknown statement {cursor.next}; {_KNOWN}")
-    token = cursor.name("a table's name")
+    token = cursor.relation("a table's name")
     table = find_table(token.text, program, cursor.source.location(token.start))
     if verb == "UPSERT" and not table.primary_key:
         cursor.fail(f"table '{table.name}' has no PRIMARY KEY to upsert by; use INSERT INTO", token)

@@ -66,18 +66,22 @@ class CsvLines:
         self._view = ""
 
     def __call__(self, changes: Changes) -> Iterator[str]:
-        mark = {"retract": [WEIGHT], "upsert": [OP], "append": []}[self.shape.name]
         for view in sorted(changes):
-            if not len(changes[view]):
-                continue
-            if view != self._view:
-                yield _row([STEP, "__view", *mark, *changes[view].zset.schema.names])
-                self._view = view
-            records = self.shape.records(view, changes[view].zset)
-            columns = [fields_of(column, null="") for column in records.rows.columns]
-            for number, marked in enumerate(_marks(records, self.shape)):
-                values = [column[number] for column in columns]
-                yield _row([changes.step, view, *([marked] if mark else []), *values])
+            yield from self.of_view(changes.step, changes[view])
+
+    def of_view(self, step: int, changes: ViewChanges) -> Iterator[str]:
+        if not len(changes):
+            return
+        mark = {"retract": [WEIGHT], "upsert": [OP], "append": []}[self.shape.name]
+        view = changes.view
+        if view != self._view:
+            yield _row([STEP, "__view", *mark, *changes.zset.schema.names])
+            self._view = view
+        records = self.shape.records(view, changes.zset)
+        columns = [fields_of(column, null="") for column in records.rows.columns]
+        for number, marked in enumerate(_marks(records, self.shape)):
+            values = [column[number] for column in columns]
+            yield _row([step, view, *([marked] if mark else []), *values])
 
 
 def _listed(changes: ViewChanges, shape: Shape) -> Iterator[tuple[int | str, list[tuple[int, str]]]]:

@@ -14,6 +14,7 @@ from dbsp.running.spark.session import session
 from dbsp.sql.plans.program import Program
 from dbsp.state.store import Store
 from dbsp.views.changes import Changes
+from dbsp.views.view import Contents
 
 
 class Fed(Protocol):
@@ -31,6 +32,10 @@ class Fed(Protocol):
     def due(self) -> datetime | None: ...
 
     def change(self, table: str, rows: Chunk) -> None: ...
+
+    def refuse(self, rows: Chunk) -> None: ...
+
+    def view(self, view: str) -> Contents: ...
 
     def step(self, *, stream: str = "", batch: int | None = None, offsets: object = None) -> Changes: ...
 

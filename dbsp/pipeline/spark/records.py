@@ -1,20 +1,21 @@
 """A source whose rows are records of a changelog: what Spark reads, and in which order it counts.
 
 A key's last record in a step wins, so records of a keyed table are put in order, whatever task has read them:
-by the step of a sink's directory `__step=n`, then the time of the file, its name and the place in it; of what
-is no file by a column `__step`, else as the tasks come. A bag's records add up in any order.
+by the step of a sink's directory `__step=n`, then the time of the file, its name and the place in it;
+messages by their offsets; of what is neither by a column `__step`, else as the tasks come. A bag's records
+add up in any order.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import coalesce, col
 
 from dbsp.circuits.columns.arrow import fixed_values, take
@@ -22,7 +23,7 @@ from dbsp.pipeline.spark.staging import Order
 from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP, changes
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import quoted
-from dbsp.sql.plans.program import DEBEZIUM, STEP, Table
+from dbsp.sql.plans.program import DEBEZIUM, OP, STEP, Table
 from dbsp.sql.plans.schemas import Field, Schema
 
 # Where a record lies: columns beside the record's own, as Spark names them and as they are here.
@@ -32,6 +33,10 @@ _ORIGIN = {
     _TIME: "file_modification_time",
     _START: "file_block_start",
 }
+_TOPIC, _PARTITION, _OFFSET = "__origin_topic", "__origin_partition", "__origin_offset"
+# the same of messages: columns of Kafka's
+OF_MESSAGES = {_TOPIC: "topic", _PARTITION: "partition", _OFFSET: "offset"}
+_BESIDE = {*_ORIGIN, *OF_MESSAGES}
 _PAYLOAD = "payload"
 # of a file of a sink its step
 OF_STEP = re.compile(rf"/{STEP}=(\d+)/")
@@ -42,18 +47,21 @@ def record_columns(table: Table) -> Schema:
     if table.changelog == DEBEZIUM:
         row = pa.struct([(field.name, field.type) for field in table.schema])
         envelope = (Field(BEFORE, row), Field(AFTER, row), Field(ENVELOPE_OP, pa.string()))
-        if (table.format or "").lower() != "json":
+        if table.row_format != "json":
             return envelope
         # with their schemas, envelopes are JSON within JSON
         payload = pa.struct([(field.name, field.type) for field in envelope])
         return (*envelope, Field(_PAYLOAD, payload))
-    # of files the step is the name of a directory
     records = table.records or table.schema
+    if table.value_format is not None and table.changelog == "upsert":
+        # a message without a value is a deletion, whatever else is said
+        return (*table.schema, Field(OP, pa.string()))
+    # of files the step is the name of a directory
     return tuple(f for f in records if not (table.is_file and f.name.lower() == STEP))
 
 
-def with_origin(table: Table, frame: DataFrame) -> DataFrame:
-    """The records as `Records` takes them. frame: has `record_columns`.
+def with_origin(table: Table, frame: DataFrame, more: Sequence[Column] = ()) -> DataFrame:
+    """The records as `Records` takes them, and more columns. frame: has `record_columns`.
 
     A path beside each costs as much as all else of a narrow row, so a bag's, which need no order, have none.
     """
@@ -64,7 +72,8 @@ def with_origin(table: Table, frame: DataFrame) -> DataFrame:
         columns = [coalesce(col(name), col(f"{_PAYLOAD}.{name}")).alias(name) for name in envelope]
     if table.is_file and table.primary_key:
         columns += [col(f"_metadata.{field}").alias(name) for name, field in _ORIGIN.items()]
-    return frame.select(*columns)
+    columns += [col(name) for name in OF_MESSAGES if name in frame.columns]
+    return frame.select(*columns, *more)
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Records:
     def __call__(self, batch: pa.RecordBatch) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]:
         """Rows, weights and what orders them among those of all tasks. Raises DataError."""
         for order, records in self._runs(batch):
-            own = records.select([i for i, name in enumerate(records.schema.names) if name not in _ORIGIN])
+            own = records.select([i for i, name in enumerate(records.schema.names) if name not in _BESIDE])
             try:
                 yield order, *changes(self.table, own, self.timezone)
             except BadRow as error:
@@ -92,6 +101,9 @@ class Records:
             yield (), batch
             return
         names = {name.lower(): name for name in batch.schema.names}
+        if _TOPIC in names:  # a task reads a range of one partition
+            yield tuple(batch.column(name)[0].as_py() for name in OF_MESSAGES), batch
+            return
         if _PATH in names:
             keys = np.stack([_codes(batch.column(_PATH)), _codes(batch.column(_START))])
         elif STEP in names:
@@ -141,4 +153,7 @@ def _shown(records: pa.RecordBatch, own: pa.RecordBatch, row: int) -> str:
     text = ", ".join(f"{name}={value}" for name, value in values.items())
     known = _PATH in records.schema.names
     where = f" in '{records.column(_PATH)[row].as_py()}'" if known else ""
+    if _TOPIC in records.schema.names:
+        topic, partition, offset = (records.column(name)[row].as_py() for name in OF_MESSAGES)
+        where = f" at offset {offset} of {topic}-{partition}"
     return f"the record{where}: {text[:200]}"

@@ -1,4 +1,4 @@
-"""Sinks that Spark writes: files, and any other format, to which rows are appended.
+"""Sinks that Spark writes: files, messages, and any other format, to which rows are appended.
 
 Files: the changes of step n are the directory `path/__step=n`, which appears as a whole and is
 replaced as a whole, so that writing it again is harmless; a reader of `path` gets `__step` as a column.
@@ -19,13 +19,15 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.columns.months import as_integers
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
+from dbsp.pipeline.spark.encoding import encoded
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.sources import check_scheme, columns_ddl, path_of
-from dbsp.pipeline.spark.written import written_options
-from dbsp.running.spark.intervals import with_intervals
+from dbsp.pipeline.spark.options import kafka_options, written_options
+from dbsp.pipeline.spark.sources import check_scheme, path_of
+from dbsp.running.spark.intervals import columns_ddl, with_intervals
 from dbsp.running.spark.messages import first_line, own_error
 from dbsp.running.spark.session import share_packages
-from dbsp.sql.plans.program import STEP, Insert, Table
+from dbsp.sql.plans.program import OP, STEP, Insert, Table
+from dbsp.sql.plans.schemas import Field
 from dbsp.state.commits import sync
 from dbsp.targets.reading import reading_of
 from dbsp.targets.target import Change, Target
@@ -33,6 +35,8 @@ from dbsp.targets.target import Change, Target
 
 def opened(pipeline: Fed, table: Table) -> Target:
     """The sink of a table. Raises ProgramError, or StateError where its files are another state's."""
+    if table.value_format is not None:
+        return Messages(pipeline, table)
     return Files(pipeline, table) if table.is_file else Appended(pipeline, table)
 
 
@@ -67,18 +71,34 @@ class Appended:
     def close(self) -> None:
         """There is nothing that is kept open."""
 
-    def _changes(self, insert: Insert, step: int, chunks: Sequence[list[object]]) -> DataFrame:
-        """The view's changes as the target's columns, read by the executors."""
-        reading = reading_of(self.pipeline.program, self.pipeline.store, insert, step, chunks)
+    def _changes(
+        self, insert: Insert, step: int, chunks: Sequence[list[object]], op: bool = False
+    ) -> DataFrame:
+        """The view's changes as the target's columns, read by the executors. op: with a last one `__op`."""
+        reading = reading_of(self.pipeline.program, self.pipeline.store, insert, step, chunks, op)
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
-        names = set(reading.schema.names)
-        fields = [c for c in self.table.schema if c.name in names]
+        fields = [Field(field.name, field.type) for field in reading.schema]
         given = [replace(c, type=as_integers(c.type)) for c in fields]
         return with_intervals(numbers.mapInArrow(reading, columns_ddl(given)), [c.type for c in fields])
 
     def _write(self, step: int, changes: DataFrame) -> None:
         assert self.table.format is not None
         changes.write.format(self.table.format).options(**self.table.options).mode("append").save()
+
+
+@dataclass
+class Messages(Appended):
+    """Messages of Kafka, with a format of their own."""
+
+    def _changes(
+        self, insert: Insert, step: int, chunks: Sequence[list[object]], op: bool = True
+    ) -> DataFrame:
+        op = op and not any(field.name.lower() == OP for field in self.table.schema)
+        records = super()._changes(insert, step, chunks, op)
+        return encoded(self.table, records, step, insert.shape == "upsert")
+
+    def _write(self, step: int, changes: DataFrame) -> None:
+        changes.write.format("kafka").options(**kafka_options(self.table)).mode("append").save()
 
 
 @dataclass

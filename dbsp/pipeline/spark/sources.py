@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable
 from typing import TypeVar
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dbsp.circuits.errors import Error, ProgramError
+from dbsp.pipeline.spark.bad_rows import CORRUPT, corrupt_column, marks
+from dbsp.pipeline.spark.decoding import decoded, reader_options
 from dbsp.pipeline.spark.records import record_columns, with_origin
-from dbsp.running.spark.intervals import quoted
+from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.compiler.targets.format_columns import given_columns
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import ddl
 from dbsp.state.places import local_path, scheme_of
 
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
@@ -102,14 +102,17 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
             path = f"{path[:-1]}[{path[-1]}]"
-        reader = reader_of(spark.readStream, table).option("path", path)
+        reader = reader_of(spark.readStream, table, corrupt_column(table)).option("path", path)
+        if table.keeps_bad_rows:
+            reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
         if "maxfileage" not in map(str.lower, table.options):
             # Spark skips a file a week older than the newest it has seen, as one copied with its time
             reader = reader.option("maxFileAge", _FOR_EVER)
     else:
-        reader = spark.readStream.format(table.format).options(**table.options)
+        reader = spark.readStream.format(table.format).options(**reader_options(table))
     try:
-        return named(table, reader.load())
+        frame = reader.load()
+        return decoded(table, frame) if table.value_format is not None else named(table, frame)
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 
@@ -135,18 +138,14 @@ def named(table: Table, frame: DataFrame) -> DataFrame:
     there = {column.lower() for column in frame.columns}
     filled = {table.schema[default.column].name for default in table.defaults}
     if all(name.lower() in there or name in filled for name in names):
+        kept = marks(table, frame) if table.keeps_bad_rows else []
         if table.changelog is not None:
-            return with_origin(table, frame)
-        return frame.select(*(quoted(name) for name in names if name.lower() in there))
+            return with_origin(table, frame, kept)
+        return frame.select(*(quoted(name) for name in names if name.lower() in there), *kept)
     if len(names) == len(frame.columns):
-        return frame.toDF(*names)
+        return named(table, frame.toDF(*names))
     found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)
     raise ProgramError(
         f"{table.location}: table '{table.name}': the columns of format {table.format} are: {found}; "
         f"declare these (all, or some by name) instead of: {', '.join(names)}"
     )
-
-
-def columns_ddl(columns: Iterable[Field]) -> str:
-    """The columns as Spark's schema strings."""
-    return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)

@@ -21,16 +21,18 @@ from pyspark.sql.functions import col, lit
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
+from dbsp.rows.incoming import BadRow, key_rows, whole_rows
+from dbsp.running.queue import weighted
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.state.opening import segments_at
 
-# What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error.
+# What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error. What
+# is no row of the table comes apart, under the position's complement ~i.
 STAGED = "relation int, staged binary"
 # Where rows stand among those of all tasks; where it is the same, as the tasks come.
 Order: TypeAlias = tuple[float | str, ...]
@@ -43,6 +45,14 @@ class Reader(Protocol):
     def table(self) -> Table: ...
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]: ...
+
+
+class Refusing(Protocol):
+    """What `read` makes of the batch's rows; those that are none of the table are added to `bad`."""
+
+    def __call__(
+        self, read: Reader, batch: pa.RecordBatch, bad: list[pa.RecordBatch]
+    ) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]: ...
 
 
 @dataclass(frozen=True)
@@ -71,39 +81,49 @@ class Rows:
 
 @dataclass(frozen=True)
 class Staging:
-    """The function for `mapInArrow`: rows in, one row of STAGED out. place: see `Segments`."""
+    """The function for `mapInArrow`: rows in, one row of STAGED out, or two. place: see `Segments`.
+
+    refuse: what keeps bad rows; None: one of them is an error.
+    """
 
     place: str
     relation: int
     read: Reader
+    refuse: Refusing | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staged: list[tuple[Order, Chunk]] | Error
+        staged: dict[int, list[tuple[Order, Chunk]] | Error] = {}
         try:
-            staged = self._write(batches)
+            staged |= self._write(batches)
         except (DataError, StateError) as error:
             for _ in batches:  # a worker whose input was left unread is not used again
                 pass
-            staged = error
-        if staged:
-            yield pa.RecordBatch.from_pydict(
-                {
-                    "relation": pa.array([self.relation], pa.int32()),
-                    "staged": pa.array([pickle.dumps(staged)], pa.binary()),
-                }
-            )
+            staged[self.relation] = error
+        for relation, value in staged.items():
+            if value:
+                yield pa.RecordBatch.from_pydict(
+                    {
+                        "relation": pa.array([relation], pa.int32()),
+                        "staged": pa.array([pickle.dumps(value)], pa.binary()),
+                    }
+                )
 
-    def _write(self, batches: Iterable[pa.RecordBatch]) -> list[tuple[Order, Chunk]]:
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> dict[int, list[tuple[Order, Chunk]]]:
         segments = segments_at(self.place)
         writer = segments.writer(f"staged-{secrets.token_hex(8)}.input", durable=False)
-        chunks = []
+        chunks: list[tuple[Order, Chunk]] = []
+        bad: list[pa.RecordBatch] = []
         for batch in batches:
-            for order, rows, weights in self.read(batch):
+            read = self.read(batch) if self.refuse is None else self.refuse(self.read, batch, bad)
+            for order, rows, weights in read:
                 if rows.num_rows:
                     chunks.append((order, writer.write(ZSet(rows, weights).to_batch())))
+        refused: list[tuple[Order, Chunk]] = [
+            ((), writer.write(weighted(rows, np.ones(rows.num_rows, np.int64)))) for rows in bad
+        ]
         writer.close()
         segments.settle()
-        return chunks
+        return {self.relation: chunks, ~self.relation: refused}
 
 
 def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:
@@ -126,18 +146,6 @@ def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Ch
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
     return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
-
-
-def staged_rows(pipeline: Fed, table: Table, frame: DataFrame) -> pa.RecordBatch:
-    """The DataFrame's rows here, as the table has them. Raises DataError."""
-    schema = arrow_schema(table)
-    chunks = stage(pipeline, table, frame, 1)
-    try:
-        stored = schema.append(pa.field(WEIGHT, pa.int64(), nullable=False))
-        batches = [pipeline.store.segments.open(chunk, stored, "staged rows") for chunk in chunks]
-        return ZSet.sum(schema, [ZSet.from_batch(batch) for batch in batches]).rows
-    finally:
-        pipeline.store.discard({chunk.segment for chunk in chunks})
 
 
 def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:

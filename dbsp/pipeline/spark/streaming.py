@@ -27,8 +27,10 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dbsp.circuits.errors import Error, ProgramError, StateError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
+from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
@@ -45,7 +47,7 @@ from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, w
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
-from dbsp.running.spark.session import share_packages
+from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import DEBEZIUM, Table
 from dbsp.views.changes import Changes
 
@@ -97,6 +99,7 @@ class _Run:
         self.compares = bool(snapshot_tables(pipeline.program))
         self.checkpoint = checkpoint_of(pipeline.store.root)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
+        self.limits = Limits()
         self.steps = 0
         self.failure: Exception | None = None
         self.stepping = threading.Lock()
@@ -210,6 +213,8 @@ class _Run:
 
     def _writer(self) -> DataStreamWriter:
         share_packages(self.spark.sparkContext)
+        if self.pipeline.store.segments.origin is not None:
+            share_keys(self.spark.sparkContext)
         staged = reduce(DataFrame.union, [self._staged(i, table) for i, table in enumerate(self.tables)])
         return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
@@ -217,10 +222,15 @@ class _Run:
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         frame = with_integers(open_source(self.spark, table))
-        check(reader, frame)
-        if table.changelog != DEBEZIUM:  # whose columns are within others
+        keeping = (
+            Keeping(table, table.options.get("path") or table.format or "") if table.keeps_bad_rows else None
+        )
+        check(reader, frame.drop(*MARKS))
+        # a bad row is bad whoever reads its columns; those of debezium are within others
+        if table.changelog != DEBEZIUM and keeping is None:
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(Staging(self.pipeline.store.segments.place, relation, reader), STAGED)
+        staging = Staging(self.pipeline.store.segments.place, relation, reader, keeping)
+        return frame.mapInArrow(staging, STAGED)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -243,11 +253,15 @@ class _Run:
         try:
             files = self._files(batch)
             for relation, chunk in self._collected(staged, files):
-                self.pipeline.change(self.tables[relation].name, chunk)
+                if relation < 0:
+                    self._refuse(self.tables[~relation], chunk)
+                else:
+                    self.pipeline.change(self.tables[relation].name, chunk)
             if self.compares:
                 queue_differences(self.pipeline, self.spark)
             changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
         except BaseException:
+            self.limits.forget()
             self.pipeline.discard()
             raise
         self._made(changes)
@@ -260,6 +274,11 @@ class _Run:
             self.checkpoint.sweep(map(store.commit_of, store.steps))
         except StateError as error:
             log.warning("%s; swept later", error)
+
+    def _refuse(self, table: Table, chunk: Chunk) -> None:
+        self.pipeline.refuse(chunk)
+        if table.max_bad_rows is not None:
+            self.limits.check(table, chunk, self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
 
     def _files(self, batch: int) -> dict[str, list[str]]:
         """What the batch reads of each table of files, all of it there."""

@@ -7,7 +7,7 @@ before rows leave for Python, and intervals again of the integers that come back
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -15,7 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
 from dbsp.circuits.columns.months import MONTHS, holds_months, to_integers
-from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl
 
 
 def with_integers(frame: DataFrame) -> DataFrame:
@@ -81,6 +82,11 @@ def _expression(value: str, type_: pa.DataType, leaf: Callable[[str], str], dept
 def _text(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
+
+
+def columns_ddl(columns: Iterable[Field]) -> str:
+    """The columns as Spark's schema strings."""
+    return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)
 
 
 def quoted(name: str) -> str:

@@ -35,6 +35,10 @@ from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Share
 # Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
 # stage per level with two tasks each; one of 500 000 rows 443 ms and 878 ms.
 SMALL_STEP = 1_000_000
+# What one task of a comparison holds: the rows that are given, and a range of those that are stored.
+LARGE_TASK = 4_000_000
+# A pipeline's own circuit, and those that compare its tables with what they are to hold.
+BROADCASTS = 16
 # Beyond this a delta goes to the tasks in a file: what is in the closure passes py4j as base64.
 INLINE_BYTES = 1 << 18
 # A step is safe to repeat, and a worker that was killed once (out of memory, by hand) may not be again.
@@ -52,16 +56,22 @@ class SparkRunner:
         self._small = small
         self.partitions = int(self._context.defaultParallelism)
         self._seeds: dict[int, RDD[int]] = {}
-        self._circuit: tuple[Circuit, Broadcast[Circuit]] | None = None
+        self._circuits: list[tuple[Circuit, Broadcast[Circuit]]] = []  # the last one used last
         share_packages(self._context)
 
     def run(self, work: Work) -> list[TaskResult]:
         rows = sum(_rows(part) for parts in work.inputs.values() for part in parts)
-        step = replace(work.step, partitions=1 if rows <= self._small else work.step.partitions)
+        step = replace(work.step, partitions=self._tasks(work, rows))
         if work.segments.origin is not None:
             share_keys(self._context)
         inputs = _placed(work, step.partitions, rows)
-        shared = Shared(self._broadcast(work.circuit), work.segments.place, work.segments.verify, step)
+        shared = Shared(
+            self._broadcast(work.circuit),
+            work.segments.place,
+            work.segments.verify,
+            step,
+            work.scanned is not None,
+        )
         outcomes = self._collect(shared, work, inputs)
         failures = [o for _, o in outcomes if isinstance(o.result, Error)]
         if failures:
@@ -70,9 +80,16 @@ class SparkRunner:
             o.result for _, o in sorted(outcomes, key=lambda record: (record[1].level, record[1].partition))
         ]
 
+    def _tasks(self, work: Work, rows: int) -> int:
+        """Into how many the step's levels are cut, that is given so many rows."""
+        if work.scanned is None:
+            return 1 if rows <= self._small else work.step.partitions
+        rows += work.scanned
+        return 1 if rows <= self._small else max(work.step.partitions, -(-rows // LARGE_TASK))
+
     def close(self) -> None:
-        if self._circuit is not None:
-            broadcast, self._circuit = self._circuit[1], None
+        while self._circuits:
+            _, broadcast = self._circuits.pop()
             with suppress(Py4JError, OSError):  # of a JVM that has ended nothing is left to give back
                 broadcast.destroy()
 
@@ -119,10 +136,15 @@ class SparkRunner:
         return self._seeds[tasks]
 
     def _broadcast(self, circuit: Circuit) -> Broadcast[Circuit]:
-        if self._circuit is None or self._circuit[0] is not circuit:
-            self.close()
-            self._circuit = (circuit, self._context.broadcast(circuit))
-        return self._circuit[1]
+        known = next((one for one in self._circuits if one[0] is circuit), None)
+        if known is None:
+            known = circuit, self._context.broadcast(circuit)
+        else:
+            self._circuits.remove(known)
+        self._circuits.append(known)
+        if len(self._circuits) > BROADCASTS:
+            self._circuits.pop(0)[1].destroy()
+        return known[1]
 
 
 def _itself(partition: int) -> int:

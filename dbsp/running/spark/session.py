@@ -15,6 +15,8 @@ from pathlib import Path
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from dbsp.circuits.errors import Error
+from dbsp.running.spark.settings import Settings
 from dbsp.sql.catalyst import launch_quietly, require_java, running_session
 
 OPTIONS = {
@@ -36,18 +38,28 @@ OPTIONS = {
     "spark.sql.streaming.numRecentProgressUpdates": "4",
 }
 
+_NONE = Settings()
 
 # which say where a store is, and with which keys
 STORE_VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "DBSP_CACHE")
 
 
-def session(name: str = "dbsp", cores: int | None = None, ui: bool = False) -> SparkSession:
-    """The session that there is, of any thread; else a new local one, which lives as long as the process.
+def session(
+    name: str = "dbsp", cores: int | None = None, ui: bool = False, settings: Settings = _NONE
+) -> SparkSession:
+    """The session that there is, of any thread; else a new one, which lives as long as the process.
 
-    cores: of the local master, default all. Raises Error when there is no Java to run on.
+    cores: of the local master, default all; settings say another. Raises Error when there is no Java to run
+    on, and where a session runs already that has other settings.
     """
     running = running_session()
-    return running if running is not None else _start(name, cores or available_cores(), ui)
+    if running is None:
+        return _start(name, cores or available_cores(), ui, settings)
+    conf = running.sparkContext.getConf()
+    for option, value in settings.options().items():
+        if conf.get(option) != value:
+            raise Error(f"a Spark session runs already, without {option} = {value}; stop it, or set it there")
+    return running
 
 
 def available_cores() -> int:
@@ -55,7 +67,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _start(name: str, cores: int, ui: bool) -> SparkSession:
+def _start(name: str, cores: int, ui: bool, settings: Settings) -> SparkSession:
     # PySpark warns of pandas 3, which takes no part in a step.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     scratch = tempfile.mkdtemp(prefix="dbsp-")
@@ -66,6 +78,7 @@ def _start(name: str, cores: int, ui: bool) -> SparkSession:
     conf.set("spark.sql.shuffle.partitions", str(cores))
     # Not ./spark-warehouse in the user's directory.
     conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
+    conf.setAll(list(settings.options().items()))
     # Workers run on what the driver runs on, wherever `python3` on the path may point.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:

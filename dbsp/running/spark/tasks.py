@@ -57,17 +57,22 @@ class Share:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all tasks of a step are given. place, verify: see `Segments`."""
+    """What all tasks of a step are given. place, verify: see `Segments`.
+
+    beside: the state is of a few traces only; a worker keeps what it has opened of the others.
+    """
 
     circuit: Broadcast[Circuit]
     place: str
     verify: bool
     step: Step
+    beside: bool = False
 
     def run(self, levels: range, partition: int, share: Share, received: Sequence[Blob]) -> Iterator[Record]:
         """The task's outcome and blobs. An error stops here the tasks that would need its blobs."""
         segments = _segments(self.place, self.verify)
-        segments.keep(self.step.state.segments())
+        if not self.beside:
+            segments.keep(self.step.state.segments())
         ordered = sorted(received, key=lambda blob: (blob.node, blob.source))
         task = Task(
             step=self.step,

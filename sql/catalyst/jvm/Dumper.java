@@ -37,6 +37,7 @@ public class Dumper {
   private final Optimizer optimizer;
   private String excluded;
   private StringBuilder out;
+  private String text;
   private HashMap types;
   private List typeList;
   private Throwable failure;
@@ -116,6 +117,32 @@ public class Dumper {
     return true;
   }
 
+  /** Makes a function that is written in SQL known to later queries, which the analyser inlines. text: CREATE TEMPORARY
+   *  FUNCTION. The empty text, or the JSON of what is wrong. */
+  public String createFunction(String text) {
+    start();
+    session.withActive(new Define(this, text));
+    Throwable failed = failure;
+    failure = null;
+    if (failed == null) return "";
+    if (!(failed instanceof SparkThrowable)) throw new RuntimeException(failed);
+    error(failed);
+    return out.toString();
+  }
+
+  public static class Define extends scala.runtime.AbstractFunction0 {
+    private final Dumper dumper;
+    private final String text;
+    public Define(Dumper dumper, String text) { this.dumper = dumper; this.text = text; }
+    public Object apply() {
+      try { dumper.session.sql(text); } catch (Throwable error) { dumper.failure = error; }
+      return null;
+    }
+  }
+
+  /** Whether a call of that name is one of a function of Spark's, or of one that was made known. */
+  public boolean hasFunction(String name) { return session.catalog().functionExists(name); }
+
   /** The expression of a call: ScalaAggregator(arguments), or ScalaUDF(struct of the arguments). Functions of Scala
    *  differ by how many arguments they have; so ours has one, and each argument stands below a ScalaUDF of its
    *  own, without a name, for the analyser to coerce it. */
@@ -174,8 +201,70 @@ public class Dumper {
 
   private void start() { out = new StringBuilder(); types = new HashMap(); typeList = new ArrayList(); }
 
+  // ---- relations whose names have a schema: to Spark each is one name, with dots
+
+  private String[] before = new String[] {""};
+  private final HashMap relations = new HashMap();
+
+  /** Makes a relation's name known. */
+  public void relation(String name) { relations.put(name.toLowerCase(java.util.Locale.ROOT), name); }
+
+  /** before: what a name may leave out, with its dots, the longest first. */
+  public void use(List before) { this.before = (String[]) before.toArray(new String[0]); }
+
+  /** The relation that a query writes as these parts; null where the program has none. */
+  private String relation(scala.collection.immutable.Seq parts) {
+    boolean live = parts.size() > 1 && "live".equalsIgnoreCase((String) parts.apply(0));
+    String written = ((scala.collection.immutable.Seq) (live ? parts.drop(1) : parts)).mkString(".").toLowerCase(java.util.Locale.ROOT);
+    for (int i = 0; i < before.length; i++) {
+      Object known = relations.get(before[i] + written);
+      if (known != null) return (String) known;
+    }
+    return null;
+  }
+
+  /** Relations under the names that Spark has them by; their columns may still be called by the schema's. */
+  public static class Relations extends scala.runtime.AbstractPartialFunction {
+    private final Dumper dumper;
+    private final java.util.Set ctes;
+    public Relations(Dumper dumper, java.util.Set ctes) { this.dumper = dumper; this.ctes = ctes; }
+    public boolean isDefinedAt(Object p) {
+      return p instanceof UnresolvedWith || p instanceof org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+    }
+    public Object applyOrElse(Object p, scala.Function1 other) {
+      if (p instanceof UnresolvedWith) {
+        UnresolvedWith with = (UnresolvedWith) p;
+        List items = new ArrayList();
+        Iterator it = with.cteRelations().iterator();
+        while (it.hasNext()) {
+          scala.Tuple3 one = (scala.Tuple3) it.next();
+          ctes.add(((String) one._1()).toLowerCase(java.util.Locale.ROOT));
+          items.add(new scala.Tuple3(one._1(), ((LogicalPlan) one._2()).transformDownWithSubqueries(this), one._3()));
+        }
+        return with.copy(with.child(),
+            scala.jdk.javaapi.CollectionConverters.asScala(items).toList(), with.allowRecursion());
+      }
+      if (!(p instanceof org.apache.spark.sql.catalyst.analysis.UnresolvedRelation)) return other.apply(p);
+      org.apache.spark.sql.catalyst.analysis.UnresolvedRelation relation =
+          (org.apache.spark.sql.catalyst.analysis.UnresolvedRelation) p;
+      scala.collection.immutable.Seq parts = relation.multipartIdentifier();
+      String last = (String) parts.last();
+      if (parts.size() == 1 && ctes.contains(last.toLowerCase(java.util.Locale.ROOT))) return p;
+      String name = dumper.relation(parts);
+      if (name == null) return p;
+      // STREAM says that a query reads what is new, which every view does
+      LogicalPlan known = new org.apache.spark.sql.catalyst.analysis.UnresolvedRelation(
+          (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$.$colon$colon(name), relation.options(), false);
+      if (name.equalsIgnoreCase(last)) return known;
+      return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(
+          last, (scala.collection.immutable.Seq) parts.dropRight(1)), known);
+    }
+  }
+
   private void query(String text) throws Exception {
-    LogicalPlan parsed = session.sessionState().sqlParser().parsePlan(text);
+    this.text = text;
+    LogicalPlan parsed = (LogicalPlan) session.sessionState().sqlParser().parsePlan(text)
+        .transformDownWithSubqueries(new Relations(this, new java.util.HashSet()));
     org.apache.spark.sql.execution.QueryExecution execution = session.sessionState().executePlan(
         parsed, session.sessionState().executePlan$default$2());
     execution.assertAnalyzed();
@@ -256,6 +345,10 @@ public class Dumper {
       try { index = contexts[0].startIndex(); } catch (UnsupportedOperationException none) { index = -1; }
     }
     out.append(index);
+    if (index >= 0 && contexts[0] instanceof org.apache.spark.sql.catalyst.trees.SQLQueryContext) {
+      scala.Option whole = ((org.apache.spark.sql.catalyst.trees.SQLQueryContext) contexts[0]).sqlText();
+      if (whole.isDefined()) { out.append(",\"text\":"); string((String) whole.get()); }
+    }
     if (error instanceof AnalysisException) {
       AnalysisException analysis = (AnalysisException) error;
       if (analysis.line().isDefined()) out.append(",\"line\":").append(analysis.line().get());
@@ -528,7 +621,9 @@ public class Dumper {
     return typeList.size() - 1;
   }
 
+  /** Of what stands in the query itself, not in the body of a function that it calls. */
   private void source(Origin o) {
+    if (o.sqlText().isDefined() && !o.sqlText().get().equals(text)) return;
     if (o.startIndex().isDefined() && o.stopIndex().isDefined())
       out.append(",\"s\":[").append(o.startIndex().get()).append(',').append(o.stopIndex().get()).append(']');
   }

@@ -117,6 +117,14 @@ class Catalyst:
         empty = self._context._jsc.emptyRDD()
         quoted = "`" + name.replace("`", "``") + "`"
         self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
+        self._dumper.relation(name)
+
+    def use(self, before: list[str]) -> None:
+        """Let later queries leave out what stands before a relation's name; the longest first, '' last."""
+        given = self._jvm.java.util.ArrayList()
+        for one in before:
+            given.add(one.lower())
+        self._dumper.use(given)
 
     def register_function(self, name: str, types: list[Any], result: Any, aggregate: bool) -> bool:
         """Let later queries call the function, whose types are as `column_type` gives them.
@@ -127,6 +135,16 @@ class Catalyst:
         for type_ in types:
             spelled.add(json.dumps(type_))
         return bool(self._dumper.registerFunction(name, spelled, json.dumps(result), aggregate))
+
+    def create_function(self, name: str, text: str) -> Any:
+        """Let later queries call a function written in SQL, by the text of its CREATE TEMPORARY FUNCTION.
+
+        None; the dumped error; or False, and nothing is done, where Spark has a function of that name.
+        """
+        if self._dumper.hasFunction(name):
+            return False
+        error = self._dumper.createFunction(text)
+        return json.loads(error)["error"] if error else None
 
     def has_format(self, name: str) -> bool:
         """Whether the session the compiler was given can find a source or sink of that name."""

@@ -118,7 +118,10 @@ def launch_quietly(conf: SparkConf, log: Path) -> None:
         gateway = started.result()
     except PySparkRuntimeError as error:
         lines = log.read_text(errors="replace").strip().splitlines()
-        raise Error(f"Spark's JVM didn't start: {lines[-1] if lines else error}") from error
+        # of a package that isn't found the last line is the end of a stack trace
+        thrown = [line.split(": ", 1)[-1] for line in lines if line.startswith("Exception in thread")]
+        said = thrown[-1] if thrown else lines[-1] if lines else error
+        raise Error(f"Spark's JVM didn't start: {said}") from error
     except BaseException:
         started.add_done_callback(_end_unwanted)
         raise

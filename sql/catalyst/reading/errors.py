@@ -31,15 +31,20 @@ def spark_error(
         if name.lower() in {other.lower() for other in later}:
             message = f"'{name}' is defined further down; a view reads what is above it: move '{name}' up"
             return source.error(text.place(_offset(text.text, error)), message)
-    if error["condition"] == "UNRESOLVED_ROUTINE":
-        message = _unknown_function(error["parameters"]["routineName"].replace("`", ""), functions)
+    if error["condition"] in ("UNRESOLVED_ROUTINE", "ROUTINE_NOT_FOUND"):
+        name = error["parameters"]["routineName"].replace("`", "").removeprefix("default.")
+        message = _unknown_function(name, functions)
     else:
         message = _message(source, text, error, relations)
     return source.error(text.place(_offset(text.text, error)), message)
 
 
 def _offset(text: str, error: Node) -> int:
+    """Where in the text the error is; in the body of a function, which the text needn't hold, 0."""
     index = int(error.get("index", -1))
+    within = error.get("text", text)
+    if within != text:
+        return max(text.find(within), 0) + (index if within in text else 0)
     if index < 0 and "line" in error:
         lines = text.splitlines(keepends=True)
         return sum(map(len, lines[: error["line"] - 1])) + int(error.get("column", 0))

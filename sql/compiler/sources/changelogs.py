@@ -6,7 +6,8 @@
     debezium   the row before and after, and `op`: of both
 
 Without WITH it is what a target of the same columns would be given: `__op` or `__weight` with PRIMARY KEY
-make an upsert, without one a retract. So what an INSERT has written, a table declared alike reads.
+make an upsert, without one a retract. So what an INSERT has written, a table declared alike reads. Messages
+with PRIMARY KEY are an upsert, too: one without a value is the deletion of its key.
 """
 
 from __future__ import annotations
@@ -59,8 +60,13 @@ class _Declared:
         self.marks = {field.name.lower(): i for i, field in enumerate(fields) if field.name.lower() in MARKS}
         self.tells = self.marks.keys() & {WEIGHT, OP}
 
+    @property
+    def is_messages(self) -> bool:
+        return self.statement.value_format is not None
+
     def by_columns(self) -> str | None:
-        if not self.tells or self.statement.properties.get("append_only", False):
+        is_told = self.tells or (self.is_messages and self.statement.primary_key)
+        if not is_told or self.statement.properties.get("append_only", False):
             return None
         return "upsert" if self.statement.primary_key else "retract"
 
@@ -73,7 +79,7 @@ class _Declared:
             self.fail_column(i, f"{why}; {cure}")
 
     def check_format(self, shape: str) -> None:
-        form = (self.statement.format or "").lower()
+        form = (self.statement.value_format or self.statement.format or "").lower()
         if shape == DEBEZIUM and form not in _OF_ENVELOPES:
             self.fail(
                 f"USING {form} has no envelopes; changelog = 'debezium' is of {', '.join(_OF_ENVELOPES)}"
@@ -81,7 +87,7 @@ class _Declared:
         options = {name.lower(): value.lower() for name, value in self.statement.options.items()}
         if self.statement.primary_key and options.get("latestfirst") == "true":
             self.fail("is read in the order of its records, so not latestFirst; leave that option out")
-        given = given_columns(form, self.statement.options)
+        given = None if self.is_messages else given_columns(form, self.statement.options)
         for name, i in self.marks.items():
             if form == "text" or (given is not None and name not in given):
                 self.fail_column(i, f"is none that {form} gives; leave it out")
@@ -108,7 +114,9 @@ class _Declared:
         if not key:
             cure = f"declare PRIMARY KEY (...), or changelog = 'retract' with {WEIGHT} BIGINT"
             self.fail(f"has no key to upsert by; {cure}")
-        if not self.tells and all(field.nullable or field.name.lower() in key for field in self.fields):
+        if not (self.tells or self.is_messages) and all(
+            field.nullable or field.name.lower() in key for field in self.fields
+        ):
             cure = f"declare {OP} STRING, or a column NOT NULL, which only a deletion hasn't"
             self.fail(f"has nothing that tells the deletion of a key from a row with NULLs; {cure}")
 

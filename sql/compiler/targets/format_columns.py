@@ -80,9 +80,9 @@ def given_columns(format_: str, options: Mapping[str, str]) -> dict[str, pa.Data
     return {**columns, name: type_} if asked else columns
 
 
-def carries_changes(format_: str) -> bool:
-    """Whether the format can write a column `__weight` or `__op` beside the rows' own."""
-    return format_.lower() not in ("kafka", "text")
+def carries_changes(target: Table) -> bool:
+    """Whether it can have a column `__weight` or `__op` beside the rows' own."""
+    return target.value_format is not None or (target.format or "").lower() not in ("kafka", "text")
 
 
 def check_source(source: Source, statement: CreateTable, table: Table) -> None:
@@ -99,6 +99,8 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
         if column.name.lower() in FILLED:
             why = "is what a sink writes of changes, and no column of rows"
             what.fail(f"column '{column.name}' of source '{table.name}' {why}; leave it out", column)
+    if table.value_format is not None:
+        return
     given = given_columns(table.format, table.options)
     if given is not None:
         what.check_given(given)
@@ -115,6 +117,8 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
     assert table.format is not None
     form = table.format.lower()
     what = _Columns(source, statement, table)
+    if table.value_format is not None:
+        return
     if form in _NOT_WRITTEN:
         what.fail(f"nothing can be inserted into '{table.name}': {table.format} is only read")
     if form in _TAKEN:

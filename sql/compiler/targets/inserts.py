@@ -23,7 +23,18 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
-from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, SHAPES, STEP, Insert, Schedule, Table, View
+from dbsp.sql.plans.program import (
+    DEBEZIUM,
+    FILE_FORMATS,
+    OP,
+    POSTGRES,
+    SHAPES,
+    STEP,
+    Insert,
+    Schedule,
+    Table,
+    View,
+)
 from dbsp.sql.plans.schemas import Field, Key
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
@@ -90,6 +101,8 @@ class _Fit:
         if target.append_only:
             default = "append"
         shape = target.changelog or default
+        if shape == DEBEZIUM and target.value_format is not None:  # envelopes of the one or of the other
+            return "upsert" if target.primary_key else "retract"
         if shape not in SHAPES:
             listed = ", ".join(SHAPES)
             self._fail(f"changelog = '{shape}' of '{target.name}' is only read; what is written is {listed}")
@@ -120,11 +133,12 @@ class _Fit:
         """Of rows that are taken back, for a target that can't say so."""
         name, form = self.target.name, self._format()
         cures = []
-        if carries_changes(form):
+        carries = carries_changes(self.target)
+        if carries:
             cures.append(f"declare a column {WEIGHT} BIGINT in '{name}' to get the changelog")
-        if form == "kafka":
+        if form == "kafka" and not carries:
             cures.append("declare PRIMARY KEY (key) to get the record of each key")
-        elif self.key and carries_changes(form) and form != "jdbc":
+        elif self.key and carries and form != "jdbc":
             cures.append(f"PRIMARY KEY ({self._spelled(self.key)}) to get the row of each key")
         elif not cures:
             cures.append("write it to another format")
@@ -223,6 +237,8 @@ class _Fit:
         if form == POSTGRES:
             self._check_held()
             return places
+        if target.value_format is not None:  # a deletion is a message without a value
+            return places
         if form == "kafka":
             self._check_records(columns)
         if self.view.retracts:
@@ -266,7 +282,7 @@ class _Fit:
         told = self.never_null - set(key)
         if not told and OP not in map(str.lower, self._names()):
             cure = f"declare a column {OP} STRING"
-            if not carries_changes(self._format()):
+            if not carries_changes(self.target):
                 cure = "write it to another format"
             self._fail(f"in '{target}' nothing tells the deletion of a key from a row with NULLs; {cure}")
 

@@ -34,10 +34,10 @@ class Relation:
 
 
 class Lowering:
-    """Turns plans into nodes of one builder."""
+    """Turns plans into nodes of one builder. apart: no trace serves for another of the same rows."""
 
-    def __init__(self, kinds: Kinds, seed: int = 0) -> None:
-        self.builder = CircuitBuilder(seed)
+    def __init__(self, kinds: Kinds, seed: int = 0, apart: bool = False) -> None:
+        self.builder, self._apart = CircuitBuilder(seed), apart
         self.waterlines = Waterlines(self.builder)
         self.relations: dict[str, Relation] = {}
         self._kinds = kinds
@@ -80,7 +80,14 @@ class Lowering:
         """The trace of whole rows, wherever they already lie."""
         everything = tuple(range(len(self.builder.nodes[node].schema)))
         node = self.builder.placed(node, everything, within=True)
-        return self.builder.add(Integrate(self.builder.placement(node)), node)
+        return self.integrated(node, self.builder.placement(node))
+
+    def integrated(self, node: int, key: tuple[int, ...], order: int | None = None) -> int:
+        """The trace of a node's rows by some columns: the node itself where it keeps that one."""
+        placed = self.builder.placed(node, key)
+        if not self._apart and order is None and self.builder.is_trace_of_rows(placed):
+            return placed
+        return self.builder.add(Integrate(key, order), placed)
 
 
 # per class of plan nodes, what makes the node of one

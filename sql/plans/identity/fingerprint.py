@@ -36,7 +36,17 @@ FORMS: Forms = {
             Default("changelog", None),
             Default("defaults", ()),
         ),
-        silent=("format", "options", "location", "records", "is_snapshot"),
+        silent=(
+            "format",
+            "options",
+            "location",
+            "records",
+            "is_snapshot",
+            "keeps_bad_rows",
+            "max_bad_rows",
+            "value_format",
+            "key_format",
+        ),
     ),
     program.View: Form(
         "view",

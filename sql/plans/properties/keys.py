@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dbsp.circuits.operators.inputs.late import LATE_ROWS
-from dbsp.sql.plans.program import Program, Table, View
+from dbsp.sql.plans.program import SYSTEM_VIEWS, Program, Table, View
 from dbsp.sql.plans.schemas import Key
 
 
@@ -16,7 +15,7 @@ def view_keys(program: Program) -> dict[str, Key]:
 
 def keys_of(tables: Mapping[str, Table], views: Mapping[str, View]) -> dict[str, Key]:
     """The same, of a program's tables and views in its order."""
-    keys: dict[str, Key] = {LATE_ROWS: None}  # it is scanned, though no table and no view defines it
+    keys: dict[str, Key] = dict.fromkeys(SYSTEM_VIEWS)  # they scan themselves
     for table in tables.values():
         keys[table.name] = table_key(table)
     for view in views.values():

@@ -8,12 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.broken_text import Wrapping, decoded, listed
 from tests.oracles.against_spark import AgainstSpark
 
 # Spark reads beyond the end of a string that ends within a character: so none of those here
 BYTES = [b"\xde\xad\xbe\xef", b"abc", b"", b"\xc3b", b"a\xc3\xa9\xff", b"\xe6\x97b\xa5", None]
-ENDED = [*BYTES, b"\xc3", b"\xf0\x9f\x98"]
 TEXTS = ["ab", "", "é", "b", None]
 FUNCTIONS = [
     "b || s", "b || b", "CAST(b AS STRING)", "length(t)", "upper(b)", "lower(b)", "initcap(b)",
@@ -41,28 +39,3 @@ def test_every_function_does_what_spark_does(spark: Any) -> None:
     )
     written = [re.sub(r"\bt\b", "CAST(b AS STRING)", text) for text in FUNCTIONS]
     AgainstSpark(spark, rows).check(written)
-
-
-def test_wrapping_is_undone() -> None:
-    """Also inside of lists and structs, of a slice, and where nothing is broken."""
-    broken = pa.array(ENDED, pa.binary()).view(pa.string())
-    lists = pa.ListArray.from_arrays(pa.array([0, 2, None, 5, 8], pa.int32()), broken)
-    for column in (
-        broken,
-        broken.slice(3),
-        lists,
-        lists.slice(1),
-        pa.StructArray.from_arrays([broken], names=["x"]),
-    ):
-        wrapping = Wrapping()
-        wrapped = wrapping.wrapped(column)
-        wrapped.validate(full=True)
-        assert wrapping.unwrapped(wrapped).equals(column)
-
-
-def test_what_cannot_be_decoded_is_shown() -> None:
-    broken = pa.array(ENDED, pa.binary()).view(pa.string())
-    assert listed(broken)[:3] == ["ޭ\ufffd\ufffd", "abc", ""]
-    assert decoded(broken)[4].as_py() == "aé\ufffd"
-    (first, *_) = listed(pa.RecordBatch.from_arrays([broken], names=["x"]))
-    assert first == {"x": "ޭ\ufffd\ufffd"}

@@ -90,5 +90,4 @@ def test_no_later_release_names_a_trace_otherwise() -> None:
         "9a3a7aa4d9fdcaa0ca567240032afa5a",
         "549b9ab8b4d2b487690c62bd4fa6c1a8",
         "fb0d73cbb69bbb9e81a4135c39fd50a7",
-        "13c2dab35cc9d87608a8d53190e17ec2.2",
     ]

@@ -16,17 +16,17 @@ from tests.dbsp.build import pipeline, votes_program
 
 def read(root: Path) -> dict[str, int]:
     views = _views(votes_program(), str(root), None, None, "first read")  # type: ignore[arg-type]
-    return {contents.view: len(contents) for contents in views}
+    return {name: len(contents) for name, contents in views}
 
 
 def test_what_a_writer_forgets_meanwhile_is_no_damage(tmp_path: Path, caplog: Any) -> None:
-    """With retain=1 the files of a step are deleted while it is looked at."""
+    """With keep_steps=1 the files of a step are deleted while it is looked at."""
     caplog.set_level(logging.WARNING)
     stop, failed = threading.Event(), []
 
     def write() -> None:
         try:
-            with pipeline(tmp_path / "s", retain=1) as p:
+            with pipeline(tmp_path / "s", keep_steps=1) as p:
                 for step in range(1, 10_000):
                     p.insert("votes", [(step, n) for n in range(10)])
                     p.insert("event", [(step, None)])

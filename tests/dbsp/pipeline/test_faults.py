@@ -106,7 +106,7 @@ def patched() -> Iterator[None]:
 def run(patched: None, tmp_path_factory: pytest.TempPathFactory) -> Run:
     root = tmp_path_factory.mktemp("undisturbed")
     whole = Run(root / "base")
-    with pipeline(root / "state", retain=RETAIN) as p:
+    with pipeline(root / "state", keep_steps=RETAIN) as p:
         while p.last_step < LAST:
             if p.last_step == DISTURBED - 2:
                 p.store._sweep.close()  # waits for what is being deleted
@@ -136,7 +136,7 @@ class Disturbed:
         self.queued = self.pipeline.queued
 
     def open(self) -> Pipeline:
-        opened = pipeline(self.root, retain=RETAIN)
+        opened = pipeline(self.root, keep_steps=RETAIN)
         since = self.seen[-1] if self.seen else DISTURBED - 2
         opened.subscribe("counts", lambda step, _: self.seen.append(step), since=since)
         return opened
@@ -249,7 +249,7 @@ def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
             os._exit(0)
         status = os.waitpid(child, 0)[1]
         killed += os.WIFSIGNALED(status)
-        with pipeline(root, retain=RETAIN) as p:
+        with pipeline(root, keep_steps=RETAIN) as p:
             assert p.last_step in (DISTURBED - 1, DISTURBED)
             assert not leftovers(p)
             run.go_on(p)

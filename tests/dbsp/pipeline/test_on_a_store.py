@@ -59,7 +59,7 @@ def place(s3_server: Server, tmp_path: Path) -> Iterator[OnStore]:
 
 
 def opened(place: OnStore | Path, **options: Any) -> Pipeline:
-    return pipeline(place.uri if isinstance(place, OnStore) else place, retain=RETAIN, **options)
+    return pipeline(place.uri if isinstance(place, OnStore) else place, keep_steps=RETAIN, **options)
 
 
 def made(p: Pipeline, until: int) -> None:
@@ -297,7 +297,7 @@ import sys
 from dbsp.state import store, sweep
 store.EXPIRED, sweep.COLLECTED = 2, 3
 from tests.dbsp.pipeline.test_on_a_store import made, pipeline, RETAIN
-p = pipeline(sys.argv[1], retain=RETAIN)
+p = pipeline(sys.argv[1], keep_steps=RETAIN)
 print("open", flush=True)
 sys.stdin.readline()
 made(p, p.last_step + 1)

@@ -107,7 +107,7 @@ def test_closing_waits_for_the_step_of_another_thread(tmp_path, monkeypatch):
         ({"program": votes_program(), "runner": "flink"}, "unknown runner 'flink'; runners: spark, inline"),
         ({"program": votes_program(), "runner": "inline", "partitions": 0}, "needs at least 1"),
         ({"program": votes_program(), "runner": "inline", "max_undelivered": -1}, "needs at least 0"),
-        ({"program": votes_program(), "runner": "inline", "retain": 0}, "use retain=1 or more"),
+        ({"program": votes_program(), "runner": "inline", "keep_steps": 0}, "use 1 or more"),
         ({"program": "nowhere.sql", "runner": "inline"}, "nowhere.sql: can't read the program"),
     ],
 )

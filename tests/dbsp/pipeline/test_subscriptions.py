@@ -101,10 +101,10 @@ def test_a_callback_that_raises_while_it_catches_up_isn_t_subscribed() -> None:
 
 @pytest.mark.parametrize(
     ("since", "said"),
-    [(1, r"step 2 is not kept; steps 3 to 4 are \(retain=2\)"), (5, "the last step is 4"), (-1, "or 0")],
+    [(1, r"step 2 is not kept; steps 3 to 4 are \(keep_steps=2\)"), (5, "the last step is 4"), (-1, "or 0")],
 )
 def test_a_position_that_can_t_be_caught_up_from(since: int, said: str) -> None:
-    with pipeline(retain=2) as p:
+    with pipeline(keep_steps=2) as p:
         for _ in range(4):
             step(p)
         with pytest.raises(StateError, match=said):
@@ -112,7 +112,7 @@ def test_a_position_that_can_t_be_caught_up_from(since: int, said: str) -> None:
 
 
 def test_a_callback_that_never_returned_is_given_up_when_its_step_is() -> None:
-    with pipeline(retain=2) as p:
+    with pipeline(keep_steps=2) as p:
         never = Subscriber(p, ValueError)
         for _ in range(2):
             with pytest.raises(CallbackError, match="raised ValueError"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dbsp.state.commits import Commit
 from dbsp.state.identity import Identity
+from dbsp.state.keep import Keep
 from dbsp.state.store import Store
 
 IDENTITY = Identity("program.sql", "f1", "-- text")
@@ -29,8 +30,8 @@ def record(store: Store, step: int) -> Path:
     return store.root / "commits" / f"{step:012d}.json"
 
 
-def filled(root: Path, steps: int, retain: int = 10) -> Store:
-    store = Store.open(root, IDENTITY, retain)
+def filled(root: Path, steps: int, keep: Keep | None = None) -> Store:
+    store = Store.open(root, IDENTITY, keep)
     for step in range(1, steps + 1):
         store.commit(commit(step, write(store, f"{step}.seg")))
     return store

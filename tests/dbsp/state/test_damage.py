@@ -55,10 +55,18 @@ class Whole:
     answers: dict[str, bytes]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unsynced() -> Iterator[None]:
+    """No power fails here: what syncing is for, other tests see (`tests/dbsp/synced.py`)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     root = tmp_path_factory.mktemp("damage") / "s"
-    with pipeline(root, retain=RETAIN) as p:
+    with pipeline(root, keep_steps=RETAIN) as p:
         for step in range(1, STEPS + 1):
             feed(p, step)
             batch = step - 1
@@ -86,14 +94,13 @@ def feed(p: Pipeline, step: int) -> None:
 def read(root: Path, verify: str = "first read") -> dict[str, bytes]:
     """Everything that a state directory answers: as a run, as a reader of the past, and in a step more."""
     answers: dict[str, Any] = {}
-    with pipeline(root, retain=RETAIN, verify=verify) as p:
+    with pipeline(root, keep_steps=RETAIN, verify=verify) as p:
         check_delivered(root, read_delivered(root), p.last_step)
         Checkpoint(root / "checkpoint").settle(p.store.last)
         for step in range(STEPS - RETAIN + 1, STEPS + 1):
             for view in VIEWS:
                 answers[f"{view} of {step}"] = p.view(view, as_of=step).zset
                 answers[f"changes of {view} in {step}"] = p.changes_of(view, step).zset
-        p.store.durable = False  # the machine will not lose power meanwhile
         feed(p, STEPS + 1)
         answers |= {f"{view} after a step": changes.zset for view, changes in p.step().items()}
         answers |= {f"{view} in the end": p[view].zset for view in VIEWS}
@@ -194,7 +201,7 @@ def test_no_damaged_file_is_silent(whole: Whole, damage: str) -> None:
     record = Path("commits", f"{STEPS:012d}.json")
     harmless = {*unread(whole.root), Path("lock")}
     if damage == "deleted":  # the newest record has two names
-        harmless |= {Path("program.json"), Path("delivered.json"), record}
+        harmless |= {Path("program.json"), Path("delivered.json"), Path("keep.json"), record}
     for paths in files(whole.root).values():
         for path in paths:
             copied(whole.root, work)
@@ -226,7 +233,7 @@ def unread(root: Path) -> set[Path]:
 
 def test_without_verification_flips_are_silent(whole: Whole) -> None:
     """So the law above sees what it is for. Only of numbers: a length that is wrong can end the process."""
-    with pipeline(copied(whole.root, whole.root.parent / "looked at"), retain=RETAIN) as p:
+    with pipeline(copied(whole.root, whole.root.parent / "looked at"), keep_steps=RETAIN) as p:
         spine = p._position.state.spines[p.program.circuit.output("counts").kept]
     chunk = spine.runs[0].chunks[0]
     work, found = whole.root.parent / "never", Counter[str]()

@@ -95,9 +95,9 @@ def test_top(
         patch.undo()
 
 
-@given(st.data(), kinds, options, hash_seeds, st.booleans())
+@given(st.data(), kinds, options, hash_seeds, st.booleans(), st.booleans())
 def test_appends_keep_the_top_alone(
-    data: Any, data_type: pa.DataType, way: Options, seed: int, descending: bool
+    data: Any, data_type: pa.DataType, way: Options, seed: int, descending: bool, ranked: bool
 ) -> None:
     """Fed the same rows, what keeps everything and what keeps the top put out the same."""
     schema = pa.schema([("k", pa.int32()), ("x", data_type)])
@@ -106,10 +106,10 @@ def test_appends_keep_the_top_alone(
     def keeping(builder: CircuitBuilder, table: int) -> int:
         placed = builder.placed(table, (0,))
         trace = builder.add(Integrate((0,), order=1, nulls_greatest=descending), placed)
-        return builder.add(Top((0,), by, ranking, size), trace)
+        return builder.add(Top((0,), by, ranking, size, ranked), trace)
 
     def forgetting(builder: CircuitBuilder, table: int) -> int:
-        return builder.add(TopOfAppends((0,), by, ranking, size), builder.placed(table, (0,)))
+        return builder.add(TopOfAppends((0,), by, ranking, size, ranked), builder.placed(table, (0,)))
 
     stream = [{"t": positive(deltas["t"])} for deltas in data.draw(streams({"t": schema}, steps=4, size=8))]
     changes = []

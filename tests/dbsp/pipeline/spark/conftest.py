@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.dbsp.pipeline.spark.shop import sell
+from tests.servers.kafka import Broker, kafka
 
 
 @pytest.fixture
@@ -16,3 +19,10 @@ def shop(tmp_path):
     for name in ("1", "2"):
         sell(tmp_path, name)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    """A Kafka that no test kills."""
+    with kafka() as started:
+        yield started

@@ -33,7 +33,7 @@ def place(s3_server: Server, tmp_path: Path) -> Iterator[OnStore]:
 @contextmanager
 def opened(spark: Any, shop: Path, place: OnStore) -> Iterator[Pipeline]:
     program = compile_program(TEXT.format(shop), session=spark)
-    with Pipeline(program, state=place.uri, spark=spark, runner="inline", retain=2) as p:
+    with Pipeline(program, state=place.uri, spark=spark, runner="inline", keep_steps=2) as p:
         yield p
 
 

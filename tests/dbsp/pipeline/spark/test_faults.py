@@ -97,7 +97,7 @@ class Run:
     sinks: dict[str, list[str]] = field(default_factory=dict)
 
     def open(self) -> Pipeline:
-        opened = Pipeline(self.program, state=self.root / "state", spark=self.spark, retain=RETAIN)
+        opened = Pipeline(self.program, state=self.root / "state", spark=self.spark, keep_steps=RETAIN)
         opened.store.durable = False  # no power fails
         return opened
 

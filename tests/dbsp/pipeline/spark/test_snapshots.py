@@ -105,7 +105,7 @@ def test_a_source_that_can_t_be_read_changes_nothing(spark: Any, tmp_path: Path)
         assert (p.last_step, p.queued, prices(p)) == (1, {}, {1: "1.00"})
         write(tmp_path, {}, [])
         write_prices.write_text("product,amount\n1,9.00\n1,8.00\n")
-        with pytest.raises(DataError, match="table 'price', row 1: row 0 has the same key"):
+        with pytest.raises(DataError, match="table 'price': several rows have the key product=1; a"):
             p.run(once=True)
         assert (p.last_step, p.queued) == (1, {})
         write(tmp_path, {1: "9.00"}, [])

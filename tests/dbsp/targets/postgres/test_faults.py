@@ -136,7 +136,7 @@ def test_a_server_that_is_down_gets_the_steps_later(clean: Server, tmp_path: Pat
 
 def test_a_server_that_is_down_holds_back_delivery_and_not_steps(clean: Server, tmp_path: Path) -> None:
     made = program(clean.url)
-    with Pipeline(made, runner="inline", state=tmp_path / "state", retain=1, max_undelivered=3) as p:
+    with Pipeline(made, runner="inline", state=tmp_path / "state", keep_steps=1, max_undelivered=3) as p:
         p.store.durable = False
         feed(p)
         p.step()

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbsp.sql.text.rewriting import Edit, rewritten
+from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, Token
 

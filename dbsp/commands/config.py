@@ -1,0 +1,75 @@
+"""dbsp.toml: options of `dbsp run`, for those that the command line leaves out.
+
+    state = "state"
+    every = "1s"
+    packages = ["org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"]
+
+    [conf]
+    "spark.executor.memory" = "4g"
+
+    [define]
+    BROKER = "kafka:9092"
+
+Each key is an option without its dashes. Of [conf] and [define] the command line may replace single names.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import Error, did_you_mean
+
+NAME = "dbsp.toml"
+# tables of names and values, and lists
+_TABLES, _LISTS = ("conf", "define"), ("packages", "jars")
+# what is said of one call only
+_NOT_HERE = ("config", "help", "program", "evolve")
+
+
+def read_config(path: Path, command: click.Command) -> dict[str, Any]:
+    """Its values by the names of the command's parameters, as click takes them. Raises Error."""
+    with disk(path):
+        data = path.read_bytes()
+    try:
+        given = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Error(f"{path}: {error}") from None
+    known = {_spelled(p.name): p for p in command.params if p.name and p.name not in _NOT_HERE}
+    found = {}
+    for key, value in given.items():
+        name = key.replace("_", "-")
+        if name not in known:
+            listed = f"there are: {', '.join(sorted(known))}"
+            raise Error(f"{path}: unknown key '{key}'; {listed}{did_you_mean(name, list(known))}")
+        parameter = known[name].name
+        assert parameter is not None
+        found[parameter] = _checked(path, key, parameter, value)
+    return found
+
+
+def _spelled(parameter: str | None) -> str:
+    return (parameter or "").replace("_", "-")
+
+
+def _checked(path: Path, key: str, parameter: str, value: object) -> object:
+    if parameter in _TABLES:
+        if not isinstance(value, Mapping) or any(isinstance(each, dict | list) for each in value.values()):
+            raise Error(f'{path}: {key} is a table of names and values: [{key}], then "name" = "value"')
+        return [f"{name}={_text(each)}" for name, each in value.items()]
+    if parameter in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise Error(f'{path}: {key} is a list of texts: {key} = ["...", "..."]')
+        return value
+    if isinstance(value, dict | list):
+        raise Error(f"{path}: {key} is one value, not {value}")
+    return value if isinstance(value, bool) else str(value)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,185 @@
+"""Backups: a state directory as of one step, taken while its writer runs, and put back.
+
+    TO/backup.json    the small files, whole and sealed, as of a step      TO/segments/*    what they refer to
+
+A backup is made at the instant at which backup.json is replaced: segments are there before, and those that
+only the backup before needed go after. So one that is interrupted leaves the one before. A segment that is
+there, and is what its checksums say, isn't copied again. The steps are pinned meanwhile, by a tag that goes
+by itself.
+
+What is put back becomes a state directory at the instant at which it gets its name.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import DamagedChunk, StateError
+from dbsp.history.chunks import copy_segments
+from dbsp.history.copied import Changing, Copied, copied, place
+from dbsp.state.commits import Commit, write_whole
+from dbsp.state.lock import Lock
+from dbsp.state.places import local_root
+from dbsp.state.sealed import read_sealed, seal
+from dbsp.state.store import Store
+from dbsp.state.sweep import delete
+
+NAME = "backup.json"
+_OURS = {NAME, NAME + ".tmp", "segments", "lock"}
+_ATTEMPTS = 5
+# what a backup that was killed leaves pinned
+_PINNED = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What was done: of which step, with which before it, and how many segments and bytes were copied."""
+
+    step: int
+    steps: tuple[int, ...]
+    segments: int
+    size: int
+
+
+def back_up(state: str | Path, to: str | Path) -> Copy:
+    """Make, or renew, the backup in a directory. Raises StateError; then the one before is as it was."""
+    root, target = local_root(state), local_root(to)
+    if target.absolute() == root.absolute() or root.absolute() in target.absolute().parents:
+        raise StateError(f"{target}: is in the state directory {root}; a backup goes to another place")
+    _claim(target)
+    with disk(target):
+        lock = Lock(target / "lock")
+    try:
+        for attempt in range(_ATTEMPTS):
+            try:
+                return _backed_up(root, target)
+            except (Changing, DamagedChunk) as error:
+                # a step that was forgotten meanwhile took its segments with it
+                needed = isinstance(error, DamagedChunk) and _is_needed(root, error)
+                if needed or attempt == _ATTEMPTS - 1:
+                    raise
+    finally:
+        lock.close()
+    raise AssertionError(target)
+
+
+def _backed_up(root: Path, target: Path) -> Copy:
+    with _pinned(root) as step:
+        store, identity = Store.read(root)
+        found = copied(store, identity, step, [other for other in store.steps if other < step])
+        _refuse_another(target, root, found)
+        with disk(target):
+            (target / "segments").mkdir(exist_ok=True)
+        count, size = copy_segments(root / "segments", target / "segments", found.commits)
+        _write(target, root, found)
+    _sweep(target, found)
+    return Copy(found.step, tuple(commit.step for commit in found.commits), count, size)
+
+
+def restore(source: str | Path, state: str | Path) -> Copy:
+    """Make a state directory of a backup. Raises StateError; then there is none."""
+    origin, root = local_root(source), local_root(state)
+    found = _read(origin)
+    if found is None:
+        raise StateError(
+            f"{origin}: no backup (it has no {NAME}); give the directory that `dbsp backup` made"
+        )
+    count, size = place(found, origin / "segments", root)
+    return Copy(found.step, tuple(commit.step for commit in found.commits), count, size)
+
+
+def _claim(target: Path) -> None:
+    """Raises StateError for a directory of something else."""
+    with disk(target):
+        if target.exists() and not target.is_dir():
+            raise StateError(f"{target}: is a file; a backup needs a directory")
+        target.mkdir(parents=True, exist_ok=True)
+        strange = sorted({entry.name for entry in os.scandir(target)} - _OURS)
+    if strange:
+        raise StateError(
+            f"{target}: is no backup (it holds '{strange[0]}'); use a new directory, or that of a backup"
+        )
+
+
+def _refuse_another(target: Path, root: Path, found: Copied) -> None:
+    """Raises StateError where the backup that is there is of another state."""
+    before = _read(target)
+    if before is None:
+        return
+    now = {commit.step: commit for commit in found.commits}
+    common = [commit for commit in before.commits if commit.step in now]
+    differs = any(now[commit.step].attempt != commit.attempt for commit in common)
+    if differs or before.step > found.step:
+        raise StateError(
+            f"{target}: holds step {before.step} of another state, or of this one before it went back to "
+            f"step {found.step}; use another directory"
+        )
+
+
+def _write(target: Path, root: Path, found: Copied) -> None:
+    files = {name: base64.b64encode(content).decode() for name, content in found.files.items()}
+    record = {"format": 1, "of": str(root.absolute()), "step": found.step, "files": files}
+    with disk(target / NAME):
+        write_whole(target / NAME, seal("backup", record))
+
+
+def _read(target: Path) -> Copied | None:
+    """Raises StateError for a damaged one."""
+    advice = "use a backup before it, in another directory"
+    record: Any = read_sealed("backup", target / NAME, advice)
+    if record is None:
+        return None
+    if record["format"] != 1:
+        raise StateError(f"{target}: made by a newer dbsp (format {record['format']}); upgrade dbsp")
+    files = {name: base64.b64decode(content) for name, content in record["files"].items()}
+    outside = [name for name in files if name.startswith("/") or ".." in Path(name).parts]
+    if outside:
+        raise StateError(
+            f"{target / NAME}: damaged: '{outside[0]}' is no file of a state directory; {advice}"
+        )
+    records = sorted(name for name in files if name.startswith("commits/"))
+    return Copied(tuple(Commit.from_bytes(files[name], target / name) for name in records), files)
+
+
+def _sweep(target: Path, found: Copied) -> None:
+    """What only the backup before needed, and what one that was interrupted left."""
+    needed = {name for commit in found.commits for name in commit.segments}
+    for entry in os.scandir(target / "segments"):
+        if entry.name not in needed:
+            delete(Path(entry.path))
+
+
+@contextmanager
+def _pinned(root: Path) -> Iterator[int]:
+    """The last step, which stays meanwhile."""
+    name = f"backup-{secrets.token_hex(8)}"
+    store = Store.read(root)[0]
+    if store.last is None:
+        raise StateError(f"{root}: there is no step yet, so nothing to back up")
+    try:
+        store.tags.add(name, store.last.step, _PINNED, since=store.unbroken)
+    except StateError as error:
+        if (root / "tags" / name).exists() or not store.last.step < Store.read(root)[0].steps[-1]:
+            raise
+        raise Changing(str(error)) from None
+    try:
+        yield store.last.step
+    finally:
+        with suppress(StateError):
+            store.tags.remove(name)
+
+
+def _is_needed(root: Path, error: DamagedChunk) -> bool:
+    """Whether a kept step needs the segment that is damaged."""
+    store = Store.read(root)[0]
+    name = Path(error.path).name
+    return any(name in store.commit_of(step).segments for step in store.steps)

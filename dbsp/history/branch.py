@@ -1,0 +1,33 @@
+"""A state directory of its own as of a step of another one: where "what if" begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dbsp.circuits.errors import StateError
+from dbsp.history.asked import AsOf, step_of
+from dbsp.history.copied import copied, place
+from dbsp.history.tagging import pin
+from dbsp.state import delivered
+from dbsp.state.identity import Identity
+from dbsp.state.places import local_root
+from dbsp.state.store import Store
+
+
+def branch(state: str | Path, as_of: AsOf, other: str | Path) -> Identity:
+    """Make `other` the state as of a step; whose it is. Raises StateError, and then it isn't there.
+
+    Its sinks have been given nothing, so that whoever runs it by mistake is told.
+    """
+    store, identity = Store.read(state)
+    step = step_of(store, as_of, identity.timezone)
+    with pin(state, step):
+        if store.commit_of(step).fingerprint != identity.fingerprint:
+            raise StateError(
+                f"{store.root}: step {step} is of the program before it was changed, which isn't there any "
+                f"more; {store.said_kept()}"
+            )
+        found = copied(store, identity, step, ())
+        del found.files[delivered.NAME]
+        place(found, local_root(store.root) / "segments", local_root(other))
+    return identity

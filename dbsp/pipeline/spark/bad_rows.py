@@ -1,0 +1,143 @@
+"""What a source WITH (mode = 'keep') brings that is no row of its table.
+
+Spark says of each record whether it can be read, and which columns that must have a value have none. So a
+good row carries three NULLs, and a bad one where it comes from, its text and the reason. What Spark doesn't
+know, as what a record of a changelog says, the reader refuses: then its batch is halved until what it refuses
+is alone.
+
+Cost: of a batch without bad rows a look at one column; of k bad ones among n that the reader refuses
+O((n + k) log n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.functions import coalesce, col, lit, struct, to_json, when
+
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
+from dbsp.circuits.operators.inputs.late import row_text
+from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.pipeline.spark.staging import Order, Reader
+from dbsp.rows.incoming import BadRow
+from dbsp.running.spark.intervals import quoted
+from dbsp.sql.plans.program import Table
+from dbsp.sql.plans.types import ddl
+from dbsp.views.view import Contents
+
+# a record's text, where Spark can't read it
+CORRUPT = "__corrupt"
+_ORIGIN, _TEXT, _REASON = MARKS = ("__bad_origin", "__bad_text", "__bad_reason")
+
+
+def corrupt_column(table: Table) -> str:
+    """DDL of a column beside the table's, in which Spark puts what it can't read; none of other formats."""
+    form = (table.format or "").lower()
+    return f", {CORRUPT} STRING" if table.keeps_bad_rows and form in ("csv", "json") else ""
+
+
+def marks(table: Table, frame: DataFrame) -> list[Column]:
+    """MARKS, NULL of a good row. frame: as Spark reads the source."""
+    there = {name.lower() for name in frame.columns}
+    reasons: list[tuple[Column, str]] = []
+    if CORRUPT in there:
+        reasons.append(
+            (col(CORRUPT).isNotNull(), "a value is none of its column's type, or the record is broken")
+        )
+    filled = {table.schema[default.column].name for default in table.defaults}
+    for field in table.schema if table.changelog is None else ():
+        needed = not field.nullable or field.name in table.primary_key
+        if needed and field.name not in filled and field.name.lower() in there:
+            declared = f"column '{field.name}' ({ddl(field.type).upper()} NOT NULL)"
+            reasons.append((col(quoted(field.name)).isNull(), f"no value; a row needs one in {declared}"))
+    if not reasons:
+        return [lit(None).cast("string").alias(mark) for mark in MARKS]
+    bad = reduce(or_, (condition for condition, _ in reasons))
+    whole = to_json(struct(*(quoted(name) for name in frame.columns if name != CORRUPT)))
+    text = coalesce(col(CORRUPT), whole) if CORRUPT in there else whole
+    reason = reduce(lambda chosen, one: chosen.when(one[0], lit(one[1])), reasons[1:], _when(reasons[0]))
+    origin = col("_metadata.file_path") if table.is_file else lit(table.format)
+    return [when(bad, origin).alias(_ORIGIN), when(bad, text).alias(_TEXT), reason.alias(_REASON)]
+
+
+def _when(reason: tuple[Column, str]) -> Column:
+    return when(reason[0], lit(reason[1]))
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """A `Refusing`. source: what a record comes from whose file isn't known."""
+
+    table: Table
+    source: str
+
+    def __call__(
+        self, read: Reader, batch: pa.RecordBatch, bad: list[pa.RecordBatch]
+    ) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]:
+        good, refused = self._divided(batch)
+        bad += refused
+        yield from self._read(read, good, bad)
+
+    def _divided(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
+        """The good rows, without marks; and the bad ones."""
+        own = batch.select([name for name in batch.schema.names if name not in MARKS])
+        reasons = batch.column(_REASON)
+        if reasons.null_count == len(reasons):
+            return own, []
+        is_bad = reasons.is_valid()
+        origin, text, reason = (batch.column(mark).filter(is_bad) for mark in MARKS)
+        return own.filter(pc.invert(is_bad)), [self._refused(origin, text, reason)]
+
+    def _read(
+        self, read: Reader, batch: pa.RecordBatch, bad: list[pa.RecordBatch]
+    ) -> Iterator[tuple[Order, pa.RecordBatch, np.ndarray]]:
+        try:
+            parts = list(read(batch))
+        except BadRow as error:
+            if batch.num_rows > 1:
+                half = batch.num_rows // 2
+                yield from self._read(read, batch.slice(0, half), bad)
+                yield from self._read(read, batch.slice(half), bad)
+                return
+            bad.append(self._refused(pa.array([self.source]), row_text(batch), pa.array([error.problem])))
+        else:
+            yield from parts
+
+    def _refused(self, origin: pa.Array, text: pa.Array, reason: pa.Array) -> pa.RecordBatch:
+        columns = [pa.repeat(self.table.name, len(text)), origin, text, reason]
+        return pa.RecordBatch.from_arrays(columns, schema=REFUSED_SCHEMA)
+
+
+class Limits:
+    """How many bad rows each table has had, and may have."""
+
+    def __init__(self) -> None:
+        self._had: dict[str, int] = {}
+
+    def check(self, table: Table, chunk: Chunk, kept: Contents, segments: Segments) -> None:
+        """Count a step's. kept: `bad_rows` so far. Raises DataError where there are too many."""
+        assert table.max_bad_rows is not None
+        if table.name not in self._had:
+            relations = kept.to_arrow().column("relation")
+            self._had[table.name] = pc.sum(pc.equal(relations, table.name)).as_py() or 0
+        self._had[table.name] += chunk.rows
+        if self._had[table.name] > table.max_bad_rows:
+            stored = REFUSED_SCHEMA.append(pa.field(WEIGHT, pa.int64(), nullable=False))
+            _, origin, text, reason, _ = segments.open(chunk, stored, BAD_ROWS).slice(0, 1).columns
+            raise DataError(
+                f"{table.location}: table '{table.name}': more than max_bad_rows = {table.max_bad_rows} rows "
+                f"are bad, one of them from {origin[0]}: {reason[0]}: {str(text[0])[:200]}"
+            )
+
+    def forget(self) -> None:
+        """A step wasn't made: what was counted is counted again."""
+        self._had.clear()

@@ -1,0 +1,84 @@
+"""Messages as the records of a table: what Spark reads from Kafka, decoded.
+
+    value, key   columns, as the formats say; of an upsert a key without a value is its deletion
+    headers      `__op`, `__weight`, `__step`
+    the rest     `_topic`, `_partition`, `_offset`, `_timestamp`, `_key`
+
+A message without a value is no row: such follow the deletions of others, for a topic's compaction. Of a keyed
+table the records count in the order of their offsets: a key's messages are all in one partition of a topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.functions import col, from_csv, from_json, get, lit, struct, when
+from pyspark.sql.functions import filter as where
+
+from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
+from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
+from dbsp.running.spark.intervals import columns_ddl, quoted
+from dbsp.sql.compiler.sources.messages import HEADERS, METADATA, value_columns
+from dbsp.sql.plans.program import DEBEZIUM, DELETED, OP, UPDATED, Table
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.types import ddl
+
+# What can't be decoded fails, unless OPTIONS say otherwise: as a NULL it would be lost, or be a deletion.
+_USUAL = {"mode": "FAILFAST"}
+
+
+def reader_options(table: Table) -> dict[str, str]:
+    """The options of the table that are Kafka's, and what decoding needs of it."""
+    own = kafka_options(table)
+    reads_headers = any(field.name.lower() in HEADERS for field in table.records)
+    return {**own, "includeHeaders": "true"} if reads_headers else own
+
+
+def decoded(table: Table, messages: DataFrame) -> DataFrame:
+    """The table's rows, or its records with where they lie. messages: Kafka's columns."""
+    assert table.value_format is not None
+    fields: Sequence[Field] = record_columns(table)
+    if table.changelog != DEBEZIUM:
+        fields = value_columns(table.schema, table.primary_key, table.value_format)
+    parts = [_decoded(table, VALUE, table.value_format, fields).alias("__value"), *messages.columns]
+    if table.changelog == "upsert":
+        assert table.key_format is not None
+        keys = [field for field in table.schema if field.name in table.primary_key]
+        parts.append(_decoded(table, KEY, table.key_format, keys).alias("__key"))
+    else:
+        messages = messages.where(col(VALUE).isNotNull())
+    in_value = {field.name for field in fields}
+    columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
+    if table.changelog is not None and table.primary_key:
+        columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
+    frame = messages.select(*parts).select(*columns)
+    return with_origin(table, frame) if table.changelog is not None else frame
+
+
+def _decoded(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
+    """A value or a key as a struct of the columns; NULL where it is."""
+    if form == "raw":
+        (field,) = fields
+        return struct(col(part).cast(ddl(field.type)).alias(field.name))
+    text, schema = col(part).cast("string"), columns_ddl(fields)
+    options = format_options(table, part, _USUAL)
+    return from_json(text, schema, options) if form == "json" else from_csv(text, lit(schema), options)
+
+
+def _column(table: Table, field: Field, in_value: Set[str]) -> Column:
+    """A column of the records. in_value: the names of those that `__value` has."""
+    name = field.name.lower()
+    value, key = (col(f"{part}.{quoted(field.name)}") for part in ("__value", "__key"))
+    if field.name in in_value and table.changelog != "upsert":
+        return value
+    if name == OP and table.changelog == "upsert":
+        return when(col(VALUE).isNull(), DELETED).otherwise(UPDATED)
+    if field.name in table.primary_key and table.changelog == "upsert":
+        return when(col(VALUE).isNull(), key).otherwise(value) if field.name in in_value else key
+    if name in METADATA:
+        return col(name[1:]).cast(ddl(field.type))
+    if name in HEADERS:
+        found = where(col("headers"), lambda header: header["key"] == HEADERS[name])
+        return get(found, lit(0))["value"].cast("string").cast(ddl(field.type))
+    return value

@@ -1,0 +1,47 @@
+"""USE, SET and what is ignored, as a program takes them."""
+
+from __future__ import annotations
+
+from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.text.session_statements import Ignored, SessionStatement, Setting, Use
+
+_ANSI = "spark.sql.ansi.enabled"
+_ZONE = "spark.sql.session.timezone"
+# settings of `spark.sql` that change how a query runs, and never what it means
+_HOW = (
+    "adaptive.", "autobroadcastjointhreshold", "broadcasttimeout", "cbo.", "codegen.", "execution.",
+    "extensions", "files.", "hive.", "inmemorycolumnarstorage.", "join.", "optimizer.", "orc.",
+    "parquet.", "shuffle.", "sources.", "statistics.", "streaming.", "ui.", "warehouse.", "catalog.",
+    "defaultcatalog", "catalogimplementation",
+)  # fmt: skip
+
+
+def add_session_statement(scope: Scope, statement: SessionStatement) -> None:
+    """Raises ProgramError for a setting that would change what queries mean."""
+    if isinstance(statement, Ignored):
+        _note(scope, statement.start, f"{statement.what} is ignored: {statement.why}")
+    elif isinstance(statement, Use):
+        catalog, schema = statement.in_use.catalog, statement.in_use.schema
+        both = [f"{catalog}.{schema}."] if catalog and schema else []
+        scope.catalyst.use([*both, *(f"{one}." for one in (catalog, schema) if one), ""])
+    else:
+        _set(scope, statement)
+
+
+def _note(scope: Scope, start: int, text: str) -> None:
+    scope.notes.append(f"{scope.source.location(start)}: {text}")
+
+
+def _set(scope: Scope, setting: Setting) -> None:
+    key, value = setting.key.lower(), setting.value
+    fixed = {_ANSI: "true", "spark.sql.casesensitive": "false", _ZONE: scope.catalyst.timezone}
+    sql = key.removeprefix("spark.sql.")
+    if value is None or (key in fixed and value.lower() == fixed[key].lower()):
+        return
+    if key in fixed or (sql != key and not sql.startswith(_HOW)):
+        known = f"a program's is {fixed[key]}" if key in fixed else "a program has Spark's default"
+        message = f"SET {setting.key} = {value} would change what queries mean, and {known}; leave it out"
+        raise scope.source.error(setting.start, message)
+    _note(
+        scope, setting.start, f"SET {setting.key} is ignored: it says how Spark runs, not what queries mean"
+    )

@@ -1,0 +1,114 @@
+"""USING kafka ... WITH (format = '...', key_format = '...'): rows as the values of messages.
+
+    json   an object of the columns
+    csv    a line of them
+    raw    the one column, STRING or BINARY; as a value the one beside the PRIMARY KEY
+
+With changelog = 'debezium' the value is an envelope of rows as JSON. The key of a message is made of the
+PRIMARY KEY's columns alike. What a record did and in which step are its headers `op`, `weight` and `step`, in
+a source and in a target; of a source with PRIMARY KEY a message without a value is the deletion of its key. A
+source's columns of the names below say where a message came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.sql.plans.program import DEBEZIUM, OP, STEP
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.types import ddl
+from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.source import Source
+
+_TEXTS = (pa.string(), pa.binary())
+METADATA: dict[str, tuple[pa.DataType, ...]] = {
+    "_topic": (pa.string(),),
+    "_partition": (pa.int32(),),
+    "_offset": (pa.int64(),),
+    "_timestamp": (pa.timestamp("us", tz="UTC"),),
+    "_key": _TEXTS,
+}
+# Columns that are headers, and not in a value.
+HEADERS = {OP: "op", WEIGHT: "weight", STEP: "step"}
+
+
+def value_columns(
+    fields: Sequence[Field], primary_key: Sequence[str], value_format: str | None
+) -> list[Field]:
+    """Those that are in the value of a message."""
+    beside: set[str] = {*METADATA, *HEADERS}
+    if value_format == "raw":
+        beside |= {name.lower() for name in primary_key}
+    return [field for field in fields if field.name.lower() not in beside]
+
+
+def check_messages(source: Source, statement: CreateTable, fields: Sequence[Field], is_written: bool) -> None:
+    """Raises ProgramError where messages can't be made of these columns, or read as them."""
+    _Messages(source, statement, fields, is_written).check()
+
+
+class _Messages:
+    def __init__(
+        self, source: Source, statement: CreateTable, fields: Sequence[Field], is_written: bool
+    ) -> None:
+        self.source, self.statement, self.fields, self.is_written = source, statement, fields, is_written
+
+    def check(self) -> None:
+        name, value, key = self.statement.name, self.statement.value_format, self.statement.key_format
+        form = (self.statement.format or "").lower()
+        if value is None and key is None:
+            return
+        if form != "kafka":
+            raise self.fail(f"format of '{name}' is that of messages, which are USING kafka; leave it out")
+        if value is None:
+            raise self.fail(f"key_format of '{name}' needs WITH (format = 'json'), or of another value")
+        if self.is_written and "topic" not in map(str.lower, self.statement.options):
+            raise self.fail(f"nothing says to which topic '{name}' is written; give OPTIONS (topic '...')")
+        for i in range(len(self.fields)):
+            self.check_metadata(i)
+        if self.statement.changelog == DEBEZIUM and value != "json":
+            raise self.fail(f"'{name}' has envelopes of debezium, which are WITH (format = 'json')")
+        columns = value_columns(self.fields, self.statement.primary_key, value)
+        if not columns:
+            raise self.fail(f"'{name}' has no column that is in the value of a message; declare one")
+        self.check_format("format", value, columns)
+        keys = {each.lower() for each in self.statement.primary_key}
+        parts = [field for field in self.fields if field.name.lower() in keys]
+        if parts:
+            self.check_format("key_format", key or value, parts)
+        elif key is not None:
+            raise self.fail(f"key_format of '{name}' is of the PRIMARY KEY's columns; declare one")
+
+    def check_metadata(self, i: int) -> None:
+        field = self.fields[i]
+        types = METADATA.get(field.name.lower())
+        what = f"column '{field.name}' of '{self.statement.name}'"
+        if types is None:
+            return
+        if self.is_written:
+            raise self.fail(f"{what} is what Kafka says of a message that is read; leave it out", i)
+        if self.statement.changelog == DEBEZIUM:
+            raise self.fail(f"{what} is nothing that an envelope of debezium has; leave it out", i)
+        if field.type not in types:
+            wanted = " or ".join(ddl(each).upper() for each in types)
+            raise self.fail(f"{what} is {ddl(field.type).upper()}, kafka gives {wanted}; declare it so", i)
+
+    def check_format(self, which: str, form: str, columns: Sequence[Field]) -> None:
+        listed = ", ".join(column.name for column in columns)
+        what = f"{which} = '{form}' of '{self.statement.name}'"
+        if form == "raw" and (len(columns) != 1 or columns[0].type not in _TEXTS):
+            raise self.fail(f"{what} is of one column, STRING or BINARY, not of: {listed}; take json")
+        for column in columns:
+            if form == "csv" and (pt.is_nested(column.type) or pt.is_binary(column.type)):
+                declared = ddl(column.type).replace("`", "").upper()
+                i = self.fields.index(column)
+                raise self.fail(f"{what} has no values of {declared}, as '{column.name}' is; take json", i)
+
+    def fail(self, message: str, column: int | None = None) -> ProgramError:
+        place = self.statement.start if column is None else self.statement.columns[column].start
+        return self.source.error(place, message)

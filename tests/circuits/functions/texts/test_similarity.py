@@ -1,0 +1,97 @@
+"""Jaro-Winkler by its published examples, and vectors' lengths and angles by NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.errors import EvaluationError
+from tests.circuits.functions.calling import called
+
+FLOATS = pa.list_(pa.float32())
+VECTORS = "static_invoke.VectorFunctionImplUtils."
+
+
+def jaro_winkler(a: str | None, b: str | None) -> Any:
+    name = "static_invoke.ExpressionImplUtils.jaroWinklerSimilarity"
+    return called(name, pa.float64(), pa.array([a], pa.string()), pa.array([b], pa.string()))[0]
+
+
+# Winkler's own, 1990
+@pytest.mark.parametrize(
+    ("a", "b", "similarity"),
+    [
+        ("MARTHA", "MARHTA", 0.9611), ("DIXON", "DICKSONX", 0.8133), ("DWAYNE", "DUANE", 0.84),
+        ("abc", "abc", 1.0), ("abc", "xyz", 0.0), ("", "", 1.0), ("", "a", 0.0), ("a", "a", 1.0),
+    ],
+)  # fmt: skip
+def test_published_similarities(a: str, b: str, similarity: float) -> None:
+    assert jaro_winkler(a, b) == pytest.approx(similarity, abs=5e-5)
+    assert jaro_winkler(b, a) == pytest.approx(similarity, abs=5e-5)
+    assert jaro_winkler(a, None) is None
+
+
+@given(st.text(st.sampled_from("ab😀"), max_size=6), st.text(st.sampled_from("ab😀"), max_size=6))
+def test_between_nothing_and_one(a: str, b: str) -> None:
+    found = jaro_winkler(a, b)
+    assert 0 <= found <= 1
+    assert (found == 1) == (a == b)
+
+
+number = st.integers(-100, 100).map(lambda n: n / 4)
+pairs = st.lists(
+    st.integers(0, 20).flatmap(
+        lambda n: st.tuples(*(st.lists(number, min_size=n, max_size=n) for _ in range(2)))
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(pairs)
+def test_two_vectors(listed: list[tuple[list[float], list[float]]]) -> None:
+    a, b = (pa.array([*(pair[i] for pair in listed), None], FLOATS) for i in range(2))
+    vectors = [(np.array(x), np.array(y)) for x, y in listed]
+    expected = {
+        "vectorInnerProduct": [x @ y for x, y in vectors],
+        "vectorL2Distance": [np.linalg.norm(x - y) for x, y in vectors],
+        "vectorCosineSimilarity": [
+            None if not (size := np.linalg.norm(x) * np.linalg.norm(y)) else x @ y / size for x, y in vectors
+        ],
+    }
+    for name, values in expected.items():
+        found = called(f"{VECTORS}{name}", pa.float32(), a, b, pa.scalar(name))
+        assert found[-1] is None
+        for got, value in zip(found[:-1], values, strict=True):
+            assert got is None if value is None else got == pytest.approx(value, rel=1e-5, abs=1e-5)
+
+
+@given(pairs, st.sampled_from([1.0, 2.0, float("inf")]))
+def test_one_vector(listed: list[tuple[list[float], list[float]]], degree: float) -> None:
+    vectors = [np.array(x) for x, _ in listed]
+    norms = [np.linalg.norm(x, degree) if len(x) else 0.0 for x in vectors]
+    arguments = pa.array([x for x, _ in listed], FLOATS), pa.scalar(degree, pa.float32()), pa.scalar("f")
+    assert called(f"{VECTORS}vectorNorm", pa.float32(), *arguments) == pytest.approx(norms, rel=1e-6)
+    for x, norm, found in zip(
+        vectors, norms, called(f"{VECTORS}vectorNormalize", FLOATS, *arguments), strict=True
+    ):
+        assert (
+            found is None
+            if len(x) and not norm
+            else found == pytest.approx((x / (norm or 1)).tolist(), rel=1e-6)
+        )
+
+
+def test_what_has_no_length() -> None:
+    holes = pa.array([[1.0, None], None, [3.0, 4.0]], FLOATS)
+    two, name = pa.scalar(2.0, pa.float32()), pa.scalar("f")
+    assert called(f"{VECTORS}vectorNorm", pa.float32(), holes, two, name) == [None, None, 5.0]
+    with pytest.raises(EvaluationError, match="INVALID_VECTOR_NORM_DEGREE"):
+        called(f"{VECTORS}vectorNorm", pa.float32(), holes, pa.scalar(3.0, pa.float32()), name)
+    with pytest.raises(EvaluationError, match=r"VECTOR_DIMENSION_MISMATCH.*2 and 1 dimensions"):
+        called(f"{VECTORS}vectorInnerProduct", pa.float32(), holes, pa.array([[1.0]] * 3, FLOATS), name)

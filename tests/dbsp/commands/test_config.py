@@ -1,0 +1,86 @@
+"""dbsp.toml: what it says holds where the command line is silent; what it can't say is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from dbsp.commands import run as running
+from dbsp.commands.cli import main
+
+FILE = """
+state = "kept"
+every = "2s"
+max_undelivered = 3
+once = false
+packages = ["g:a:1", "g:b:2"]
+[conf]
+"spark.ui.enabled" = true
+"spark.x" = 1
+[define]
+BROKER = "h:1"
+"""
+
+
+@pytest.fixture
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What `dbsp run p.sql` of these arguments would run with, beside a dbsp.toml of this text."""
+    monkeypatch.chdir(tmp_path)
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(running, "run_program", lambda program, **options: seen.update(options))
+
+    def run(text: str | None, *arguments: str) -> dict[str, Any] | str:
+        if text is not None:
+            Path("dbsp.toml").write_text(text)
+        done = CliRunner().invoke(main, ["run", "p.sql", *arguments])
+        return seen if done.exit_code == 0 else done.output.splitlines()[-1]
+
+    return run
+
+
+def test_the_file_says_what_the_command_line_leaves_out(ran: Any) -> None:
+    options = ran(FILE)
+    assert (options["state"], options["every"], options["max_undelivered"]) == ("kept", "2s", 3)
+    assert options["settings"].packages == ("g:a:1", "g:b:2")
+    assert options["settings"].conf == {"spark.ui.enabled": "true", "spark.x": "1"}
+    assert options["define"] == {"BROKER": "h:1"}
+
+
+def test_the_command_line_wins_and_of_tables_name_by_name(ran: Any) -> None:
+    given = ["--state", "other", "--conf", "spark.x=2", "--packages", "g:c:3,g:d:4", "--master", "local[1]"]
+    options = ran(FILE, *given, "-D", "TOPIC=t")
+    assert (options["state"], options["settings"].master) == ("other", "local[1]")
+    assert options["settings"].packages == ("g:c:3", "g:d:4")
+    assert options["settings"].conf == {"spark.ui.enabled": "true", "spark.x": "2"}
+    assert options["define"] == {"BROKER": "h:1", "TOPIC": "t"}
+
+
+def test_another_file_and_none(ran: Any, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text('output = "csv"')
+    assert ran(FILE, "--config", "other.toml")["output"] == "csv"
+    (tmp_path / "dbsp.toml").unlink()
+    options = ran(None)
+    assert (options["state"], options["settings"].options(), options["define"]) == (None, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("stat = 's'", "dbsp.toml: unknown key 'stat'; there are: changelog, conf, "),
+        ("packages = 'g:a:1'", 'dbsp.toml: packages is a list of texts: packages = ["...", "..."]'),
+        ("conf = 1", "dbsp.toml: conf is a table of names and values: [conf], then"),
+        ("every = ['1s']", "dbsp.toml: every is one value, not ['1s']"),
+        ("every = ", "dbsp.toml: Invalid value (at end of document)"),
+        ("evolve = true", "dbsp.toml: unknown key 'evolve'"),
+        ("output = 'svg'", "Error: Invalid value for '--output': 'svg' is not one of"),
+    ],
+)
+def test_what_a_file_can_t_say(ran: Any, text: str, error: str) -> None:
+    assert str(ran(text)).startswith(error)
+
+
+def test_a_file_that_is_not_there(ran: Any) -> None:
+    assert "no.toml" in ran(None, "--config", "no.toml")

@@ -1,0 +1,95 @@
+"""What others write to Kafka is the table that they mean; what is none is refused, with its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbsp.circuits.errors import Error
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.compiler.load import compile_program
+from tests.servers.kafka import Broker, send
+
+pytestmark = pytest.mark.spark
+
+
+def read(spark: Any, broker: Broker, state: Path, topic: str, columns: str, said: str, more: str = "") -> Any:
+    """What the table holds after each call, of one state directory."""
+    text = f"""
+    CREATE TABLE t ({columns}) USING kafka OPTIONS (`kafka.bootstrap.servers` '{broker.servers}',
+    subscribe '{topic}', startingOffsets 'earliest'{more}) WITH ({said});
+    CREATE VIEW v AS SELECT * FROM t;
+    """
+    with Pipeline(
+        compile_program(text, "p.sql", session=spark), state=state, spark=spark, runner="inline"
+    ) as p:
+        p.store.durable = False
+        p.run(once=True)
+        return p["v"].rows()
+
+
+def test_columns_of_the_value_and_of_the_message(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    send(spark, broker, "seen", [("k", '{"b": [1, 2], "a": 7, "more": {}}'), (None, None), ("k", '{"a": 8}')])
+    columns = "a INT, b ARRAY<INT>, _offset BIGINT, _key STRING, _topic STRING, _partition INT"
+    columns += ", _timestamp TIMESTAMP"
+    rows = read(spark, broker, tmp_path / "json", "seen", columns, "format = 'json', append_only = true")
+    assert [row.pop("_timestamp").year >= 2024 for row in rows] == [True, True]
+    assert len({row.pop("_partition") for row in rows}) == 1
+    first, second = sorted((row.pop("_offset"), row) for row in rows)
+    assert first[0] < second[0]
+    assert (first[1], second[1]) == (
+        {"a": 7, "b": [1, 2], "_key": "k", "_topic": "seen"},
+        {"a": 8, "b": None, "_key": "k", "_topic": "seen"},
+    )
+    raw = read(spark, broker, tmp_path / "raw", "seen", "line STRING", "format = 'raw'")
+    assert [row["line"] for row in raw] == ['{"a": 8}', '{"b": [1, 2], "a": 7, "more": {}}']
+
+
+def test_the_last_message_of_a_key_is_its_row(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    """Whatever came before it in the same step, and in whichever partition."""
+    sent = [(f'{{"id": {i % 40}}}', f'{{"id": {i % 40}, "n": {i}}}') for i in range(4000)]
+    sent += [(f'{{"id": {i}}}', None) for i in range(10)]
+    send(spark, broker, "keyed", sent)
+    columns, said = "id INT PRIMARY KEY, n INT", "format = 'json'"
+    assert read(spark, broker, tmp_path, "keyed", columns, said) == [
+        {"id": i, "n": 3960 + i} for i in range(10, 40)
+    ]
+    send(spark, broker, "keyed", [('{"id": 3}', '{"id": 3, "n": null}'), ('{"id": 39}', None)])
+    rows = read(spark, broker, tmp_path, "keyed", columns, said)
+    assert rows == [{"id": 3, "n": None}, *({"id": i, "n": 3960 + i} for i in range(10, 39))]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_envelopes_and_the_tombstones_behind_them(
+    spark: Any, broker: Broker, tmp_path: Path, wrapped: bool
+) -> None:
+    one, two = {"id": 1, "n": 1}, {"id": 1, "n": 2}
+    changes = [("c", None, one), ("u", None, two), ("r", None, {"id": 2, "n": 5}), ("d", {"id": 2}, None)]
+    values = [{"op": op, "before": b, "after": a, "source": {"lsn": 1}, "ts_ms": 9} for op, b, a in changes]
+    texts = [json.dumps({"schema": {}, "payload": value} if wrapped else value) for value in values]
+    topic = f"envelopes{wrapped}"
+    send(spark, broker, topic, [*(("k", text) for text in texts), ("k", None)])
+    said = "format = 'json', changelog = 'debezium'"
+    assert read(spark, broker, tmp_path, topic, "id BIGINT PRIMARY KEY, n INT", said) == [{"id": 1, "n": 2}]
+
+
+def test_what_is_no_row_is_refused_or_null_as_is_said(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    send(spark, broker, "broken", [(None, '{"a": 1}'), (None, '{"a": "x"}'), (None, "{")])
+    with pytest.raises(Error, match=r"(?i)malformed|failfast"):
+        read(spark, broker, tmp_path / "fails", "broken", "a INT", "format = 'json'")
+    more = ", `value.mode` 'PERMISSIVE'"
+    rows = read(spark, broker, tmp_path / "nulls", "broken", "a INT", "format = 'json'", more)
+    assert [row["a"] for row in rows] == [None, None, 1]
+
+
+def test_a_record_that_says_no_change_is_named_by_its_offset(
+    spark: Any, broker: Broker, tmp_path: Path
+) -> None:
+    send(spark, broker, "nameless", [('{"id": null}', None)])
+    with pytest.raises(
+        Error, match=r"table 't'.*: no value; a row needs one in column 'id'.*at offset 0 of nameless-"
+    ):
+        read(spark, broker, tmp_path, "nameless", "id INT PRIMARY KEY, n INT", "format = 'json'")

@@ -1,0 +1,66 @@
+"""Jars of Kafka's broker and of Spark's connector for it: `python -m tests.servers.jars` fetches them.
+
+By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
+where Spark itself would fetch a package.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+ROOT = Path(__file__).parents[2] / "build" / "servers"
+BROKER, CONNECTOR = ROOT / "kafka", ROOT / "connector"
+_BROKER = ("org.apache.kafka", "kafka_2.13", "4.0.1")
+# Of the installed Spark; where a registry lacks that one, of a release whose connector runs on it.
+_CONNECTORS = [
+    ("org.apache.spark", "spark-sql-kafka-0-10_2.13", version) for version in (pyspark.__version__, "4.2.0")
+]
+# of what the connector asks for, what Spark doesn't bring
+_OWN = ("spark-sql-kafka", "spark-token-provider-kafka", "kafka-clients", "commons-pool2")
+
+
+def java() -> str:
+    """The one that Spark would take."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else "java"
+
+
+def connector() -> list[str]:
+    """The jars that a session needs for `USING kafka`; none where they weren't fetched."""
+    return sorted(str(jar) for jar in CONNECTOR.glob("*.jar") if jar.name.startswith(_OWN))
+
+
+def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
+    """Whether it is there, with all that it depends on. The folder appears whole or not at all."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    ivy = next(Path(pyspark.__file__).with_name("jars").glob("ivy-*.jar"))
+    own = Path.home() / ".ivy2" / "ivysettings.xml"
+    command = [java(), "-jar", str(ivy), *(["-settings", str(own)] if own.exists() else [])]
+    command += ["-dependency", *coordinates, "-confs", "default", "-types", "jar", "bundle", "-error"]
+    command += ["-retrieve", f"{partial}/[artifact]-[revision].[ext]"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False)
+    name = f"{coordinates[1]}-{coordinates[2]}.jar"
+    if not (partial / name).exists():
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    return True
+
+
+def main() -> None:
+    """What isn't there yet."""
+    for folder, choices in ((BROKER, [_BROKER]), (CONNECTOR, _CONNECTORS)):
+        if not folder.exists() and not any(fetch(each, folder) for each in choices):
+            wanted = " or ".join(":".join(each) for each in choices)
+            sys.exit(f"make: can't fetch {wanted}; put its jars and those it needs into {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""A Kafka of a test's own: one broker in KRaft mode, on loopback, in a directory that goes with it."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.servers.jars import BROKER, connector, java
+from tests.servers.missing import missing
+
+_SETTINGS = """
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}
+controller.listener.names=CONTROLLER
+log.dirs={root}/data
+num.partitions=2
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+group.initial.rebalance.delay.ms=0
+"""
+_CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
+
+
+@dataclass
+class Broker:
+    """Topics are made when they are first written, of two partitions."""
+
+    root: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def servers(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def make(self, controller: int) -> None:
+        settings = _SETTINGS.format(broker=self.port, controller=controller, root=self.root)
+        (self.root / "server.properties").write_text(settings)
+        made = self._run("kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", "server.properties")
+        assert made.wait() == 0, self.log()
+
+    def start(self) -> None:
+        """And wait until it answers."""
+        self.process = self._run("kafka.Kafka", "server.properties")
+        deadline = time.monotonic() + 60
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return
+            assert self.process.poll() is None and time.monotonic() < deadline, self.log()
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+
+    def log(self) -> str:
+        return (self.root / "log").read_text()[-2000:]
+
+    def _run(self, *arguments: str) -> subprocess.Popen[bytes]:
+        memory = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
+        with (self.root / "log").open("ab") as log:
+            return subprocess.Popen(
+                [java(), *memory, "-cp", f"{BROKER}/*", *arguments],
+                cwd=self.root,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+
+@contextmanager
+def kafka() -> Iterator[Broker]:
+    """A new one, which is running. Skips where its jars or the connector's aren't there."""
+    if not BROKER.exists() or not connector():
+        missing("Kafka")
+    root = Path(tempfile.mkdtemp(prefix="dbsp-kafka-"))
+    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+    ports = [each.getsockname()[1] for each in free]
+    for each in free:
+        each.close()
+    broker = Broker(root, ports[0])
+    try:
+        broker.make(ports[1])
+        broker.start()
+        yield broker
+    finally:
+        broker.kill()
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def messages(spark: Any, broker: Broker, topic: str) -> dict[bytes, list[tuple[bytes | None, Any]]]:
+    """Of each key all values and headers, in the order of a partition, as Spark's connector reads them."""
+    options = {"kafka.bootstrap.servers": broker.servers, "subscribe": topic, "includeHeaders": "true"}
+    found: dict[bytes, list[tuple[bytes | None, Any]]] = {}
+    for row in sorted(spark.read.format("kafka").options(**options).load().collect(), key=_place):
+        headers = {name: bytes(value) for name, value in row.headers or []}
+        value = None if row.value is None else bytes(row.value)
+        found.setdefault(bytes(row.key), []).append((value, headers))
+    return found
+
+
+def _place(row: Any) -> tuple[int, int]:
+    return row.partition, row.offset
+
+
+def send(spark: Any, broker: Broker, topic: str, sent: list[tuple[str | None, str | None]]) -> None:
+    """Keys and values, in this order of each key: by one task."""
+    frame = spark.createDataFrame(sent, "key STRING, value STRING").coalesce(1)
+    options = {"kafka.bootstrap.servers": broker.servers, "topic": topic}
+    frame.write.format("kafka").options(**options).save()

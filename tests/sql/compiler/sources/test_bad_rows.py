@@ -1,0 +1,59 @@
+"""WITH (mode = ...): where bad rows can be kept there is a view of them, and elsewhere it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS, BAD_SCHEMA
+from dbsp.sql.compiler.load import compile_program
+
+pytestmark = pytest.mark.spark
+
+SOURCE = (
+    "CREATE TABLE t (id BIGINT NOT NULL) USING json OPTIONS (path 'in'{0}) WITH (append_only = true{1});\n"
+)
+VIEW = "CREATE VIEW v AS SELECT * FROM t;\n"
+
+
+def test_the_view_is_there_with_a_source_that_keeps_them(spark: Any) -> None:
+    kept = compile_program(SOURCE.format("", ", mode = 'keep', max_bad_rows = 3") + VIEW, session=spark)
+    assert [field.name for field in kept.views[BAD_ROWS].schema] == BAD_SCHEMA.names
+    assert (kept.tables["t"].keeps_bad_rows, kept.tables["t"].max_bad_rows) == (True, 3)
+    for said in ("", ", mode = 'fail'"):
+        assert BAD_ROWS not in compile_program(SOURCE.format("", said) + VIEW, session=spark).views
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("CREATE TABLE t (id BIGINT) WITH (mode = 'keep');\n", "mode of 't' is of a source, .* has no USING"),
+        (
+            SOURCE.format("", ", max_bad_rows = 3"),
+            "max_bad_rows of 't' is of bad rows that are kept; add mode",
+        ),
+        (SOURCE.format("", ", mode = 'skip'"), "property 'mode' is keep or fail, not 'skip'"),
+        (
+            SOURCE.format("", ", mode = 'keep', max_bad_rows = 'x'"),
+            "'max_bad_rows' is a number of rows, not 'x'",
+        ),
+        (
+            SOURCE.format(", mode 'FAILFAST'", ", mode = 'keep'"),
+            "finds bad rows itself; leave the option mode",
+        ),
+        (
+            "CREATE TABLE t (id BIGINT) USING csv OPTIONS (path 'in') "
+            "WITH (snapshot = 'every step', mode = 'keep');\n",
+            "a snapshot reads all rows at every step; leave one out",
+        ),
+        (
+            SOURCE.format("", "") + "CREATE TABLE bad_rows (id BIGINT);\n",
+            "is the system's view of what is no row",
+        ),
+    ],
+)
+def test_elsewhere_it_is_refused(spark: Any, source: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        compile_program(source + VIEW, session=spark)

@@ -1,0 +1,124 @@
+"""Joins of every kind, by DuckDB; and what their traces store."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbsp.circuits.operators.joins.join import Join
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Filter
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.traces.band import ValueBand
+from dbsp.circuits.traces.interval_band import IntervalBand
+from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.nodes.join import join_schema
+from tests.sql.hand_made import (
+    BOOL,
+    T,
+    U,
+    by_duckdb,
+    call,
+    column,
+    positive,
+    project,
+    random_bags,
+    rows_of,
+    table,
+)
+from tests.sql.lowering.lowered import circuit_of, nodes_of, operators
+
+LESS = call("less_than", column(1), column(5), type_=BOOL)
+BETWEEN = call(
+    "and",
+    call("greater_than_or_equal", column(1), column(5), type_=BOOL),
+    call("less_than", column(1), column(6), type_=BOOL),
+    type_=BOOL,
+)
+ONE_SIDED = call("and", positive(1), call("and", positive(6), LESS, type_=BOOL), type_=BOOL)
+CONDITIONS = {
+    "keys": (None, "TRUE"),
+    "a comparison": (LESS, "t.b < u.b"),
+    "a range": (BETWEEN, "t.b >= u.b AND t.b < u.c"),
+    "one side alone": (ONE_SIDED, "t.b > 0 AND u.c > 0 AND t.b < u.b"),
+    "a key that can fail": (
+        call("less_than", call("add", column(1), column(1)), column(5), type_=BOOL),
+        "t.b + t.b < u.b",
+    ),
+}
+
+
+def joined(kind: str, condition: str = "keys", keys: int = 1, safe: bool = False) -> p.Join:
+    key = tuple(column(i) for i in range(keys))
+    residual = CONDITIONS[condition][0]
+    return p.Join(T, U, kind, key, key, (safe,) * keys, residual, join_schema(kind, T.schema, U.schema))
+
+
+def in_sql(kind: str, condition: str, keys: int, safe: bool) -> str:
+    equal = "IS NOT DISTINCT FROM" if safe else "="
+    on = " AND ".join([CONDITIONS[condition][1], *(f"t.{name} {equal} u.{name}" for name in "abcd"[:keys])])
+    exists = f"EXISTS (SELECT 1 FROM u WHERE {on})"
+    match kind:
+        case "semi":
+            return f"SELECT * FROM t WHERE {exists}"
+        case "anti":
+            return f"SELECT * FROM t WHERE NOT {exists}"
+        case "existence":
+            return f"SELECT *, {exists} FROM t"
+    return f"SELECT * FROM t {kind.upper()} JOIN u ON {on}"
+
+
+@pytest.mark.parametrize("kind", ["inner", "left", "full", "semi", "anti", "existence"])
+@pytest.mark.parametrize(
+    ("condition", "keys", "safe"),
+    [
+        ("keys", 1, False),
+        ("keys", 2, True),
+        ("keys", 0, False),
+        ("a comparison", 0, False),
+        ("a range", 1, False),
+        ("one side alone", 1, False),
+        ("a key that can fail", 1, True),
+    ],
+)
+def test_every_kind(kind: str, condition: str, keys: int, safe: bool) -> None:
+    bags = random_bags(keys)
+    found = rows_of(joined(kind, condition, keys, safe), bags)
+    assert found == by_duckdb(in_sql(kind, condition, keys, safe), bags)
+
+
+def test_a_row_that_can_have_no_match_is_not_stored() -> None:
+    circuit = circuit_of(joined("inner", "one side alone"))
+    conditions = [str(one.condition) for one in operators(circuit, Filter)]
+    assert conditions == [
+        "and(is_not_null(#0), greater_than(#1, 0))",
+        "and(is_not_null(#0), greater_than(#2, 0))",
+    ]
+    assert not operators(circuit_of(joined("inner", safe=True)), Filter)
+
+
+def test_what_is_bounded_is_the_order_of_its_trace() -> None:
+    (range_,) = operators(circuit_of(joined("inner", "a range")), Join)
+    assert isinstance(range_.left_band, ValueBand)
+    assert range_.left_band.column == 1
+    assert isinstance(range_.right_band, IntervalBand)
+    (keyed,) = operators(
+        circuit_of(joined("inner", "a range"), tables=(table(T, ("a",)), table(U, ("a",)))), Join
+    )
+    assert (keyed.left_band, keyed.right_band) == (None, None)
+
+
+def test_only_what_is_read_is_put_out_of_a_join() -> None:
+    (narrow,) = nodes_of(circuit_of(project(joined("inner"), column(5))), Join)
+    (wide,) = nodes_of(circuit_of(joined("inner")), Join)
+    assert (len(narrow.schema), len(wide.schema)) == (1, 8)
+
+
+def test_of_a_semi_join_the_keys_are_enough_or_the_trace_that_is_there() -> None:
+    circuit = circuit_of(joined("semi"))
+    (node,) = nodes_of(circuit, SemiJoin)
+    widths = [len(circuit.nodes[i].schema) for i in node.inputs]
+    assert widths == [4, 1]
+    unique = circuit_of(joined("semi"), tables=(table(T), table(U, ("a",))))
+    (node,) = nodes_of(unique, SemiJoin)
+    assert [len(unique.nodes[i].schema) for i in node.inputs] == [4, 4]
+    assert isinstance(unique.nodes[node.inputs[1]].operator, Integrate)

@@ -1,0 +1,117 @@
+"""What a join's condition says of one expression of a side: a pair that meets it is always within."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import product
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.sql.plans.bands import interval_bounds, value_bounds
+from tests.sql.hand_made import BOOL, INT, call, column, literal
+
+# the left side has columns 0 and 1, the right side 2 and 3
+WIDTH = 2
+A, B, C, D = map(column, range(4))
+
+
+def compared(left: Expression, sign: str, right: Expression) -> Call:
+    name = {"<": "less_than", "<=": "less_than_or_equal", ">": "greater_than", ">=": "greater_than_or_equal"}[
+        sign
+    ]
+    return call(name, left, right, type_=BOOL)
+
+
+def plus(value: Expression, number: int) -> Call:
+    return call("add", value, literal(number))
+
+
+def computed(expression: Expression, row: tuple[int, ...]) -> int:
+    if isinstance(expression, Column):
+        return row[expression.index]
+    if isinstance(expression, Literal):
+        assert isinstance(expression.value, int)
+        return expression.value
+    assert isinstance(expression, Call)
+    x, y = (computed(argument, row) for argument in expression.arguments)
+    results = {"add": x + y, "subtract": x - y, "less_than": x < y, "less_than_or_equal": x <= y}
+    return (results | {"greater_than": x > y, "greater_than_or_equal": x >= y})[expression.function]
+
+
+CONDITIONS = [
+    [compared(A, ">=", C), compared(A, "<=", plus(C, 2))],
+    [compared(plus(C, 1), "<", A), compared(plus(A, 1), "<", plus(D, 3))],
+    [compared(call("subtract", A, literal(1)), ">", C), compared(B, "<", D)],
+    [compared(C, "<=", A), compared(A, "<", D), compared(A, ">=", B)],
+]
+
+
+@pytest.mark.parametrize("parts", CONDITIONS)
+@pytest.mark.parametrize("right", [False, True])
+def test_every_pair_that_meets_the_condition_is_within_the_bounds(
+    parts: list[Expression], right: bool
+) -> None:
+    bounds = value_bounds(parts, WIDTH, right)
+    assert bounds is not None
+    assert bounds.lower or bounds.upper
+    for row in product(range(-1, 4), repeat=4):
+        own, other = (row[WIDTH:], row[:WIDTH]) if right else (row[:WIDTH], row[WIDTH:])
+        if all(computed(part, row) for part in parts):
+            value = computed(bounds.value, own)
+            assert all(computed(lower, other) <= value for lower in bounds.lower), row
+            assert all(value <= computed(upper, other) for upper in bounds.upper), row
+
+
+def test_a_value_bounded_from_both_sides_is_chosen() -> None:
+    parts = [compared(B, "<", D), compared(A, ">=", C), compared(A, "<=", plus(C, 2))]
+    bounds = value_bounds(parts, WIDTH, right=False)
+    assert bounds is not None
+    assert (bounds.value, bounds.lower, bounds.upper) == (A, [A], [plus(A, 2)])
+
+
+def test_an_interval_lies_between_its_ends() -> None:
+    parts = [compared(C, "<=", A), compared(A, "<", plus(D, 1))]
+    found = interval_bounds(parts, WIDTH, right=True)
+    assert found is not None
+    assert (found.start, found.end) == (A, B)
+    assert (found.most, found.least) == ([A], [call("subtract", A, literal(1))])
+    assert interval_bounds(parts, WIDTH, right=False) is None  # one value, not two
+    assert interval_bounds(parts[:1], WIDTH, right=True) is None
+
+
+def test_a_difference_of_times_is_read_as_their_comparison() -> None:
+    times = [Column(i, pa.timestamp("us")) for i in range(4)]
+    difference = Call("subtract_timestamps", (times[0], times[2]), pa.duration("us"))
+    hour = Literal(timedelta(hours=1), pa.duration("us"))
+    bounds = value_bounds([compared(difference, "<", hour)], WIDTH, right=False)
+    assert bounds is not None
+    assert (bounds.value, bounds.lower) == (times[0], [])
+    (upper,) = bounds.upper
+    assert isinstance(upper, Call)
+    assert upper.arguments == (times[0], hour)
+
+
+def test_a_cast_that_widens_is_safe_to_compute_of_every_row() -> None:
+    for narrow, wide, safe in ((pa.int32(), INT, True), (INT, pa.int32(), False), (pa.string(), INT, False)):
+        value = Call("cast", (Column(0, narrow),), wide)
+        bounds = value_bounds([compared(value, "<", Column(2, wide))], WIDTH, right=False)
+        assert (bounds is not None) == safe, narrow
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(compared(A, "<", B), id="one side alone"),
+        pytest.param(compared(call("multiply", A, B), "<", C), id="it can fail on rows without a partner"),
+        pytest.param(compared(call("add", A, D), "<", C), id="both sides mixed"),
+        pytest.param(call("equal_to", A, C, type_=BOOL), id="an equality is a key"),
+        pytest.param(compared(A, "<", literal(3)), id="a constant"),
+        pytest.param(call("or", compared(A, "<", C), compared(B, "<", D), type_=BOOL), id="or"),
+        pytest.param(compared(Column(0, pa.list_(INT)), "<", Column(2, pa.list_(INT))), id="no order code"),
+    ],
+)
+def test_what_bounds_nothing(part: Expression) -> None:
+    assert value_bounds([part], WIDTH, right=False) is None
+    assert interval_bounds([part], WIDTH, right=False) is None

@@ -1,0 +1,46 @@
+"""What other dialects have and this one does not is refused by its name, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.sql.text.extensions import STATEMENTS, refuse_in_query, refuse_statement
+from tests.sql.text.reading import cursor_over
+
+
+@pytest.mark.parametrize("words", STATEMENTS)
+def test_statements_say_what_to_write_instead(words: tuple[str, ...]) -> None:
+    with pytest.raises(ProgramError, match=r"^p.sql:1:3: not supported yet: .*; write CREATE"):
+        refuse_statement(cursor_over(f"  {' '.join(words).lower()} f"))
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("SELECT 1 EMIT CHANGES", "1:10: not supported: EMIT CHANGES; write TRIGGER ... or EMIT (...)"),
+        ("SELECT 1\nEMIT STREAM", "2:1: not supported: EMIT STREAM"),
+        ("SELECT TIMESTAMP 'now'", "1:8: TIMESTAMP 'now' would stay what it is when the program is compiled"),
+        ("SELECT * FROM (SELECT date ' Tomorrow UTC')", "1:23: date ' Tomorrow UTC' would stay"),
+    ],
+)
+def test_refused_in_a_query(query: str, error: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        refuse_in_query(cursor_over(query))
+    assert str(raised.value).startswith(f"p.sql:{error}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 'now', now(), TIMESTAMP '2024-01-01', DATE 'nowhere'",
+        "SELECT `emit` changes FROM emit",
+        "SELECT a FROM (SELECT a FROM t emit changes) q",
+        "SELECT 'EMIT CHANGES', \"TIMESTAMP 'now'\" -- EMIT CHANGES",
+    ],
+)
+def test_the_same_words_elsewhere_are_the_users(query: str) -> None:
+    cursor = cursor_over(query)
+    refuse_statement(cursor)
+    refuse_in_query(cursor)
+    assert cursor.at == 0
