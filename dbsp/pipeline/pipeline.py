@@ -52,8 +52,9 @@ log = logging.getLogger("dbsp")
 class Pipeline:
     """Deltas in, changes of all views out, step by step.
 
-    program: a file, or a compiled Program; or sql: the text itself. state: the directory, or URI on a store, to keep state in,
-    and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
+    program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in, or
+    a store's URI, and to go on from if it is there; without one, state ends with the pipeline. runner:
+    'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. keep_steps, keep_for: how many of the last
     steps stay readable, and for how long (a timedelta, or '7d'), by their clocks; the directory remembers it.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
