@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dbsp.pipeline.plan import plan
     from dbsp.pipeline.udf import udaf, udf
     from dbsp.running.spark.started import session
+    from dbsp.targets.function import sink
 
 __all__ = [
     "CallbackError",
@@ -24,6 +25,7 @@ __all__ = [
     "pin",
     "plan",
     "session",
+    "sink",
     "udaf",
     "udf",
 ]
@@ -31,6 +33,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "dbsp.circuits.errors")
 _HOME |= dict.fromkeys(["CallbackError", "DeliveryError"], "dbsp.errors")
 _HOME |= {"Pipeline": "dbsp.pipeline.pipeline", "plan": "dbsp.pipeline.plan"}
+_HOME |= {"sink": "dbsp.targets.function"}
 _HOME |= {"session": "dbsp.running.spark.started"}
 _HOME |= {"pin": "dbsp.history.tagging"}
 _HOME |= {"udaf": "dbsp.pipeline.udf", "udf": "dbsp.pipeline.udf"}

@@ -34,6 +34,7 @@ from dbsp.circuits.functions.texts import (
     urls,
     utf8_validity,
 )
+from dbsp.circuits.functions.texts.regex import functions
 from dbsp.circuits.functions.times import (
     date_arithmetic,
     date_format,

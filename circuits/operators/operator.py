@@ -44,7 +44,8 @@ class Context:
     owns_empty_key: whether this task's partition holds the row that no column places (global aggregates,
     constants). waterlines: as of the step before. candidates: what this step's rows prove of the next ones.
     late: rows left out, per relation. recent, risen: per percentile waterline, the last event times as of the
-    step before, and as of this one. ending: no input will follow.
+    step before, and as of this one. ending: no input will follow. advances: where the step moves
+    waterlines to, without a row.
     """
 
     seed: int
@@ -57,6 +58,7 @@ class Context:
     recent: Mapping[str, Recent] = field(default_factory=dict)
     risen: dict[str, Recent] = field(default_factory=dict)
     ending: bool = False
+    advances: Waterlines = field(default_factory=dict)
 
     @property
     def first(self) -> bool:

@@ -82,7 +82,10 @@ class _Run:
             waterlines=step.state.waterlines,
             recent=step.state.recent,
             ending=step.ending,
+            advances=step.advances,
         )
+        for name, value in step.advances.items():
+            context.report(name, value)
         if circuit.is_timed and step.clock is not None:
             context.report(CLOCK.name, pa.scalar(step.clock, CLOCK.type))
         self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)

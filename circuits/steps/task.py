@@ -31,7 +31,8 @@ class Step:
 
     number: from 1. state: before the step. segment: what the names of all files that it writes begin with; no
     other attempt at any step has the same. durable: whether those files are synced before they are named.
-    ending: no input will follow, so what is pending is emitted.
+    ending: no input will follow, so what is pending is emitted. advances: where it moves waterlines to,
+    without a row.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Step:
     partitions: int = 1
     durable: bool = False
     ending: bool = False
+    advances: Mapping[str, pa.Scalar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

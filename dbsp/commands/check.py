@@ -22,7 +22,16 @@ from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
-from dbsp.sql.plans.program import BUILT_IN, FILE_FORMATS, POSTGRES, STEP, SYSTEM_VIEWS, Program, Table
+from dbsp.sql.plans.program import (
+    BUILT_IN,
+    FILE_FORMATS,
+    POSTGRES,
+    PYTHON,
+    STEP,
+    SYSTEM_VIEWS,
+    Program,
+    Table,
+)
 from dbsp.sql.plans.properties.holding import constant_domain, held
 
 
@@ -81,7 +90,7 @@ def notes(program: Program) -> Iterator[str]:
             if options.get("failondataloss") == "false":
                 lost = "what Kafka has deleted is skipped silently"
                 yield f"table {table.name}: failOnDataLoss 'false': {lost}"
-        if form and form not in BUILT_IN and form != POSTGRES:
+        if form and form not in BUILT_IN and form not in (POSTGRES, PYTHON):
             why = "is no format of Spark's own; its run needs the package"
             yield f"table {table.name}: {table.format} {why}"
 
@@ -96,6 +105,10 @@ def _promise(target: Table, shape: str) -> str:
         return f"{shape}, exactly once: the step's number is committed with it, in dbsp_steps"
     if form == "noop":
         return f"{shape}, written nowhere"
+    if form == PYTHON:
+        return (
+            f"{shape}, at least once, in order: the function is told the step, which tells it of a repetition"
+        )
     twice = "at least once: a crash between a step's write and its record writes that step again"
     if form == "kafka" and shape == "upsert":
         return f"{shape}, {twice}, which leaves each key the same last record"

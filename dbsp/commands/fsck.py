@@ -105,7 +105,7 @@ class _Examination:
                 self.bad[chunk] = len(self.damaged) > count
             bad |= self.bad[chunk]
         if commit.batch is not None and commit.offsets:
-            self._attempt(partial(checkpoint_of(self.root).check, commit))
+            self._attempt(partial(checkpoint_of(self.root, commit.checkpoint).check, commit))
         return not bad and len(self.damaged) == before
 
     def _attempt(self, act: Callable[[], Result]) -> Result | None:
@@ -143,7 +143,7 @@ def go_back(directory: Place, step: int) -> list[str]:
                 record_path(directory, later).unlink()
             sync(directory / "commits")
             _drop_segments(directory, step)
-        checkpoint_of(directory).settle(commit)
+        checkpoint_of(directory, commit.checkpoint).settle(commit)
     return left
 
 

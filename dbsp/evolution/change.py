@@ -227,17 +227,15 @@ class Change:
                 )
 
     def _other_sources(self) -> Iterator[str]:
-        """Spark's checkpoint knows sources by their places."""
-        before, now = (
-            [(name, table.source) for name, table in tables.items() if table.source]
-            for tables in (self.old.tables, self.new.tables)
-        )
-        if self.last.batch is not None and before != now:
-            were, are = (", ".join(name for name, _ in tables) or "none" for tables in (before, now))
-            yield (
-                f"the tables with a source were {were}, and are {are}: Spark's checkpoint knows them by "
-                "their places; leave them as they were, or take a new state directory"
-            )
+        """What has been read of a source is known by the table's name."""
+        for name, table in self.new.tables.items():
+            before = self.old.tables.get(name)
+            if before is None or not before.source or not table.source or self.last.batch is None:
+                continue
+            if before.snapshot and not table.snapshot:
+                yield f"table '{name}' was compared with its source, which would be read once more; {_OTHER}"
+            elif before.source != table.source:
+                yield f"table '{name}' was read as {before.source}, and is read as {table.source}; {_OTHER}"
 
     def _other_emission(self) -> Iterator[str]:
         for view, shown in self.new.views.items():
@@ -285,4 +283,5 @@ class Change:
         return self.changed[view].types == self.new.views[view].types and not self.changed[view].emits
 
 
+_OTHER = "give the table another name"
 _CURE = "take a new state directory, and feed it the tables from their start"

@@ -27,6 +27,7 @@ from dbsp.circuits.traces.spine import Run, Spine
 from dbsp.evolution.change import Change
 from dbsp.evolution.fill import Fill
 from dbsp.evolution.plan import Plan
+from dbsp.evolution.sources import moved, streams_before, streams_of
 from dbsp.running.clock import instant
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
@@ -191,6 +192,8 @@ class _Evolution:
                 if sink.view == output.view and output.view in change.old.views and self._begins(sink.target):
                     initial.setdefault(sink.target, {})[sink.view] = [chunk.to_json() for chunk in whole]
         segments = {chunk.segment for chunks in changes.values() for chunk in chunks}
+        places = streams_before(change.old), streams_of(change.program)
+        checkpoint, offsets = moved(self.store.root, last, *places, self.step, self.store.durable)
         made = instant(last.clock, last.machine_clock, last)
         return Commit(
             self.step,
@@ -201,7 +204,7 @@ class _Evolution:
             frozenset(segments | state.segments()),
             last.stream,
             last.batch,
-            last.offsets,
+            offsets,
             to_json(state.waterlines),
             last.machine_clock,
             self.name,
@@ -209,6 +212,7 @@ class _Evolution:
             initial,
             instant=made[0],
             driven=made[1],
+            checkpoint=checkpoint,
             oldest=self.store.oldest_with(self.step, *made),
         )
 
@@ -254,7 +258,7 @@ class _Evolution:
         begun = {sink.target for sink in self.change.new.sinks if self._begins(sink.target)}
         if begun:
             delivered = read_delivered(self.store.root)
-            delivered |= dict.fromkeys(sorted(begun), Delivery(self.step - 1))
+            delivered |= dict.fromkeys(sorted(begun), Delivery(self.step - 1, began=self.step - 1))
             write_delivered(self.store.root, delivered, self.store.durable)
 
 

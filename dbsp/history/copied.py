@@ -51,7 +51,7 @@ def copied(store: Store, found: Identity, step: int, others: Collection[int]) ->
                 files[f"{tags.FOLDER}/{name}"] = (root / tags.FOLDER / name).read_bytes()
         files |= {f"commits/{n:012d}.json": record for n, record in records.items()}
         for name in _batch(root, last):
-            files[f"checkpoint/{name}"] = (root / "checkpoint" / name).read_bytes()
+            files[f"{last.checkpoint}/{name}"] = (root / last.checkpoint / name).read_bytes()
     except FileNotFoundError as error:
         raise Changing(f"{error.filename}: went away while it was copied; try again") from None
     return Copied(commits, files)
@@ -118,7 +118,7 @@ def _batch(root: Path, last: Commit) -> list[str]:
         return []
     if isinstance(last.offsets, dict) and last.offsets:
         return sorted(_inside(root, last.offsets))
-    base = root / "checkpoint"
+    base = root / last.checkpoint
     return sorted(str(path.relative_to(base)) for path in base.rglob("*") if path.is_file())
 
 

@@ -40,6 +40,7 @@ class Attempt:
         batch: MicroBatch,
         made: tuple[datetime, bool],
         oldest: int,
+        checkpoint: str,
     ) -> Commit:
         """What will be true. results: of the step's tasks, which made `state`. made: see `clock.instant`."""
         changes: dict[str, list[list[object]]] = {}
@@ -65,4 +66,5 @@ class Attempt:
             instant=made[0],
             driven=made[1],
             oldest=oldest,
+            checkpoint=checkpoint,
         )

@@ -23,6 +23,7 @@ from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
+from dbsp.pipeline.advancing import waterline_at, waterline_of
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
@@ -39,6 +40,7 @@ from dbsp.sql.plans.program import Program, Table
 from dbsp.state.identity import OtherProgram, identity_of
 from dbsp.state.keep import Keep
 from dbsp.state.store import Store, Unsettled
+from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
 from dbsp.views.view import Contents
@@ -57,7 +59,8 @@ class Pipeline:
     'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. keep_steps, keep_for: how many of the last
     steps stay readable, and for how long (a timedelta, or '7d'), by their clocks; the directory remembers it.
-    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. verify: when stored rows are
+    functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. sinks: what `dbsp.sink` made, of
+    the tables USING python that the program writes. verify: when stored rows are
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
@@ -77,6 +80,7 @@ class Pipeline:
         keep_steps: int | None = None,
         keep_for: timedelta | str | None = None,
         functions: Sequence[Function] = (),
+        sinks: Sequence[Sink] = (),
         verify: str = "first read",
         max_undelivered: int = 0,
         evolve: bool = False,
@@ -98,6 +102,7 @@ class Pipeline:
         self.max_undelivered = max_undelivered
         keep = Keep.of(keep_steps, keep_for)
         program = self.program
+        self._functions = sinks_of(program, sinks)
         if state is not None and evolve:
             change_program(program, state, self.runner, partitions, keep, progress)
         self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
@@ -170,6 +175,19 @@ class Pipeline:
             assert isinstance(rows, pa.RecordBatch)
             rows = weighted(rows, weights)
         self._enqueue(self.program.input(table).name, [rows])
+
+    def advance(self, table: str, column: str, value: object) -> None:
+        """Queue that the waterline of a column with LATENESS moves to a value, without a row.
+
+        Rows of the steps after the next one that are below it are late. It never falls: a lower value does
+        nothing. table: or a view that has one. Raises DataError.
+        """
+        one = waterline_of(self.program.circuit, table, column)
+        scalar = waterline_at(one, value, self.program.timezone)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            self._position.queue.advance(one.name, scalar)
 
     def refuse(self, rows: Chunk) -> None:
         """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
@@ -281,7 +299,7 @@ class Pipeline:
         with self._lock:
             self._open()
             if self._sinks is None:
-                self._sinks = Sinks(self)
+                self._sinks = Sinks(self, self._functions)
             self._sinks.catch_up(may_lag)
 
     def _resume(self) -> None:
@@ -310,7 +328,7 @@ class Pipeline:
             self._open()
             position = self._position
             position.settle()
-            if not position.queue.rows and not is_pending(
+            if position.queue.is_empty and not is_pending(
                 self.program.circuit, position.state, self.store.segments
             ):
                 self.deliver()

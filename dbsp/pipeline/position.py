@@ -23,6 +23,7 @@ from dbsp.running.metrics import Metrics
 from dbsp.running.queue import Queue
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
+from dbsp.state.commits import CHECKPOINT
 from dbsp.state.store import Store, Unsettled
 from dbsp.views.changes import Changes
 from dbsp.views.outputs import changes_of, output_views, state_of
@@ -66,6 +67,7 @@ class Position:
             partitions=partitions,
             durable=store.durable,
             ending=ending,
+            advances=dict(tried.queue.advances),
         )
         inputs = tried.queue.inputs
         work = Work(circuit=program.circuit, step=asked, inputs=inputs, segments=store.segments)
@@ -76,7 +78,10 @@ class Position:
             batch = batch.or_last(store.last)
             made = instant(clock, of_machine, store.last)
             oldest = store.oldest_with(step, *made)
-            commit = tried.commit(program, step, clock, of_machine, state, results, batch, made, oldest)
+            checkpoint = store.last.checkpoint if store.last else CHECKPOINT
+            commit = tried.commit(
+                program, step, clock, of_machine, state, results, batch, made, oldest, checkpoint
+            )
             # before the commit, since mapping a file can fail
             views = {view: changes_of(program, commit, view, store) for view in output_views(program)}
             tried.outcome = commit, state

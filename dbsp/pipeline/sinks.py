@@ -11,14 +11,16 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.program import POSTGRES, Table
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.targets.function import FunctionTarget, Sink
 from dbsp.targets.postgres.target import Postgres
 from dbsp.targets.target import Target
 
@@ -58,10 +60,12 @@ class Later:
 class Sinks:
     """The sinks of a pipeline's program: the tables that something is inserted into.
 
-    _delivered: per target, the last step that it has. _recorded: what the file says of that.
+    functions: of the tables that a function writes. _delivered: per target, the last step that it has.
+    _recorded: what the file says of that.
     """
 
     pipeline: Fed
+    functions: Mapping[str, Sink] = field(default_factory=dict)
     _delivered: dict[str, Delivery] = field(default_factory=dict)
     _recorded: dict[str, Delivery] = field(default_factory=dict)
     _later: Later = field(default_factory=Later)
@@ -84,6 +88,10 @@ class Sinks:
                 lambda: self._writer(table.name),
                 lambda: self.pipeline.last_step,
                 lambda step: self._given(table.name, step),
+            )
+        if table.name in self.functions:
+            return FunctionTarget(
+                self.pipeline.program, self.pipeline.store, table, self.functions[table.name]
             )
         from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
 
@@ -143,7 +151,7 @@ class Sinks:
             failed.__cause__ = error
             return failed
         before = self._delivered.get(name, Delivery(0))
-        self._delivered[name] = Delivery(step, self.targets[name].directory, before.writer)
+        self._delivered[name] = replace(before, step=step, directory=self.targets[name].directory)
         return None
 
     def close(self) -> None:
@@ -155,7 +163,8 @@ class Sinks:
         """The last kept step before that one which changed something in a target; 0 for none."""
         views = {insert.view for insert in self.pipeline.program.inserts if insert.target == name}
         store = self.pipeline.store
-        for before in reversed([kept for kept in store.steps if kept < step]):
+        began = self._delivered.get(name, Delivery(0)).began
+        for before in reversed([kept for kept in store.steps if began < kept < step]):
             with suppress(StateError):  # whose record is damaged: no later step needs it
                 if any(store.commit_of(before).changes_for(name).get(view) for view in views):
                     return before
@@ -165,9 +174,7 @@ class Sinks:
         """By which name the target knows this state directory; on disk before it is used."""
         delivery = self._delivered.get(name, Delivery(0))
         if delivery.writer is None:
-            delivery = self._delivered[name] = Delivery(
-                delivery.step, delivery.directory, secrets.token_hex(8)
-            )
+            delivery = self._delivered[name] = replace(delivery, writer=secrets.token_hex(8))
             self._note()
         assert delivery.writer is not None
         return delivery.writer

@@ -3,6 +3,8 @@
     retract    (x, w)            x with weight w: `__weight`, or for `__op` 'I' 1 and for 'D' −1
     upsert     (x, op)           the row x for 'I' and 'U', the deletion of x's key for 'D'
     debezium   (before, after)   before with weight −1, then after with weight 1
+    maxwell    (data, old)       the row `data`, after the deletion of its old key where `old` has one
+    change-data-feed (x, type)   x with weight 1, or −1 for 'delete' and 'update_preimage'
 
 The inverse of `dbsp.views.shapes`: what it makes of a delta is that delta here. An upsert of a source without
 `__op` and `__weight` is a deletion where only the key has values. Vectorised; cost: O(|records|).
@@ -20,11 +22,27 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
-from dbsp.sql.plans.program import DEBEZIUM, DELETED, INSERTED, OP, STEP, UPDATED, Table
+from dbsp.sql.plans.program import (
+    CHANGE_FEED,
+    DEBEZIUM,
+    DELETED,
+    INSERTED,
+    MAXWELL,
+    OP,
+    STEP,
+    UPDATED,
+    Table,
+)
 
 # Of an envelope: a row that was there from the start or is created, is updated, is deleted.
 READ, CREATED, CHANGED, REMOVED = "r", "c", "u", "d"
 BEFORE, AFTER, ENVELOPE_OP = "before", "after", "op"
+# Of Maxwell; the last two are of no row.
+DATA, OLD, TYPE = "data", "old", "type"
+MAXWELL_TYPES = ("insert", "bootstrap-insert", "update", "delete", "bootstrap-start", "bootstrap-complete")
+# Of a change data feed.
+CHANGE_TYPE, COMMIT_VERSION = "_change_type", "_commit_version"
+CHANGE_TYPES = {"insert": 1, "update_postimage": 1, "update_preimage": -1, "delete": -1}
 
 
 def changes(
@@ -32,13 +50,15 @@ def changes(
 ) -> tuple[pa.RecordBatch, np.ndarray]:
     """The table's rows and int64 weights, in the order of the records.
 
-    records: the table's columns and `__weight` or `__op`; or before, after and op. In a keyed table weight 1
-    is an upsert, −1 a delete by key. Raises BadRow, whose row is the record's.
+    records: the table's columns and `__weight`, `__op` or `_change_type`; or an envelope's. In a keyed table
+    weight 1 is an upsert, −1 a delete by key. Raises BadRow, whose row is the record's.
     """
     if table.changelog == DEBEZIUM:
         return _of_envelopes(table, records, timezone)
+    if table.changelog == MAXWELL:
+        return _of_maxwell(table, records, timezone)
     weights = _weights(table, records)
-    marks = {WEIGHT, OP, STEP}
+    marks = {WEIGHT, OP, STEP} if table.changelog != CHANGE_FEED else {CHANGE_TYPE, COMMIT_VERSION}
     own = records.select([i for i, name in enumerate(records.schema.names) if name.lower() not in marks])
     come, gone = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
     rows, _ = _merged(table, _Part(own, come, come), _Part(own, gone, gone), timezone)
@@ -47,15 +67,18 @@ def changes(
 
 def _weights(table: Table, records: pa.RecordBatch) -> np.ndarray:
     columns = dict(zip(map(str.lower, records.schema.names), records.columns, strict=True))
+    if table.changelog == CHANGE_FEED:
+        known = _known(table, CHANGE_TYPE, columns[CHANGE_TYPE], CHANGE_TYPES)
+        return np.take([*CHANGE_TYPES.values()], known)
     if WEIGHT in columns:
         weights = columns[WEIGHT].cast(pa.int64())
         _check(table, pc.not_equal(weights, 0), f"{WEIGHT} is a number other than 0", weights)
         return np.sign(fixed_values(weights)) if table.primary_key else fixed_values(weights)
     if OP in columns:
-        known = {INSERTED: 1, DELETED: -1}
+        ops = {INSERTED: 1, DELETED: -1}
         if table.changelog == "upsert":
-            known = {INSERTED: 1, UPDATED: 1, DELETED: -1}
-        return np.take([*known.values()], _known(table, OP, columns[OP], known))
+            ops = {INSERTED: 1, UPDATED: 1, DELETED: -1}
+        return np.take([*ops.values()], _known(table, OP, columns[OP], ops))
     there = [columns[f.name.lower()].is_valid() for f in table.schema if f.name not in table.primary_key]
     is_row = np.logical_or.reduce([each.to_numpy(zero_copy_only=False) for each in there])
     return np.where(is_row, 1, -1)
@@ -97,6 +120,29 @@ def _of_envelopes(table: Table, records: pa.RecordBatch, timezone: str) -> tuple
     # of an envelope first the deletion
     inserted, deleted = _Part(_fields(after), come, 2 * come + 1), _Part(_fields(before), gone, 2 * gone)
     rows, order = _merged(table, inserted, deleted, timezone)
+    return rows, np.where(order < len(come), 1, -1)
+
+
+def _of_maxwell(table: Table, records: pa.RecordBatch, timezone: str) -> tuple[pa.RecordBatch, np.ndarray]:
+    """Of a keyed table: `old` has the values that were others, so that it tells no NULL from what stayed."""
+    data, old = records.column(DATA), _fields(records.column(OLD))
+    kind = _known(table, TYPE, records.column(TYPE), MAXWELL_TYPES)
+    updated, removed, quiet = (kind == 2, kind == 3, kind > 3)
+    has_data = data.is_valid().to_numpy(zero_copy_only=False)
+    _check(table, pa.array(quiet | has_data), f"{DATA} is the row of a {TYPE} that has one", data)
+    row = _fields(data)
+    moved = np.zeros(records.num_rows, dtype=np.bool_)
+    before = {}
+    for name in table.primary_key:
+        had = old.column(name).is_valid().to_numpy(zero_copy_only=False) & updated
+        moved |= had
+        before[name] = pc.if_else(pa.array(had), old.column(name), row.column(name))
+    columns = [before.get(name, column) for name, column in zip(row.schema.names, row.columns, strict=True)]
+    come, gone = np.flatnonzero(~removed & ~quiet), np.flatnonzero(removed | moved)
+    # of a record first the deletion
+    deleted = pa.RecordBatch.from_arrays(columns, names=row.schema.names)
+    parts = _Part(row, come, 2 * come + 1), _Part(deleted, gone, 2 * gone)
+    rows, order = _merged(table, *parts, timezone)
     return rows, np.where(order < len(come), 1, -1)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.progress.waterline import later
 from dbsp.circuits.steps.task import Input
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.circuits.traces.zset import WEIGHT
@@ -20,13 +21,24 @@ Rows: TypeAlias = pa.RecordBatch | Chunk
 
 @dataclass
 class Queue:
-    """parts: (table, rows); the last column of the rows is `__weight`."""
+    """parts: (table, rows); the last column of the rows is `__weight`. advances: of waterlines, by name."""
 
     parts: list[tuple[str, Rows]] = field(default_factory=list)
+    advances: dict[str, pa.Scalar] = field(default_factory=dict)
 
     def add(self, table: str, parts: Sequence[Rows]) -> None:
         """All of them or, where an interrupt comes in between, none."""
         self.parts.extend([(table, rows) for rows in parts])
+
+    def advance(self, waterline: str, value: pa.Scalar) -> None:
+        """The greatest counts."""
+        furthest = later(self.advances.get(waterline), value)
+        assert furthest is not None
+        self.advances[waterline] = furthest
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.advances and not self.rows
 
     @property
     def inputs(self) -> dict[str, list[Input]]:

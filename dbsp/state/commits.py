@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,6 +40,9 @@ from dbsp.state.sweep import delete
 
 RECORDS = "commits"
 LAST = Path(RECORDS, "last")
+# Spark's, of the sources; a program whose sources changed has another, with the step's number
+CHECKPOINT = "checkpoint"
+_CHECKPOINT = re.compile(rf"{CHECKPOINT}(-\d+)?")
 
 log = logging.getLogger("dbsp")
 
@@ -55,6 +59,7 @@ class Commit:
     with this step gets instead of its views' changes: by target, like `changes`. format: before 3, traces are
     known by the numbers of nodes. instant: when the step counts as made (`dbsp.running.clock.instant`).
     driven: a caller gave it. oldest: from which step on none was missing when it was made; 0: nobody knows.
+    checkpoint: the folder that `offsets` is of.
     """
 
     step: int
@@ -75,6 +80,7 @@ class Commit:
     instant: datetime | None = None
     driven: bool = False
     oldest: int = 0
+    checkpoint: str = CHECKPOINT
 
     def changes_for(self, target: str) -> Mapping[str, list[list[object]]]:
         """What a sink gets of this step, by view."""
@@ -88,6 +94,7 @@ class Commit:
             "instant": self.instant.isoformat() if self.instant else None,
             "driven": self.driven,
             "oldest": self.oldest,
+            "checkpoint": self.checkpoint,
             "stream": self.stream,
             "batch": self.batch,
             "offsets": self.offsets,
@@ -115,6 +122,9 @@ class Commit:
         outside = [name for name in record["segments"] if not is_name(name)]
         if outside:  # what isn't needed any more is deleted
             raise StateError(f"{path}: damaged: '{outside[0]}' is no name of a segment; {advice}")
+        checkpoint = record.get("checkpoint", CHECKPOINT)
+        if not _CHECKPOINT.fullmatch(checkpoint):
+            raise StateError(f"{path}: damaged: '{checkpoint}' is no name of a checkpoint; {advice}")
         clock = datetime.fromisoformat(record["clock"]) if record["clock"] else None
         instant = datetime.fromisoformat(record["instant"]) if record.get("instant") else clock
         return Commit(
@@ -136,6 +146,7 @@ class Commit:
             instant=instant,
             driven=record.get("driven", clock is not None and not record["machine_clock"]),
             oldest=record.get("oldest", 0),
+            checkpoint=checkpoint,
         )
 
 

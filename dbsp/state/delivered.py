@@ -20,12 +20,14 @@ NAME = "delivered.json"
 class Delivery:
     """step: the last that was written. directory: of its `__step=n`, or None where it has no files.
 
-    writer: by which name a database knows this state directory, or None where none asks.
+    writer: by which name a database knows this state directory, or None where none asks. began: the step
+    after which it became a sink, of a program that was changed.
     """
 
     step: int
     directory: str | None = None
     writer: str | None = None
+    began: int = 0
 
 
 def read_delivered(root: Place) -> dict[str, Delivery]:
@@ -46,11 +48,16 @@ def write_delivered(root: Place, delivered: Mapping[str, Delivery], durable: boo
 
 def sealed(delivered: Mapping[str, Delivery]) -> bytes:
     """The content of the record."""
-    record = {
-        target: [each.step, each.directory, *([] if each.writer is None else [each.writer])]
-        for target, each in delivered.items()
-    }
+    record = {target: _listed(each) for target, each in delivered.items()}
     return seal("delivered", record)
+
+
+def _listed(each: Delivery) -> list[object]:
+    """What is as it is at first is left out at the end."""
+    values: list[object] = [each.step, each.directory, each.writer, each.began]
+    while values[-1] in (None, 0) and len(values) > 2:
+        values.pop()
+    return values
 
 
 def check_delivered(root: Place, delivered: Mapping[str, Delivery], last: int) -> None:

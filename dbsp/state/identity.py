@@ -106,7 +106,8 @@ def refuse_foreign(root: Place) -> None:
     if isinstance(root, Path) and root.exists() and not root.is_dir():
         raise StateError(f"{root}: is a file; state needs a directory")
     if not (root / NAME).exists() and root.is_dir():
-        strange = sorted({*names_in(root)} - _OURS)
+        names = {*names_in(root)}
+        strange = sorted(name for name in names - _OURS if not name.startswith("checkpoint-"))
         if strange:
             raise StateError(
                 f"{root}: is no state directory (it holds '{strange[0]}' and no program.json); "

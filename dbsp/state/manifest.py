@@ -47,7 +47,7 @@ class Held:
 class Columns:
     """A table. schema: as of `Held`. lateness: a digest. defaults: digests of the values, by column.
 
-    source: the format that it is read in, or nothing.
+    source: the format that it is read in, or nothing. snapshot: it is read whole, and compared.
     """
 
     schema: str
@@ -55,6 +55,7 @@ class Columns:
     lateness: str
     defaults: Mapping[str, str]
     source: str = ""
+    snapshot: bool = False
 
     @cached_property
     def fields(self) -> dict[str, pa.Field]:
@@ -183,6 +184,7 @@ def _columns(table: Table) -> Columns:
         digest([(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]),
         {names[one.column]: digest(one.value) for one in table.defaults},
         table.format or "",
+        table.is_snapshot,
     )
 
 

@@ -33,7 +33,6 @@ _REFUSED = {
     "LocalLimit": "LIMIT",
     "Tail": "LIMIT",
     "Sample": "TABLESAMPLE",
-    "Range": "range()",
     "LateralJoin": "LATERAL joins",
     "Pivot": "PIVOT",
     "ScriptTransformation": "TRANSFORM",
@@ -99,6 +98,21 @@ def _values(query: Query, node: Node) -> Relation:
     if not schema:
         return Relation(Values(ONE_ROW.rows * len(rows), ONE_ROW.schema), (-1,))
     return Relation(Values(rows, schema), ids)
+
+
+# a relation of constants is part of the plan, each row by itself
+_LARGEST_RANGE = 10_000
+
+
+def _range(query: Query, node: Node) -> Relation:
+    """range(start, end, step): its numbers, as VALUES has them."""
+    numbers = range(*(int(node["o"][part]) for part in ("start", "end", "step")))
+    if len(numbers) > _LARGEST_RANGE:
+        raise query.refuse(node, f"range() of {len(numbers)} numbers, more than {_LARGEST_RANGE}", "RANGE")
+    schema, ids = output(query, node)
+    if not schema:
+        return Relation(Values(ONE_ROW.rows * len(numbers), ONE_ROW.schema), (-1,))
+    return Relation(Values(tuple((Literal(n, schema[0].type),) for n in numbers), schema), ids)
 
 
 def _one_row(query: Query, node: Node) -> Relation:
@@ -257,6 +271,7 @@ def _limit(query: Query, node: Node) -> Relation:
 _TRANSLATE: dict[str, Callable[[Query, Node], Relation]] = {
     "LogicalRDD": _scan,
     "LocalRelation": _values,
+    "Range": _range,
     "OneRowRelation": _one_row,
     "Project": _project,
     "Filter": _filter,

@@ -9,7 +9,7 @@ judged of pairs: a left row has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
 
-Where the residual bounds an expression of a side by the other (`sql/plans/conditions/bands.py`), the side's
+Where the residual bounds an expression of a side by the other (`sql/plans/bands.py`), the side's
 trace is in its order, so that pairs are looked for within the bounds; but not where a key has one row at
 most: others may share that trace.
 """

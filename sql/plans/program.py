@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 # Shapes of a changelog: rows that are only added, rows with weights, per key its row or its deletion.
 SHAPES = ("append", "retract", "upsert")
-# What WITH (changelog = '...') takes: of a source also the envelopes that others write.
-DEBEZIUM = "debezium"
-CHANGELOGS = (*SHAPES, DEBEZIUM)
+# What WITH (changelog = '...') takes: of a source also what others write of their changes.
+DEBEZIUM, MAXWELL, CHANGE_FEED = "debezium", "maxwell", "change-data-feed"
+CHANGELOGS = (*SHAPES, DEBEZIUM, MAXWELL, CHANGE_FEED)
+# A record has rows within a row.
+ENVELOPES = frozenset({DEBEZIUM, MAXWELL})
 # Views that the system defines, for the program's own to read.
 SYSTEM_VIEWS = frozenset({LATE_ROWS, BAD_ROWS})
 # What WITH (format = '...') takes: how a message's value, or its key, holds columns.
@@ -38,6 +40,8 @@ STEP = "__step"
 FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
 # Written by this project, not by Spark.
 POSTGRES = "postgres"
+# Written by a function of the user's.
+PYTHON = "python"
 # Those that Spark has without any package; in lower case.
 BUILT_IN = (FILE_FORMATS - {"avro"}) | {
     "console",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,14 @@ def program(tables: list[Table], views: list[View], fingerprint: str = "f1") -> 
     return Program("-- by hand", "program.sql", fingerprint, "UTC", *by_name, (), lower(*by_name))
 
 
-@cache
 def votes_program(fingerprint: str = "f1") -> Program:
     """A bag, a keyed and an append-only table; each as a view, and the votes counted by story."""
+    program = _votes_program(fingerprint)
+    return replace(program, tables={**program.tables}, views={**program.views})
+
+
+@cache
+def _votes_program(fingerprint: str) -> Program:
     tables = [
         table("votes", VOTES),
         table("customer", CUSTOMER, ("id",)),

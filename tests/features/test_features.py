@@ -185,6 +185,11 @@ SPARK_ONLY = {
     "lambdas over aggregates": "SELECT k % 2 AS g, array_join(transform(array_sort(collect_list(struct(i, s))), x -> coalesce(x.s, '-')), '>') AS p, aggregate(collect_list(i), 0L, (acc, x) -> acc + x + k % 2, acc -> acc * count(*)) AS a, transform(sequence(0, count(i)), n -> n + k % 2) AS q FROM e GROUP BY k % 2",
     "group by arrays": "SELECT array_sort(array_distinct(array(i, k))) AS a, count(*) AS n FROM e GROUP BY array_sort(array_distinct(array(i, k)))",
     "maps": "SELECT k, map_keys(map_filter(map(coalesce(s, '-'), i), (n, v) -> v > 0 OR n = s)) AS a, map('p', i)['p'] AS v FROM e",
+    "range()": "SELECT r.id, e.k FROM range(-2, 3) r LEFT JOIN e ON e.k = r.id; SELECT id % 2 AS p, count(*) AS n FROM range(1, 9, 3) GROUP BY id % 2; SELECT k, t.id FROM e, range(2) t",
+    "PIVOT by several columns": "SELECT * FROM (SELECT k, i, s, b FROM e) PIVOT (count(*) AS n, max(k) AS m FOR (i, s) IN ((0, 'a') AS x, (1, 'b') AS y))",
+    "GROUP BY of maps": "SELECT if(b, map('x', i, 'y', k), map('y', k, 'x', i)) AS m, count(*) AS n FROM e GROUP BY 1; SELECT m, sum(n) AS t FROM v GROUP BY m",
+    "casts of maps": "SELECT k, CAST(map(coalesce(i, 7), s) AS MAP<STRING, STRING>) AS m, CAST(if(b, map('a', i), NULL) AS MAP<STRING, DECIMAL(12, 1)>) AS n FROM e",
+    "guarded by TRY": "SELECT k, try_add(dt, make_ym_interval(0, i)) AS a, try_add(ts, INTERVAL '1' DAY) AS b, try_subtract(dt, INTERVAL 9999999 YEAR) AS c, try_divide(6, i - 1) AS d FROM e",
     "concat and formats": "SELECT concat(s, '-', i) AS c, date_format(ts, 'yyyy-MM-dd HH') AS f FROM e",
 }
 

@@ -12,7 +12,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import dbsp.sql.compiler.compile
+from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program
@@ -72,16 +73,16 @@ def _question(name: str, arguments: tuple[Any, ...]) -> str:
 
 
 @contextmanager
-def _in_its_place(catalyst: Recorder | Recorded) -> Iterator[None]:
+def in_its_place(catalyst: Recorder | Recorded) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dbsp.sql.compiler.compile, "Catalyst", lambda *_: catalyst)
         yield
 
 
 def record(text: str, session: Any) -> Answers:
-    """Everything that Catalyst says while the program is compiled."""
+    """Everything that Catalyst says while the program is compiled, or until it is refused."""
     recorder = Recorder(Catalyst(session, "UTC"))
-    with _in_its_place(recorder):
+    with in_its_place(recorder), suppress(ProgramError):
         compile_program(text, session=session)
     return {question: _numbered(answer) for question, answer in recorder.answers.items()}
 
@@ -124,7 +125,7 @@ def recorded() -> dict[str, Answers]:
 def compile_recorded(text: str) -> Program:
     """The compiled program, in this process."""
     assert text in recorded(), f"{FILE.name} doesn't know this program; {RENEW}\n{text}"
-    with _in_its_place(Recorded(recorded()[text])):
+    with in_its_place(Recorded(recorded()[text])):
         return compile_program(text, session=object())  # type: ignore[arg-type]  nothing looks at it
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +106,18 @@ def random_bags(seed: int, count: int = 14) -> dict[str, Bag]:
 
 def by_duckdb(query: str, bags: dict[str, Bag]) -> Counter[tuple[Any, ...]]:
     """The rows of a query over the same bags. Orders say where their NULLs are: DuckDB's are not Spark's."""
-    with duckdb.connect() as connection:
-        for name, rows in bags.items():
-            connection.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, c BIGINT, d BIGINT)")
-            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", rows)
-        return Counter(connection.execute(query).fetchall())
+    database = _holding(tuple((name, tuple(rows)) for name, rows in bags.items()))
+    return Counter(database.execute(query).fetchall())
+
+
+@lru_cache(maxsize=8)
+def _holding(bags: tuple[tuple[str, tuple[Any, ...]], ...]) -> Any:
+    """A database of these tables."""
+    connection = duckdb.connect()
+    for name, rows in bags:
+        connection.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, c BIGINT, d BIGINT)")
+        connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", rows)
+    return connection
 
 
 def assert_same_rows(before: Plan, after: Plan, seeds: int = 1) -> None:
@@ -117,3 +125,10 @@ def assert_same_rows(before: Plan, after: Plan, seeds: int = 1) -> None:
     for seed in range(seeds):
         bags = random_bags(seed)
         assert rows_of(after, bags) == rows_of(before, bags), seed
+
+
+def assert_as_duckdb(plan: Plan, query: str, seed: int = 0) -> None:
+    """The plan's rows are the query's."""
+    bags = random_bags(seed)
+    found, expected = rows_of(plan, bags), by_duckdb(query, bags)
+    assert found == expected, (found - expected, expected - found)

@@ -113,6 +113,8 @@ def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
     if pt.is_struct(source) and pt.is_struct(target) and source.num_fields == target.num_fields:
         pairs = zip(source, target, strict=True)
         return next((why for a, b in pairs if (why := _refused(a.type, b.type))), None)
+    if pt.is_map(source) and pt.is_map(target):
+        return _refused(source.key_type, target.key_type) or _refused(source.item_type, target.item_type)
     if pt.is_list(source) and pt.is_list(target):
         return _refused(source.value_type, target.value_type)
     if pt.is_nested(source) and pt.is_string(target):
@@ -146,6 +148,8 @@ def _convert(call: Call, source: pa.Array) -> pa.Array:
         return _nested_to_string(call, source)
     if pt.is_struct(source.type):
         return _convert_struct(call, source)
+    if pt.is_map(source.type):
+        return _convert_map(call, source)
     if pt.is_list(source.type):
         return _convert_list(call, source)
     convert = _CONVERT[_kind(source.type), _kind(call.type)]
@@ -186,6 +190,16 @@ def _convert_list(call: Call, source: pa.Array) -> pa.Array:
     lists = lists_of(source)
     converted = _convert(_part(call, call.type.value_type), lists.elements)
     return list_array(call.type, Lists(converted, lists.lengths, lists.valid))
+
+
+def _convert_map(call: Call, source: pa.Array) -> pa.Array:
+    """Keys that become equal stay beside each other, as in Spark."""
+    lists = lists_of(source)
+    keys, items = child_arrays(lists.elements)
+    keys = _convert(_part(call, call.type.key_type), keys)
+    items = _convert(_part(call, call.type.item_type), items)
+    pairs = pa.StructArray.from_arrays([keys, items], names=["key", "value"])
+    return list_array(call.type, Lists(pairs, lists.lengths, lists.valid))
 
 
 def _nested_to_string(call: Call, source: pa.Array) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Arrays in order, and the ends of it: SORT_ARRAY, ARRAY_MIN, ARRAY_MAX.
+"""Arrays in order, and the ends of it: SORT_ARRAY, ARRAY_MIN, ARRAY_MAX; maps in the order of their keys.
 
 One sort of (row, rank of the element) for the elements of all rows.
 """
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array, is_true, validity
+from dbsp.circuits.columns.arrow import child_arrays, int64_array, is_true, validity
 from dbsp.circuits.columns.sorting import ranks
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
@@ -32,6 +32,14 @@ def sort_array(call: Call, array: pa.Array, ascending: pa.Array) -> Value:
     places = ranks(lists.elements)
     falling = is_true(pc.invert(ascending))
     return list_array(call.type, in_order(lists, np.where(falling[lists.owner], -places, places)))
+
+
+@columnar("map_sort")
+def map_sort(call: Call, maps: pa.Array) -> Value:
+    """By key: equal maps are grouped whatever the order of their entries."""
+    lists = lists_of(maps)
+    keys, _ = child_arrays(lists.elements)
+    return list_array(call.type, in_order(lists, ranks(keys)))
 
 
 def _register_end(name: str, last: bool) -> None:

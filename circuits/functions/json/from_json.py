@@ -19,7 +19,8 @@ from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import per_distinct, strict
 from dbsp.circuits.expressions.vectors.utf8 import whole_characters
 from dbsp.circuits.functions.json.reader import Malformed, Reader
-from dbsp.circuits.functions.json.scalars import INTEGERS, Convert, Unconverted, scalar
+from dbsp.circuits.functions.json.scalars import INTEGERS, Convert, Times, Unconverted, scalar
+from dbsp.circuits.functions.times.date_patterns import refuse_parse
 
 
 class _Partial(ValueError):
@@ -30,13 +31,18 @@ class _Partial(ValueError):
         self.value = value
 
 
+_FORMATS = ("dateformat", "timestampformat")
 _BAD = (Malformed, Unconverted)
 
 
 def _refuse(call: Call) -> str | None:
     options = dict(call.option("options", ()))  # type: ignore[call-overload]
     for name, value in options.items():
-        if name.lower() != "mode" or value.upper() not in ("PERMISSIVE", "FAILFAST"):
+        if name.lower() in _FORMATS:
+            wrong = refuse_parse(value)
+            if wrong is not None:
+                return wrong
+        elif name.lower() != "mode" or value.upper() not in ("PERMISSIVE", "FAILFAST"):
             return f"the option {name} => {value}"
     names = [field.name for field in call.type] if pt.is_struct(call.type) else []
     if "_corrupt_record" in names:
@@ -66,8 +72,9 @@ def _uncovered(type_: pa.DataType) -> str | None:
 @strict("json_to_structs", refuse=_refuse)
 def from_json(call: Call, text: pa.Array) -> Value:
     """NULL of an empty text. mode FAILFAST raises where PERMISSIVE leaves out. Once per distinct text."""
-    convert = _root(call.type, str(call.option("timeZoneId", "UTC")))
     options = {name.lower(): value for name, value in call.option("options", ())}  # type: ignore[attr-defined]
+    patterns = (options.get(name) for name in _FORMATS)
+    convert = _root(call.type, Times(str(call.option("timeZoneId", "UTC")), *patterns))
     fails = options.get("mode", "").upper() == "FAILFAST"
     missing: dict[str, object] | None = {} if pt.is_struct(call.type) else None  # a record of NULLs
 
@@ -94,9 +101,9 @@ def from_json(call: Call, text: pa.Array) -> Value:
     return per_distinct(run, call.type, text)
 
 
-def _root(type_: pa.DataType, zone: str) -> Convert:
+def _root(type_: pa.DataType, times: Times) -> Convert:
     if pt.is_list(type_) and pt.is_struct(type_.value_type):
-        whole, one = _converter(type_, zone), _record(type_.value_type, zone)
+        whole, one = _converter(type_, times), _record(type_.value_type, times)
 
         def array_or_one(reader: Reader) -> Any:
             """A record alone is an array of one."""
@@ -108,7 +115,7 @@ def _root(type_: pa.DataType, zone: str) -> Convert:
                 raise _Partial([part.value]) from part
 
         return array_or_one
-    return _converter(type_, zone)
+    return _converter(type_, times)
 
 
 def _expecting(opening: str, convert: Convert) -> Convert:
@@ -131,14 +138,14 @@ def _value_token(reader: Reader) -> str | None:
     return reader.token
 
 
-def _converter(type_: pa.DataType, zone: str) -> Convert:
+def _converter(type_: pa.DataType, times: Times) -> Convert:
     if pt.is_struct(type_):
-        return _expecting("{", _record(type_, zone))
+        return _expecting("{", _record(type_, times))
     if pt.is_map(type_):
-        return _expecting("{", _map(_converter(type_.item_type, zone)))
+        return _expecting("{", _map(_converter(type_.item_type, times)))
     if pt.is_list(type_):
-        return _expecting("[", _array(_converter(type_.value_type, zone)))
-    convert = scalar(type_, zone)
+        return _expecting("[", _array(_converter(type_.value_type, times)))
+    convert = scalar(type_, times)
 
     def run(reader: Reader) -> Any:
         token = _value_token(reader)
@@ -147,8 +154,8 @@ def _converter(type_: pa.DataType, zone: str) -> Convert:
     return run
 
 
-def _record(type_: pa.DataType, zone: str) -> Convert:
-    fields = {field.name: _converter(field.type, zone) for field in type_}
+def _record(type_: pa.DataType, times: Times) -> Convert:
+    fields = {field.name: _converter(field.type, times) for field in type_}
 
     def run(reader: Reader) -> dict[str, Any]:
         record: dict[str, Any] = {}

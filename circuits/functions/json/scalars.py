@@ -6,6 +6,7 @@ import base64
 import re
 import string
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,8 @@ from dbsp.circuits.expressions.vectors.utf8 import whole_characters
 from dbsp.circuits.functions.casts.times import string_to_date, string_to_timestamp
 from dbsp.circuits.functions.json.reader import Reader
 from dbsp.circuits.functions.json.writer import Writer
+from dbsp.circuits.functions.times.date_parse import get_timestamp
+from dbsp.circuits.functions.times.time_zones import DAY
 
 Convert = Callable[[Reader], Any]
 
@@ -38,8 +41,17 @@ class Unconverted(ValueError):
     """The token is no value of the type."""
 
 
-def scalar(type_: pa.DataType, zone: str) -> Convert:
-    """What reads a value of the type; it raises Unconverted or Malformed. zone: of times without one."""
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How times are written. zone: of those without one. A pattern: None for ISO 8601, as CAST reads it."""
+
+    zone: str
+    date_pattern: str | None = None
+    timestamp_pattern: str | None = None
+
+
+def scalar(type_: pa.DataType, times: Times) -> Convert:
+    """What reads a value of the type; it raises Unconverted or Malformed."""
     if pt.is_string(type_):
         return _text
     if pt.is_boolean(type_):
@@ -49,9 +61,9 @@ def scalar(type_: pa.DataType, zone: str) -> Convert:
     if pt.is_floating(type_):
         return lambda reader: _floating(reader, type_)
     if pt.is_date(type_):
-        return _date
+        return lambda reader: _date(reader, times.date_pattern)
     if pt.is_timestamp(type_):
-        return lambda reader: _timestamp(reader, zone)
+        return lambda reader: _timestamp(reader, times)
     if pt.is_binary(type_):
         return _binary
     return lambda reader: _integer(reader, type_)
@@ -137,8 +149,13 @@ def _characters(reader: Reader) -> str:
     return whole_characters(reader.text)
 
 
-def _date(reader: Reader) -> int:
+def _date(reader: Reader, pattern: str | None) -> int:
     text = _characters(reader)
+    if pattern is not None:
+        local = _by_pattern(text, pattern, None)
+        if local is None:
+            raise Unconverted
+        return local // DAY
     for written in (text, text.replace("GMT", "")):
         days = _cast(written, pa.date32(), "UTC")
         if days is not None:
@@ -148,7 +165,7 @@ def _date(reader: Reader) -> int:
     raise Unconverted
 
 
-def _timestamp(reader: Reader, zone: str) -> int:
+def _timestamp(reader: Reader, times: Times) -> int:
     """An integer counts seconds, and wraps around."""
     if reader.token == "int":
         seconds = int(reader.number)
@@ -156,8 +173,13 @@ def _timestamp(reader: Reader, zone: str) -> int:
             raise Unconverted
         return (seconds * 1_000_000 + 2**63) % 2**64 - 2**63
     text = _characters(reader)
+    if times.timestamp_pattern is not None:
+        by_pattern = _by_pattern(text, times.timestamp_pattern, times.zone)
+        if by_pattern is None:
+            raise Unconverted
+        return by_pattern
     for written in (text, text.replace("GMT", "")):
-        instant = _cast(written, pa.timestamp("us", "UTC"), zone)
+        instant = _cast(written, pa.timestamp("us", "UTC"), times.zone)
         if instant is not None:
             return instant
     raise Unconverted
@@ -169,6 +191,15 @@ def _cast(text: str, type_: pa.DataType, zone: str) -> int | None:
     call = Call("cast", (), type_, options=(("evalMode", "TRY"), ("timeZoneId", zone)))
     read = string_to_date if pt.is_date(type_) else string_to_timestamp
     value = read(call, pa.array([text])).view(pa.int32() if pt.is_date(type_) else pa.int64())
+    return None if value.null_count else int(value[0].as_py())
+
+
+@lru_cache(maxsize=1 << 16)
+def _by_pattern(text: str, pattern: str, zone: str | None) -> int | None:
+    """As TO_TIMESTAMP reads it, NULL where it can't. zone: None for a local time."""
+    options = (("failOnError", False), ("timeZoneId", zone or "UTC"))
+    call = Call("get_timestamp", (), pa.timestamp("us", zone and "UTC"), options=options)
+    value = get_timestamp(call, pa.array([text]), pa.scalar(pattern)).view(pa.int64())
     return None if value.null_count else int(value[0].as_py())
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.expressions.registry import Evaluate, Value, form, kernel
 from dbsp.circuits.expressions.vectors.spread import spread
 
@@ -26,24 +26,26 @@ _OPTION: dict[str, tuple[str, object]] = {"unhex": ("failOnError", False), "un_b
 _TRIED = {"add", "subtract", "multiply_ym_interval", "multiply_dt_interval"}
 _TRIED |= {"divide_ym_interval", "divide_dt_interval"}
 _OPTION |= dict.fromkeys(_TRIED, ("evalMode", "TRY"))
-_NEVER = {"static_invoke.Encode.encode"}
 
 
-def _refused(call: Call) -> str | None:
-    inner = call.arguments[0]
-    if isinstance(inner, Call) and inner.function not in {*_OPTION, *_NEVER}:
-        return f"'{inner.function}'"
-    if isinstance(inner, Call) and inner.function in _TRIED:
-        # of what fails further inside, Spark makes NULL too
-        return next((f"'{a.function}' inside" for a in inner.arguments if isinstance(a, Call)), None)
-    return None
-
-
-@form("try_eval", refuse=_refused)
+@form("try_eval")
 def try_eval(call: Call, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
-    """The value, NULL on rows where it has none."""
+    """The value, NULL on rows where it has none, and where what is inside has none."""
     inner = call.arguments[0]
-    if isinstance(inner, Call) and inner.function in _OPTION:
+    plain = isinstance(inner, Call) and not any(isinstance(argument, Call) for argument in inner.arguments)
+    if isinstance(inner, Call) and plain and inner.function in _OPTION:
         name, value = _OPTION[inner.function]
         inner = replace(inner, options=tuple(sorted({**dict(inner.options), name: value}.items())))
-    return evaluate(inner, rows)
+    return _halved(inner, rows, evaluate)
+
+
+def _halved(inner: Expression, rows: pa.RecordBatch, evaluate: Evaluate) -> Value:
+    """The rows that fail are found by halves: n rows of which k fail are evaluated about k log n times."""
+    try:
+        return evaluate(inner, rows)
+    except EvaluationError:
+        if rows.num_rows <= 1:
+            return pa.nulls(rows.num_rows, inner.type)
+    half = rows.num_rows // 2
+    parts = [rows.slice(0, half), rows.slice(half)]
+    return pa.concat_arrays([spread(_halved(inner, part, evaluate), part.num_rows) for part in parts])

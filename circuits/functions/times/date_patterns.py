@@ -67,9 +67,7 @@ def read_pattern(pattern: str) -> tuple[Field, ...] | str:
 
 
 def _quoted(pattern: str, at: int) -> tuple[str, int]:
-    """The literal from `at` to its closing quote and the place behind it; '' is a quote."""
-    if pattern[at : at + 1] == "'":
-        return "'", at + 1
+    """The literal from `at` to its closing quote and the place behind it; '' is a quote, alone or within."""
     literal = ""
     while at < len(pattern):
         if pattern[at] != "'":
@@ -79,7 +77,7 @@ def _quoted(pattern: str, at: int) -> tuple[str, int]:
             literal += "'"
             at += 2
         else:
-            return literal, at + 1
+            return literal or "'", at + 1
     return literal, -1
 
 

@@ -93,12 +93,18 @@ def reached(context: Context, proved: Sequence[Value]) -> Waterlines:
     now = dict(context.waterlines)
     if context.clock is not None:
         now[CLOCK.name] = pa.scalar(context.clock, CLOCK.type)
+    for name, value in context.advances.items():
+        _raise(now, name, value)
     for value in proved:
         rows = delta_of(value).rows
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
             for i in range(len(column)):  # one row a partition
                 if column[i].is_valid:
-                    risen = later(now.get(name), column[i])
-                    assert risen is not None
-                    now[name] = risen
+                    _raise(now, name, column[i])
     return now
+
+
+def _raise(waterlines: dict[str, pa.Scalar], name: str, candidate: pa.Scalar) -> None:
+    risen = later(waterlines.get(name), candidate)
+    assert risen is not None
+    waterlines[name] = risen

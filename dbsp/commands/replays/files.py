@@ -39,6 +39,9 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
         batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
     for name, rows, weights in batches:
         pipeline.change(name, rows, weights)
+    for one in step.advances:
+        relation, _, column = one.waterline.name.rpartition(".")
+        pipeline.advance(relation, column, one.value)
 
 
 def place_of(absent: AbsentRow, step: StepOfFile, pipeline: Pipeline) -> str:

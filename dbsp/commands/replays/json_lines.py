@@ -3,6 +3,7 @@
 {"table": "votes", "row": {"user_id": 1, "story_id": 1}, "weight": -1}
 {"table": "customer", "upsert": {"id": 7, "name": "x"}}     {"table": "customer", "delete": {"id": 7}}
 {"step": true}                                              {"step": "2024-01-01 10:00:00"}
+{"advance": "visit.at", "to": "2024-01-01 10:00:00"}
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.commands.replays.steps import Change, StepOfFile, find_table
+from dbsp.commands.replays.steps import Advance, Change, StepOfFile, advance, find_table, find_waterline
 from dbsp.rows.json_values import decode, read_moment
 from dbsp.sql.plans.program import Program, Table
 
@@ -33,13 +34,15 @@ def read_json(lines: Iterable[str], name: str, program: Program) -> Iterator[Ste
             step.clock = _clock(entry, where)
             yield step
             step = StepOfFile()
+        elif "advance" in entry:
+            step.advances.append(_advance(entry, program, where))
         else:
             if entry.get("table") is None:
                 existing = ", ".join(program.inputs) or "none"
                 raise DataError(f"{where}: no table; a line is {_FORMS}; tables: {existing}")
             table = find_table(entry["table"], program, where)
             step.changes.setdefault(table.name, []).append(_change(entry, table, where))
-    if step.changes:
+    if not step.is_empty:
         yield step
 
 
@@ -64,6 +67,14 @@ def _clock(entry: dict[str, Any], where: str) -> datetime | None:
     except ValueError:
         pass
     raise DataError(f"{where}: step {value!r}; give true, or a time such as '2024-02-29 10:00:00'")
+
+
+def _advance(entry: dict[str, Any], program: Program, where: str) -> Advance:
+    _only(entry, {"advance", "to"}, where)
+    relation, dot, column = str(entry["advance"]).rpartition(".")
+    if not dot or "to" not in entry:
+        raise DataError(f'{where}: give {{"advance": "table.column", "to": value}}')
+    return advance(find_waterline(relation, column, program, where), entry["to"], program, where)
 
 
 def _change(entry: dict[str, Any], table: Table, where: str) -> Change:

@@ -3,6 +3,7 @@
     INSERT INTO votes VALUES (1, 1), (2, 1);      DELETE FROM votes VALUES (1, 1);
     UPSERT INTO customer VALUES (7, 'x');         DELETE FROM customer VALUES (7);      -- by key
     STEP;                                         STEP AT TIMESTAMP '2024-01-01 10:00:00';
+    ADVANCE visit.at TO TIMESTAMP '2024-01-01 10:00:00';    -- a waterline
 
 Columns may be named, as in INSERT INTO votes (story_id, user_id) VALUES ...
 """
@@ -19,13 +20,13 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.circuits.functions.times.interval_text import NoInterval, read
-from dbsp.commands.replays.steps import Change, StepOfFile, find_table
+from dbsp.commands.replays.steps import Advance, Change, StepOfFile, advance, find_table, find_waterline
 from dbsp.rows.json_values import decode, read_moment
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Token, tokens, unquote
 
-_KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES and STEP"
+_KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES, ADVANCE and STEP"
 _VALUES = (
     "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', INTERVAL ..., X'...' "
     "or ARRAY(...)"
@@ -43,11 +44,13 @@ def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
                 step.clock = _clock(cursor)
                 yield step
                 step = StepOfFile()
+            elif cursor.accept("ADVANCE"):
+                step.advances.append(_advance(cursor, program))
             else:
                 _changes(cursor, step, program)
     except ProgramError as error:
         raise DataError(str(error)) from None
-    if step.changes:
+    if not step.is_empty:
         yield step
 
 
@@ -69,6 +72,18 @@ def _clock(cursor: Cursor) -> datetime | None:
     clock: datetime = _text(cursor, read_moment)
     _end(cursor)
     return clock
+
+
+def _advance(cursor: Cursor, program: Program) -> Advance:
+    token = cursor.name("a table's name")
+    cursor.expect(".")
+    column = cursor.name("a column's name")
+    one = find_waterline(token.text, column.text, program, cursor.source.location(token.start))
+    cursor.expect("TO")
+    where = cursor.source.location(cursor.next.start)
+    value = _value(cursor)
+    _end(cursor)
+    return advance(one, value, program, where)
 
 
 def _end(cursor: Cursor) -> None:

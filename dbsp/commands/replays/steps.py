@@ -7,6 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from dbsp.circuits.errors import DataError, ProgramError
+from dbsp.circuits.progress.waterline import Lateness
+from dbsp.pipeline.advancing import waterline_at, waterline_of
+from dbsp.rows.json_values import decode
 from dbsp.sql.plans.program import Program, Table
 
 
@@ -20,12 +23,43 @@ class Change:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Where the waterline of a column moves to."""
+
+    waterline: Lateness
+    value: Any
+
+
 @dataclass
 class StepOfFile:
-    """What one step applies: per table its changes in order, and the step's clock."""
+    """What one step applies: per table its changes in order, advances of waterlines, and the step's clock."""
 
     changes: dict[str, list[Change]] = field(default_factory=dict)
+    advances: list[Advance] = field(default_factory=list)
     clock: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.advances
+
+
+def find_waterline(relation: str, column: str, program: Program, where: str) -> Lateness:
+    """Raises DataError, which says what columns have a LATENESS."""
+    try:
+        return waterline_of(program.circuit, relation, column)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
+
+
+def advance(one: Lateness, value: Any, program: Program, where: str) -> Advance:
+    """Raises DataError where the value is none of the column's."""
+    try:
+        given = decode(value, one.type)
+        waterline_at(one, given, program.timezone)
+    except (DataError, ValueError) as error:
+        raise DataError(f"{where}: {error}") from None
+    return Advance(one, given)
 
 
 def find_table(name: object, program: Program, where: str) -> Table:

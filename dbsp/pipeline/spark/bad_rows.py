@@ -27,6 +27,7 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
 from dbsp.circuits.operators.inputs.late import row_text
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.pipeline.spark.records import OF_MESSAGES
 from dbsp.pipeline.spark.staging import Order, Reader
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import quoted
@@ -36,6 +37,7 @@ from dbsp.views.view import Contents
 
 # a record's text, where Spark can't read it
 CORRUPT = "__corrupt"
+_BESIDE = {CORRUPT, *OF_MESSAGES}
 _ORIGIN, _TEXT, _REASON = MARKS = ("__bad_origin", "__bad_text", "__bad_reason")
 
 
@@ -45,8 +47,8 @@ def corrupt_column(table: Table) -> str:
     return f", {CORRUPT} STRING" if table.keeps_bad_rows and form in ("csv", "json") else ""
 
 
-def marks(table: Table, frame: DataFrame) -> list[Column]:
-    """MARKS, NULL of a good row. frame: as Spark reads the source."""
+def marks(table: Table, frame: DataFrame, origin: Column | None = None) -> list[Column]:
+    """MARKS, NULL of a good row. frame: as Spark reads the source. origin: of each message."""
     there = {name.lower() for name in frame.columns}
     reasons: list[tuple[Column, str]] = []
     if CORRUPT in there:
@@ -62,10 +64,11 @@ def marks(table: Table, frame: DataFrame) -> list[Column]:
     if not reasons:
         return [lit(None).cast("string").alias(mark) for mark in MARKS]
     bad = reduce(or_, (condition for condition, _ in reasons))
-    whole = to_json(struct(*(quoted(name) for name in frame.columns if name != CORRUPT)))
+    whole = to_json(struct(*(quoted(name) for name in frame.columns if name not in _BESIDE)))
     text = coalesce(col(CORRUPT), whole) if CORRUPT in there else whole
     reason = reduce(lambda chosen, one: chosen.when(one[0], lit(one[1])), reasons[1:], _when(reasons[0]))
-    origin = col("_metadata.file_path") if table.is_file else lit(table.format)
+    if origin is None:
+        origin = col("_metadata.file_path") if table.is_file else lit(table.format)
     return [when(bad, origin).alias(_ORIGIN), when(bad, text).alias(_TEXT), reason.alias(_REASON)]
 
 

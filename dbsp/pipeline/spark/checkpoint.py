@@ -27,7 +27,8 @@ import xxhash
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.state.commits import Commit, sync
+from dbsp.state.commits import CHECKPOINT, Commit, sync
+from dbsp.state.store import Store
 
 _COMPACT = ".compact"
 
@@ -120,6 +121,19 @@ class Checkpoint:
         yield from (path for path in (self.root / "commits").glob("*") if path.is_file())
         yield from self.root.rglob(".*.crc")
         yield from self.root.rglob(".*.tmp")
+
+
+def drop_others(store: Store) -> None:
+    """Delete the checkpoints of programs before this one that no kept step refers to any more."""
+    if not isinstance(store.root, Path):
+        return
+    folders = [path for path in store.root.glob(f"{CHECKPOINT}*") if path.is_dir()]
+    if len(folders) > 1:
+        with suppress(StateError):  # a damaged record may need any of them
+            needed = {store.commit_of(step).checkpoint for step in store.steps}
+            for path in folders:
+                if path.name not in needed:
+                    rmtree(path, ignore_errors=True)
 
 
 def recorded(commit: Commit) -> Mapping[str, str]:

@@ -19,16 +19,14 @@ import xxhash
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.spark.checkpoint import Checkpoint, recorded
-from dbsp.state.commits import Commit
+from dbsp.state.commits import CHECKPOINT, Commit
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.places import Place
 
-NAME = "checkpoint"
 
-
-def checkpoint_of(root: Place) -> Checkpoint:
-    """Of the state at `root`."""
-    return CheckpointOnStore(root) if isinstance(root, ObjectPath) else Checkpoint(root / NAME)
+def checkpoint_of(root: Place, folder: str) -> Checkpoint:
+    """Of the state at `root`. folder: of a directory; on a store files are known by their content."""
+    return CheckpointOnStore(root) if isinstance(root, ObjectPath) else Checkpoint(root / folder)
 
 
 class CheckpointOnStore(Checkpoint):
@@ -38,7 +36,7 @@ class CheckpointOnStore(Checkpoint):
         directory = tempfile.mkdtemp(prefix="dbsp-checkpoint-")
         weakref.finalize(self, rmtree, directory, ignore_errors=True)
         super().__init__(Path(directory))
-        self._objects = state / NAME
+        self._objects = state / CHECKPOINT
         self._kept: frozenset[str] = frozenset()
 
     def record(self, durable: bool) -> dict[str, str]:

@@ -12,20 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import col, from_csv, from_json, get, lit, struct, when
+from pyspark.sql.functions import col, format_string, from_csv, from_json, get, lit, struct, when
 from pyspark.sql.functions import filter as where
 
+from dbsp.pipeline.spark.bad_rows import CORRUPT, marks
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.sql.compiler.sources.messages import HEADERS, METADATA, value_columns
-from dbsp.sql.plans.program import DEBEZIUM, DELETED, OP, UPDATED, Table
+from dbsp.sql.plans.program import CHANGE_FEED, DELETED, ENVELOPES, OP, UPDATED, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 
 # What can't be decoded fails, unless OPTIONS say otherwise: as a NULL it would be lost, or be a deletion.
 _USUAL = {"mode": "FAILFAST"}
+# Of a table that keeps what is no row of it.
+_KEPT = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
 
 
 def reader_options(table: Table) -> dict[str, str]:
@@ -39,9 +43,11 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
     """The table's rows, or its records with where they lie. messages: Kafka's columns."""
     assert table.value_format is not None
     fields: Sequence[Field] = record_columns(table)
-    if table.changelog != DEBEZIUM:
+    if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
         fields = value_columns(table.schema, table.primary_key, table.value_format)
-    parts = [_decoded(table, VALUE, table.value_format, fields).alias("__value"), *messages.columns]
+    is_text = table.value_format != "raw"
+    read = [*fields, Field(CORRUPT, pa.string())] if table.keeps_bad_rows and is_text else fields
+    parts = [_decoded(table, VALUE, table.value_format, read).alias("__value"), *messages.columns]
     if table.changelog == "upsert":
         assert table.key_format is not None
         keys = [field for field in table.schema if field.name in table.primary_key]
@@ -50,10 +56,21 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
         messages = messages.where(col(VALUE).isNotNull())
     in_value = {field.name for field in fields}
     columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
-    if table.changelog is not None and table.primary_key:
+    if table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
         columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
+    if len(read) > len(fields):
+        columns.append(col(f"__value.{CORRUPT}"))
     frame = messages.select(*parts).select(*columns)
-    return with_origin(table, frame) if table.changelog is not None else frame
+    kept = marks(table, frame, _place()) if table.keeps_bad_rows else []
+    if table.changelog is not None:
+        return with_origin(table, frame, kept)
+    return frame.select(*(quoted(field.name) for field in table.schema), *kept)
+
+
+def _place() -> Column:
+    """Where a message lies, as a person finds it."""
+    topic, partition, offset = map(col, OF_MESSAGES)
+    return format_string("offset %d of %s-%d", offset, topic, partition)
 
 
 def _decoded(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
@@ -62,7 +79,7 @@ def _decoded(table: Table, part: str, form: str, fields: Sequence[Field]) -> Col
         (field,) = fields
         return struct(col(part).cast(ddl(field.type)).alias(field.name))
     text, schema = col(part).cast("string"), columns_ddl(fields)
-    options = format_options(table, part, _USUAL)
+    options = format_options(table, part, _KEPT if table.keeps_bad_rows else _USUAL)
     return from_json(text, schema, options) if form == "json" else from_csv(text, lit(schema), options)
 
 

@@ -2,7 +2,8 @@
 
 A key's last record in a step wins, so records of a keyed table are put in order, whatever task has read them:
 by the step of a sink's directory `__step=n`, then the time of the file, its name and the place in it;
-messages by their offsets; of what is neither by a column `__step`, else as the tasks come. A bag's records
+messages by their offsets; a change data feed by its commits; of what is none of these by a column `__step`,
+else as the tasks come. A bag's records
 add up in any order.
 """
 
@@ -15,15 +16,26 @@ from datetime import UTC
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import coalesce, col
 
 from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.pipeline.spark.staging import Order
-from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP, changes
+from dbsp.rows.changelogs import (
+    AFTER,
+    BEFORE,
+    CHANGE_TYPE,
+    COMMIT_VERSION,
+    DATA,
+    ENVELOPE_OP,
+    OLD,
+    TYPE,
+    changes,
+)
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import quoted
-from dbsp.sql.plans.program import DEBEZIUM, OP, STEP, Table
+from dbsp.sql.plans.program import CHANGE_FEED, DEBEZIUM, MAXWELL, OP, STEP, Table
 from dbsp.sql.plans.schemas import Field, Schema
 
 # Where a record lies: columns beside the record's own, as Spark names them and as they are here.
@@ -52,6 +64,11 @@ def record_columns(table: Table) -> Schema:
         # with their schemas, envelopes are JSON within JSON
         payload = pa.struct([(field.name, field.type) for field in envelope])
         return (*envelope, Field(_PAYLOAD, payload))
+    if table.changelog == MAXWELL:
+        row = pa.struct([(field.name, field.type) for field in table.schema])
+        return (Field(DATA, row), Field(OLD, row), Field(TYPE, pa.string()))
+    if table.changelog == CHANGE_FEED:
+        return (*table.schema, Field(CHANGE_TYPE, pa.string()), Field(COMMIT_VERSION, pa.int64()))
     records = table.records or table.schema
     if table.value_format is not None and table.changelog == "upsert":
         # a message without a value is a deletion, whatever else is said
@@ -70,7 +87,7 @@ def with_origin(table: Table, frame: DataFrame, more: Sequence[Column] = ()) -> 
     if _PAYLOAD in names and table.changelog == DEBEZIUM:
         envelope = (BEFORE, AFTER, ENVELOPE_OP)
         columns = [coalesce(col(name), col(f"{_PAYLOAD}.{name}")).alias(name) for name in envelope]
-    if table.is_file and table.primary_key:
+    if table.is_file and table.primary_key and table.changelog != CHANGE_FEED:
         columns += [col(f"_metadata.{field}").alias(name) for name, field in _ORIGIN.items()]
     columns += [col(name) for name in OF_MESSAGES if name in frame.columns]
     return frame.select(*columns, *more)
@@ -106,6 +123,13 @@ class Records:
             return
         if _PATH in names:
             keys = np.stack([_codes(batch.column(_PATH)), _codes(batch.column(_START))])
+        elif self.table.changelog == CHANGE_FEED:
+            # of one commit first what is gone: an update may give a row another key
+            version = fixed_values(batch.column(COMMIT_VERSION).fill_null(-1))
+            comes = pc.is_in(batch.column(CHANGE_TYPE), pa.array(["insert", "update_postimage"]))
+            keys = np.stack([version, fixed_values(comes.cast(pa.int64()))])
+            by = np.lexsort(keys[::-1])
+            batch, keys = take(batch, by), keys[:, by]
         elif STEP in names:
             steps = fixed_values(batch.column(names[STEP]).cast(pa.int64()).fill_null(-1))
             by = np.argsort(steps, kind="stable")
@@ -116,7 +140,7 @@ class Records:
         starts = np.flatnonzero(np.append(True, (np.diff(keys) != 0).any(axis=0)))
         for start, end in zip(starts, np.append(starts[1:], batch.num_rows), strict=True):
             run = batch.slice(start, end - start)
-            yield _order(run) if _PATH in names else (int(keys[0, start]),), run
+            yield _order(run) if _PATH in names else tuple(map(int, keys[:, start])), run
 
 
 @dataclass(frozen=True)

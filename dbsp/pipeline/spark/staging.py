@@ -181,7 +181,7 @@ def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
     """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
     found = [
-        (order, relation, chunk)
+        (relation, order, chunk)
         for relation, value in values
         if isinstance(value, list)
         for order, chunk in value
@@ -190,5 +190,5 @@ def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
         if isinstance(value, Error):
             pipeline.store.discard({chunk.segment for _, _, chunk in found})
             raise value
-    found.sort(key=lambda each: each[:2])
-    return [(relation, chunk) for _, relation, chunk in found]
+    found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
+    return [(relation, chunk) for relation, _, chunk in found]

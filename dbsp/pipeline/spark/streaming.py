@@ -31,6 +31,7 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
+from dbsp.pipeline.spark.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
@@ -48,7 +49,8 @@ from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_keys, share_packages
-from dbsp.sql.plans.program import DEBEZIUM, Table
+from dbsp.sql.plans.program import ENVELOPES, Table
+from dbsp.state.commits import CHECKPOINT
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2
@@ -85,6 +87,8 @@ def expected_steps(pipeline: Fed) -> int | None:
     if not tables or snapshot_tables(pipeline.program) or not all(table.is_file for table in tables):
         return None
     check_paths(tables)
+    if pipeline.store.last and pipeline.store.last.checkpoint != CHECKPOINT:
+        return None  # its sources weren't all there from the first batch on
     done = pipeline.store.last.batch if pipeline.store.last else None
     total = max(-(-file_count(table) // files_per_step(table)) for table in tables)
     return max(0, total - (done + 1 if done is not None else 0))
@@ -97,7 +101,8 @@ class _Run:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
         self.compares = bool(snapshot_tables(pipeline.program))
-        self.checkpoint = checkpoint_of(pipeline.store.root)
+        last = pipeline.store.last
+        self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.limits = Limits()
         self.steps = 0
@@ -121,6 +126,7 @@ class _Run:
         if not self.tables:
             return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
+        drop_others(self.pipeline.store)
         self._sweep()
         writer = self._writer()
         if once:
@@ -226,8 +232,8 @@ class _Run:
             Keeping(table, table.options.get("path") or table.format or "") if table.keeps_bad_rows else None
         )
         check(reader, frame.drop(*MARKS))
-        # a bad row is bad whoever reads its columns; those of debezium are within others
-        if table.changelog != DEBEZIUM and keeping is None:
+        # a bad row is bad whoever reads its columns; those of an envelope are within others
+        if table.changelog not in ENVELOPES and keeping is None:
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
         staging = Staging(self.pipeline.store.segments.place, relation, reader, keeping)
         return frame.mapInArrow(staging, STAGED)

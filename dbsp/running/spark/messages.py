@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -50,6 +51,9 @@ def first_line(error: Exception) -> str:
 
 
 def _shortened(text: str) -> str:
+    if "[KAFKA_DATA_SOURCE_NOT_ENABLED]" in text:
+        package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
+        return f"Spark has no connector for kafka; start it with one: --packages {package}"
     line, *more = [*map(str.strip, text.strip().splitlines()), "Spark failed and said nothing"]
     if "CSV header" in line:  # what it is, and what it should be
         line = " ".join([line, *(each for each in more if _OF_CSV_HEADER.match(each))])

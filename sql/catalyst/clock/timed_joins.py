@@ -44,7 +44,7 @@ def _compared(kind: str, side: Plan, half: Plan) -> Join:
 
 
 def narrowed(kind: str, left: Relation, right: Relation, wide: Relation, position: int) -> Relation:
-    """A join of wider sides, with the columns of left and right only. at: where the right's begin."""
+    """A join of wider sides, with the columns of left and right only. position: where the right's begin."""
     kept = [*range(len(left.ids))]
     if kind in ("left", "full"):
         kept += range(position, position + len(right.ids))

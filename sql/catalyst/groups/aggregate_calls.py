@@ -103,7 +103,7 @@ def pivoted(query: Query, node: Node, position: Mapping[int, int]) -> list[Aggre
     A group has one row a pivot value at most, so its greatest is the only one.
     """
     column, value = (expression(query, child, position) for child in node["k"])
-    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+    if pa.types.is_map(column.type):
         raise query.refuse(node, f"PIVOT by {type_name(column.type)}", "PIVOT")
     calls = []
     for one in node["o"]["pivotColumnValues"]:

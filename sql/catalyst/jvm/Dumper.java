@@ -439,7 +439,7 @@ public class Dumper {
       StructType schema = p.schema();
       for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); literal(it.next(), schema); }
       out.append(']');
-    } else if (!(p instanceof LeafNode)) {
+    } else if (!(p instanceof LeafNode) || p instanceof Range) {
       fields((scala.Product) p);
     }
     out.append("}}");
@@ -520,8 +520,20 @@ public class Dumper {
       if (v instanceof scala.collection.Iterable && holdsTrees((scala.collection.Iterable) v)) continue;
       if (!first) out.append(',');
       first = false;
-      string(product.productElementName(i)); out.append(':'); value(v, 0);
+      string(product.productElementName(i)); out.append(':');
+      if (e instanceof PivotFirst && v instanceof scala.collection.Iterable) pivoted((PivotFirst) e);
+      else value(v, 0);
     }
+  }
+
+  private void pivoted(PivotFirst e) {
+    out.append('[');
+    Iterator it = e.pivotColumnValues().iterator();
+    for (boolean first = true; it.hasNext(); first = false) {
+      if (!first) out.append(',');
+      literal(it.next(), e.pivotColumn().dataType());
+    }
+    out.append(']');
   }
 
   /** What an Invoke calls a method of: its parameters, types left out. */

@@ -6,6 +6,7 @@ parameters as options. What the registry of kernels does not know is refused her
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -140,13 +141,31 @@ def check_covered(query: Query, node: Node, call: Call) -> None:
     function = find(call.function)
     shown = f": {call.text}" if call.text else ""
     if function is None:
-        pretty = node.get("pretty", call.function)
-        says_more = pretty not in (call.function, "invoke", "staticinvoke")
-        known = f"function '{call.function}'" + (f" ({pretty})" if says_more else "")
-        raise query.error(node, f"{known} is not supported yet{shown}")
+        raise query.error(node, f"function '{_named(node, call)}' is not supported yet{shown}")
     reason = function.refuse(call)
     if reason is not None:
-        raise query.error(node, f"function '{call.function}' is not supported yet with {reason}{shown}")
+        raise query.error(node, f"function '{_named(node, call)}' is not supported yet with {reason}{shown}")
+
+
+def _named(node: Node, call: Call) -> str:
+    """The function as the user calls it: by the text, if that is one call, else as Spark shows it."""
+    match = re.match(r"(\w+)\s*\(", call.text)
+    if match is not None and _closes(call.text, match.end() - 1) == len(call.text) - 1:
+        return match[1].lower()
+    if node["c"] == "StaticInvoke":
+        return snake_case(node["o"]["functionName"])
+    pretty = str(node.get("pretty", ""))
+    return call.function if pretty in ("", "invoke", "staticinvoke") else pretty
+
+
+def _closes(text: str, opened: int) -> int:
+    """Where the parenthesis that opens there is closed; −1 if it isn't."""
+    depth = 0
+    for i in range(opened, len(text)):
+        depth += (text[i] == "(") - (text[i] == ")")
+        if depth == 0:
+            return i
+    return -1
 
 
 def _function(query: Query, node: Node) -> str:

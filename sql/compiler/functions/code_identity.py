@@ -16,13 +16,13 @@ from types import CodeType, FunctionType, ModuleType
 
 def identity_of(described: object, run: object, own: frozenset[str] = frozenset()) -> str:
     """described: what else tells it apart. own: packages that count beside the function's."""
-    return hashlib.sha256("\n".join([repr(described), *_parts(run, set(), own)]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([repr(described), *_parts(run, {}, own)]).encode()).hexdigest()
 
 
-def _parts(value: object, seen: set[int], own: frozenset[str]) -> Iterator[str]:
+def _parts(value: object, seen: dict[int, object], own: frozenset[str]) -> Iterator[str]:
     if id(value) in seen:
         return
-    seen.add(id(value))
+    seen[id(value)] = value  # kept, so that no other value gets its id
     if isinstance(value, functools.partial):
         for part in (value.func, value.args, sorted(value.keywords.items())):
             yield from _parts(part, seen, own)

@@ -43,7 +43,7 @@ def check_mode(source: Source, statement: CreateTable, is_read: bool) -> None:
         problem = "is of bad rows that are kept; add mode = 'keep'"
     elif statement.is_snapshot:
         problem = "keeps a row once, and a snapshot reads all rows at every step; leave one out"
-    elif _option(statement, "mode") not in (None, "permissive"):
+    elif {_option(statement, word) for word in ("mode", "value.mode", "key.mode")} - {None, "permissive"}:
         problem = "finds bad rows itself; leave the option mode out of OPTIONS"
     elif _option(statement, "columnnameofcorruptrecord") is not None:
         problem = "finds bad rows itself; leave columnNameOfCorruptRecord out of OPTIONS"

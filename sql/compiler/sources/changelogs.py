@@ -4,6 +4,8 @@
     retract    a row and its `__weight`, or its `__op` 'I' or 'D': of a bag
     upsert     a key's row, or its deletion where `__op` is 'D': of a table with PRIMARY KEY
     debezium   the row before and after, and `op`: of both
+    maxwell    the row, what of it was otherwise, and `type`: of a table with PRIMARY KEY
+    change-data-feed   a row and its `_change_type`, in the order of `_commit_version`: of both
 
 Without WITH it is what a target of the same columns would be given: `__op` or `__weight` with PRIMARY KEY
 make an upsert, without one a retract. So what an INSERT has written, a table declared alike reads. Messages
@@ -17,7 +19,7 @@ from typing import NoReturn
 
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, given_columns
-from dbsp.sql.plans.program import DEBEZIUM, OP, STEP
+from dbsp.sql.plans.program import CHANGE_FEED, ENVELOPES, MAXWELL, OP, STEP
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -43,8 +45,8 @@ def source_changelog(source: Source, statement: CreateTable, fields: Sequence[Fi
     if statement.properties.get("append_only", False):
         declared.fail(f"is append_only, and changelog = '{shape}' takes rows back; leave out one")
     declared.check_format(shape)
-    if shape == DEBEZIUM:
-        declared.check_envelope()
+    if shape in (*ENVELOPES, CHANGE_FEED):
+        declared.check_unmarked(shape)
     else:
         declared.check_types()
     if shape == "retract":
@@ -80,21 +82,25 @@ class _Declared:
 
     def check_format(self, shape: str) -> None:
         form = (self.statement.value_format or self.statement.format or "").lower()
-        if shape == DEBEZIUM and form not in _OF_ENVELOPES:
+        if shape in ENVELOPES and form not in _OF_ENVELOPES:
             self.fail(
-                f"USING {form} has no envelopes; changelog = 'debezium' is of {', '.join(_OF_ENVELOPES)}"
+                f"USING {form} has no envelopes; changelog = '{shape}' is of {', '.join(_OF_ENVELOPES)}"
             )
         options = {name.lower(): value.lower() for name, value in self.statement.options.items()}
         if self.statement.primary_key and options.get("latestfirst") == "true":
             self.fail("is read in the order of its records, so not latestFirst; leave that option out")
+        if shape == CHANGE_FEED and form == "delta" and options.get("readchangefeed") != "true":
+            self.fail("is read without its changes; add OPTIONS (readChangeFeed 'true')")
         given = None if self.is_messages else given_columns(form, self.statement.options)
         for name, i in self.marks.items():
             if form == "text" or (given is not None and name not in given):
                 self.fail_column(i, f"is none that {form} gives; leave it out")
 
-    def check_envelope(self) -> None:
+    def check_unmarked(self, shape: str) -> None:
+        if shape == MAXWELL and not self.statement.primary_key:
+            self.fail("has no key, and Maxwell doesn't tell all of the row before; declare PRIMARY KEY (...)")
         for i in self.marks.values():
-            self.fail_column(i, "is nothing that an envelope of debezium has; leave it out")
+            self.fail_column(i, f"is nothing that a record of {shape} has; leave it out")
 
     def check_types(self) -> None:
         for name, i in self.marks.items():

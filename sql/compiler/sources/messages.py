@@ -19,7 +19,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import DEBEZIUM, OP, STEP
+from dbsp.sql.plans.program import ENVELOPES, OP, STEP
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -71,8 +71,10 @@ class _Messages:
             raise self.fail(f"nothing says to which topic '{name}' is written; give OPTIONS (topic '...')")
         for i in range(len(self.fields)):
             self.check_metadata(i)
-        if self.statement.changelog == DEBEZIUM and value != "json":
-            raise self.fail(f"'{name}' has envelopes of debezium, which are WITH (format = 'json')")
+        if self.statement.changelog in ENVELOPES and value != "json":
+            raise self.fail(
+                f"'{name}' has envelopes of {self.statement.changelog}, which are WITH (format = 'json')"
+            )
         columns = value_columns(self.fields, self.statement.primary_key, value)
         if not columns:
             raise self.fail(f"'{name}' has no column that is in the value of a message; declare one")
@@ -92,8 +94,10 @@ class _Messages:
             return
         if self.is_written:
             raise self.fail(f"{what} is what Kafka says of a message that is read; leave it out", i)
-        if self.statement.changelog == DEBEZIUM:
-            raise self.fail(f"{what} is nothing that an envelope of debezium has; leave it out", i)
+        if self.statement.changelog in ENVELOPES:
+            raise self.fail(
+                f"{what} is nothing that an envelope of {self.statement.changelog} has; leave it out", i
+            )
         if field.type not in types:
             wanted = " or ".join(ddl(each).upper() for each in types)
             raise self.fail(f"{what} is {ddl(field.type).upper()}, kafka gives {wanted}; declare it so", i)

@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, STEP, Table
+from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -65,7 +65,7 @@ _TAKEN = {
         "partition": (pa.int32(),),
     }
 }
-_NOT_READ = ("jdbc", "console", "noop", POSTGRES)
+_NOT_READ = ("jdbc", "console", "noop", POSTGRES, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
 _NOT_WRITTEN = ("binaryfile", "rate", "rate-micro-batch", "socket")
 

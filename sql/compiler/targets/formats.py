@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from dbsp.sql.catalyst import Catalyst
-from dbsp.sql.plans.program import FILE_FORMATS, POSTGRES
+from dbsp.sql.plans.program import FILE_FORMATS, POSTGRES, PYTHON
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
 _FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
-    "delta", "iceberg", "hudi", "console", "noop", POSTGRES,
+    "delta", "iceberg", "hudi", "console", "noop", POSTGRES, PYTHON,
 )  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 _OF_FILES = (
@@ -69,6 +69,9 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
         if "path" not in map(str.lower, statement.options):
             message = f"table '{statement.name}' USING {format_} needs OPTIONS (path 'directory')"
             raise source.error(statement.start, message)
+    elif format_.lower() == PYTHON and statement.options:
+        message = f"table '{statement.name}' is written by a function of its name, which takes no OPTIONS"
+        raise source.error(statement.start, message)
     else:
         _check_options(source, statement, _OTHERS.get(format_.lower(), ()))
 

@@ -28,6 +28,7 @@ from dbsp.sql.plans.program import (
     FILE_FORMATS,
     OP,
     POSTGRES,
+    PYTHON,
     SHAPES,
     STEP,
     Insert,
@@ -243,7 +244,7 @@ class _Fit:
             self._check_records(columns)
         if self.view.retracts:
             self._check_deletions(places, columns)
-        if form not in FILE_FORMATS | {"kafka", "console", "noop"} and STEP not in map(
+        if form not in FILE_FORMATS | {"kafka", "console", "noop", PYTHON} and STEP not in map(
             str.lower, self._names()
         ):
             why = f"{form} is appended to, and nothing tells which row of a key is its last"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.expressions.nodes import Column, Expression, remap
+from dbsp.circuits.expressions.nodes import Column, Expression, remap, substitute
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.clock.changes import Changes, TimeBound
@@ -108,14 +108,15 @@ class TimedProjection(OneInput):
         )
 
     def verify(self) -> None:
-        width, changes = len(self.input.schema), self.changes
+        changes = self.changes
         check_columns(self, (crossing.value for crossing in changes.crossings), self.input.schema)
         check_columns(self, (*(c.clock for c in changes.crossings), *changes.readings), (_NOW,))
         same = all(crossing.value.type == crossing.clock.type for crossing in changes.crossings)
         assert same, at_fault(self, "a value is compared with a reading of its type")
         timed = (*self.expressions, *([] if self.condition is None else [self.condition]))
-        moved = (remap(e, {i: i for i in range(width)} | {CLOCK_COLUMN: width}) for e in timed)
-        check_columns(self, moved, (*self.input.schema, _NOW))
+        # the clock's column is -1: before the input's, which move up
+        moved = (substitute(e, lambda c: replace(c, index=c.index - CLOCK_COLUMN)) for e in timed)
+        check_columns(self, moved, (_NOW, *self.input.schema))
         check_types(self, (*self.input.schema, *self.expressions), self.schema)
 
     def append_only(self, relations: Mapping[str, bool]) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dbsp.circuits.expressions.monotone import Bounds, bound_of, is_fixed_zone, least
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
+from tests.effort import examples
 
 INT, DAY, TIME, LOCAL = pa.int64(), pa.date32(), pa.timestamp("us", tz="UTC"), pa.timestamp("us")
 ANSI, LEGACY, UTC = ("evalMode", "ANSI"), ("evalMode", "LEGACY"), ("timeZoneId", "UTC")
@@ -77,6 +78,7 @@ def _columns(expression: Expression) -> list[Column]:
 
 
 @pytest.mark.parametrize("name", MONOTONE)
+@examples(10)
 @given(listed=values)
 def test_what_is_at_least_the_bound_stays_so(name: str, listed: list[tuple[int, int]]) -> None:
     """Every row as the waterlines: f of each row that is above it in both columns is at least the bound."""

@@ -21,6 +21,7 @@ from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.operators.test_recursion import EDGES, chain, closure, doubling, edges_of, graphs, paths
+from tests.effort import examples
 from tests.generators.columns.zsets import Naive, naive_of, plus, zset_of
 from tests.laws.operators_laws import circuit_of, hash_seeds
 
@@ -72,6 +73,7 @@ def only_the_loop(build: Any, seed: int) -> Looping:
 
 
 @pytest.mark.parametrize("build", [closure, doubling])
+@examples(15)
 @given(stream=graphs(), seed=hash_seeds)
 def test_state_follows_from_the_contents(build: Any, stream: list[dict[str, ZSet]], seed: int) -> None:
     stepped, held, view = only_the_loop(build, seed), Naive(), Naive()

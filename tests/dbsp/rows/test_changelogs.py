@@ -108,6 +108,68 @@ def test_an_update_of_a_keyed_table_needs_no_row_before() -> None:
     assert read(source("debezium", True), envelopes(("u", None, row(1, "b")))) == [(1, "b", 1)]
 
 
+def maxwell(*events: tuple[str | None, Any, Any]) -> pa.RecordBatch:
+    kind, data, old = zip(*events, strict=True)
+    return records(type=([*kind], pa.string()), data=([*data], EVENT), old=([*old], EVENT))
+
+
+KINDS = st.sampled_from(["insert", "bootstrap-insert", "update", "delete", "bootstrap-complete"])
+
+
+@given(st.lists(st.tuples(KINDS, KEYS, KEYS, TEXTS), min_size=1, max_size=8))
+def test_maxwell_s_records_are_what_happened(events: list[tuple[str, int, int, str | None]]) -> None:
+    """Each event is made true of a table, and recorded as Maxwell does: `old` has only what was otherwise."""
+    held: dict[int, str | None] = {}
+    written = []
+    for kind, key, moved, text in events:
+        if kind == "bootstrap-complete":
+            written.append((kind, None, None))
+        elif kind == "delete" and key in held:
+            written.append((kind, row(key, held.pop(key)), None))
+        elif kind == "update" and key in held and (moved == key or moved not in held):
+            was = held.pop(key)
+            old = row(key if moved != key else None, was if was != text else None)
+            written.append((kind, row(moved, text), old))
+            held[moved] = text
+        elif kind.endswith("insert") and key not in held:
+            written.append((kind, row(key, text), None))
+            held[key] = text
+    found: dict[int, str | None] = {}
+    if written:
+        for key, value, weight in read(source("maxwell", keyed=True), maxwell(*written)):
+            found.pop(key, None)
+            if weight > 0:
+                found[key] = value
+    assert found == held
+
+
+@pytest.mark.parametrize(
+    ("event", "error"),
+    [
+        (("table-create", None, None), "type is 'insert', 'bootstrap-insert', .* not 'table-create'"),
+        (("insert", None, None), "data is the row of a type that has one, not NULL"),
+        (("delete", row(None, "a"), None), "a row needs one in column 'k'"),
+    ],
+)
+def test_what_maxwell_doesn_t_say(event: Any, error: str) -> None:
+    with pytest.raises(BadRow, match=error) as raised:
+        changes(source("maxwell", True), maxwell(("insert", row(1), None), event))
+    assert raised.value.row == 1
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_change_data_feed_gives_what_comes_and_takes_what_goes(keyed: bool) -> None:
+    given_ = records(
+        k=([1, 1, 1, 1], pa.int64()),
+        v=(["a", "a", "b", "b"], pa.string()),
+        _change_type=(["insert", "update_preimage", "update_postimage", "delete"], pa.string()),
+        _commit_version=([1, 2, 2, 3], pa.int64()),
+    )
+    was = [None, None] if keyed else ["a", "b"]
+    wanted = [(1, "a", 1), (1, was[0], -1), (1, "b", 1), (1, was[1], -1)]
+    assert read(source("change-data-feed", keyed), given_) == wanted
+
+
 def test_nothing_in_nothing_out() -> None:
     for shape, keyed in (("debezium", True), ("debezium", False)):
         assert read(source(shape, keyed), EVENTS.slice(0, 0)) == []

@@ -9,7 +9,7 @@ import pytest
 from dbsp.circuits.errors import StateError
 from dbsp.state.delivered import NAME, Delivery, check_delivered, read_delivered, write_delivered
 
-DELIVERED = {"out": Delivery(3, "/data/out"), "ünd": Delivery(1)}
+DELIVERED = {"out": Delivery(3, "/data/out"), "ünd": Delivery(1), "new": Delivery(2, began=2)}
 
 
 def test_it_reads_back_and_is_replaced(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -80,3 +81,26 @@ def test_failing_collections(spark: Any) -> None:
             "transform(aa, x -> transform(x, y -> y + 2147483647))",
         ]
     )  # fmt: skip
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_documents_with_times_by_a_pattern(spark: Any, zone: str) -> None:
+    written = [
+        '"05/06/2024"', '"5/6/2024"', '"31/02/2024"', '"05/06/2024 07:08"', '"05/06/2024 07:08 +02"',
+        '"2024-06-05"', '"2024-06-05T07:08:09Z"', '""', '" "', "null", "12", "1717571289", "-1", "1.5",
+        "true", "[1]", '{"c": 1}', '"x"', '"05/06/2024 23:59 -11"', '"29/02/2023"', '"01/01/1600"',
+        '"20240605"', '"20240605x"',
+    ]  # fmt: skip
+    texts = [f'{{"a": {one}, "b": [{one}, "05/06/2024"], "d": 1}}' for one in written]
+    patterns = ["dd/MM/yyyy", "d/M/yyyy[ HH:mm[ X]]", "yyyyMMdd", "yyyy-MM-dd['T'HH:mm:ss[XXX]]"]
+    AgainstSpark(spark, pa.RecordBatch.from_pydict({"j": [*texts, None, "", "{"]}), zone).check(
+        [
+            f"""from_json(j, '{fields}, d INT', map('{option}', "{pattern}"))"""
+            for pattern in patterns
+            for fields, option in (
+                ("a DATE, b ARRAY<DATE>", "dateFormat"),
+                ("a TIMESTAMP, b ARRAY<TIMESTAMP>", "timestampFormat"),
+            )
+        ]
+    )

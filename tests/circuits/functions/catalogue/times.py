@@ -71,6 +71,8 @@ FUNCTIONS: dict[str, list[str]] = {
     "to_unix_timestamp": ["to_unix_timestamp(ts)"],
     "to_utc_timestamp": ["to_utc_timestamp(ts, 'Europe/Berlin')"],
     "trunc": ["trunc(d, 'MM')", "trunc(d, 'week')"],
+    "try_add": ["try_add(d, INTERVAL 1 MONTH)", "try_add(ts, iv)", "try_add(d, make_ym_interval(10000, i))"],
+    "try_subtract": ["try_subtract(n, INTERVAL '1' DAY)", "try_subtract(d, make_ym_interval(200 * i, 0))"],
     "try_make_timestamp": ["try_make_timestamp(2000 + i, mo, dy, hh, hh, sec)"],
     "try_make_timestamp_ltz": ["try_make_timestamp_ltz(2000 + i, mo, dy, hh, hh, sec)"],
     "try_make_timestamp_ntz": ["try_make_timestamp_ntz(2000 + i, mo, dy, hh, hh, sec)"],

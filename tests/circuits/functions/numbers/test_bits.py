@@ -26,8 +26,7 @@ def numbers(width: int) -> st.SearchStrategy[int | None]:
     return st.one_of(st.none(), st.integers(-bound, bound - 1))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@given(data=st.data())
+@given(st.sampled_from(sorted(WIDTHS)), st.data())
 def test_operators(width: int, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(numbers(width), numbers(width)), max_size=5))
     a, b = (pa.array([pair[i] for pair in pairs], WIDTHS[width]) for i in range(2))
@@ -43,8 +42,7 @@ def test_operators(width: int, data: st.DataObject) -> None:
     assert called("bitwise_count", pa.int32(), a) == ones
 
 
-@pytest.mark.parametrize("width", [32, 64])
-@given(data=st.data())
+@given(st.sampled_from([32, 64]), st.data())
 def test_shifts(width: int, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(numbers(width), st.integers(-70, 70)), max_size=5))
     a, by = pa.array([x for x, _ in pairs], WIDTHS[width]), pa.array([n for _, n in pairs], pa.int32())

@@ -7,10 +7,11 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from dbsp.circuits.functions.texts.java_regex import Refused, translate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.functions.texts.java_regex import Refused, translate
+from tests.effort import examples
 
 # of which java.util.regex and re (ASCII) mean the same
 SHARED = [
@@ -23,6 +24,7 @@ texts = st.lists(st.text(st.sampled_from("abcABx1_ .]"), max_size=5), min_size=1
 
 
 @pytest.mark.parametrize("pattern", SHARED)
+@examples(10)
 @given(listed=texts)
 def test_the_first_match(pattern: str, listed: list[str]) -> None:
     regex = translate(pattern)

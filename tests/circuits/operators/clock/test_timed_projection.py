@@ -104,7 +104,7 @@ def phases(held: Naive, f: Value, clock: datetime) -> Naive:
 comparisons = st.sampled_from(["less_than", "less_than_or_equal"])
 
 
-@examples(15)
+@examples(10)
 @given(comparisons, st.data(), options, hash_seeds)
 def test_a_row_that_the_clock_passes(function: str, data: st.DataObject, way: Options, seed: int) -> None:
     times = [START + i * MINUTE for i in (-5, 0, 1, 7, 8, 60)]
@@ -114,7 +114,7 @@ def test_a_row_that_the_clock_passes(function: str, data: st.DataObject, way: Op
     check(circuit, steps, lambda t, now: None if t is None else is_passed(t, now), way)
 
 
-@examples(15)
+@examples(10)
 @given(comparisons, st.data(), options, hash_seeds)
 def test_a_reading_that_goes_back(function: str, data: st.DataObject, way: Options, seed: int) -> None:
     """Minutes of the hour: rows come to either side of it, and back."""
@@ -124,7 +124,7 @@ def test_a_reading_that_goes_back(function: str, data: st.DataObject, way: Optio
     check(circuit, steps, lambda t, now: None if t is None else is_passed(t, now.minute), way)
 
 
-@examples(15)
+@examples(10)
 @given(st.data(), options, hash_seeds)
 def test_a_reading_that_all_rows_share(data: st.DataObject, way: Options, seed: int) -> None:
     check(dated(seed), data.draw(deltas(NUMBERS, [1])), lambda _, now: now.date(), way)

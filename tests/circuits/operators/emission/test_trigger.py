@@ -116,7 +116,7 @@ def follows_the_book(clause: Clause, steps: list[Step], way: Options, seed: int)
             assert naive_of(emitted) == Counter({("list", *row): n for row, n in expected.items()})
 
 
-@examples(40)
+@examples(25)
 @given(st.sampled_from(sorted(CLAUSES)), updates(), options, hash_seeds)
 def test_keys_fire_when_the_book_says(name: str, steps: list[Step], way: Options, seed: int) -> None:
     follows_the_book(CLAUSES[name], steps, way, seed)

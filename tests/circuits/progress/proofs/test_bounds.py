@@ -17,6 +17,7 @@ from dbsp.circuits.progress.limits import least_bound, waterline_row
 from dbsp.circuits.progress.proofs.bounds import all_bounds
 from dbsp.circuits.progress.waterline import Lateness
 from tests.circuits.engine import Engine, source, trace
+from tests.effort import examples
 from tests.generators.columns.zsets import zset_of
 from tests.laws.operators_laws import streams
 
@@ -59,6 +60,7 @@ def test_bounds_of_every_node() -> None:
     assert set(proved[names["mapped"]]) == set(proved[names["gone"]]) == {0}
 
 
+@examples(12)
 @given(streams({"r": SCHEMA, "s": SCHEMA}, steps=5))
 def test_no_later_row_lies_below_its_bound(stream: list[dict[str, object]]) -> None:
     circuit, names = chain()

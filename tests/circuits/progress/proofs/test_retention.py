@@ -25,6 +25,7 @@ from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.circuits.traces.batch import Layout
 from tests.circuits.engine import Engine, Options, output, trace
+from tests.effort import examples
 from tests.generators.columns.zsets import naive_of, zset_of
 
 TIMES = pa.schema([("t", pa.int64())])
@@ -108,6 +109,7 @@ def test_without_lateness_nothing_is() -> None:
 inserted = st.lists(st.lists(st.integers(0, 3), max_size=4), min_size=1, max_size=6)
 
 
+@examples(12)
 @given(inserted, st.sampled_from([0, 1 << 60]))
 def test_what_is_collected_changes_no_view(ahead: list[list[int]], small: int) -> None:
     """distinct of times that come in order, some of them late, with and without."""

@@ -11,6 +11,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.decoding import decoded
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark
@@ -120,3 +121,28 @@ def test_there_may_be_so_many(spark: Any, shop: Path) -> None:
     with opened(spark, shop, more=", max_bad_rows = 3") as p:
         p.run(once=True)
         assert len(p["sold"]) == 2
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_messages_that_can_t_be_decoded(spark: Any, keyed: bool) -> None:
+    """As Kafka gives them; a key without a value is a deletion, and none of a bag."""
+    key = ", PRIMARY KEY (id)" if keyed else ""
+    text = f"""
+    CREATE TABLE t (id INT NOT NULL, n INT{key}) USING kafka
+    OPTIONS (`kafka.bootstrap.servers` 'x', subscribe 'y')
+    WITH (format = 'json', mode = 'keep');
+    CREATE VIEW v AS SELECT * FROM t;
+    """
+    table = compile_program(text, "p.sql", session=spark).tables["t"]
+    values = ['{"id": 1, "n": 2}', '{"id": 1', '{"id": 2, "n": "x"}', None]
+    rows = [(f'{{"id": {i}}}', value, "topic", 3, i) for i, value in enumerate(values)]
+    given = spark.createDataFrame(
+        rows, "key STRING, value STRING, topic STRING, partition INT, offset BIGINT"
+    )
+    kept = given.selectExpr(
+        "CAST(key AS BINARY) key", "CAST(value AS BINARY) value", "topic", "partition", "offset"
+    )
+    found = decoded(table, kept).toArrow().to_pylist()
+    assert [row["__bad_text"] for row in found] == [None, values[1], values[2], *([None] if keyed else [])]
+    assert [row["__bad_origin"] for row in found[:3]] == [None, "topic/3/1", "topic/3/2"]
+    assert (found[0]["id"], found[0]["n"]) == (1, 2)

@@ -62,6 +62,23 @@ def test_the_last_message_of_a_key_is_its_row(spark: Any, broker: Broker, tmp_pa
     assert rows == [{"id": 3, "n": None}, *({"id": i, "n": 3960 + i} for i in range(10, 39))]
 
 
+def test_a_step_of_messages_and_of_files(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.json").write_text(
+        '{"id": 1, "n": 1, "__op": "I"}\n{"id": 1, "n": 2, "__op": "U"}\n'
+    )
+    send(spark, broker, "beside", [('{"id": 1}', '{"id": 1, "n": 3}'), ('{"id": 1}', '{"id": 1, "n": 4}')])
+    text = f"""
+    CREATE TABLE a (id INT PRIMARY KEY, n INT, __op STRING) USING json OPTIONS (path '{tmp_path}/in');
+    CREATE TABLE b (id INT PRIMARY KEY, n INT) USING kafka OPTIONS (subscribe 'beside',
+    `kafka.bootstrap.servers` '{broker.servers}', startingOffsets 'earliest') WITH (format = 'json');
+    CREATE VIEW v AS SELECT a.n AS a, b.n AS b FROM a JOIN b ON a.id = b.id;
+    """
+    with Pipeline(compile_program(text, session=spark), spark=spark, runner="inline") as p:
+        assert p.run(once=True) == 1
+        assert p["v"].rows() == [{"a": 2, "b": 4}]
+
+
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_envelopes_and_the_tombstones_behind_them(
     spark: Any, broker: Broker, tmp_path: Path, wrapped: bool
@@ -83,6 +100,36 @@ def test_what_is_no_row_is_refused_or_null_as_is_said(spark: Any, broker: Broker
     more = ", `value.mode` 'PERMISSIVE'"
     rows = read(spark, broker, tmp_path / "nulls", "broken", "a INT", "format = 'json'", more)
     assert [row["a"] for row in rows] == [None, None, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "said", "good"),
+    [
+        ("bag", "a INT NOT NULL", "", [{"a": 1}, {"a": 3}]),
+        ("keyed", "id INT PRIMARY KEY, a INT", "", [{"id": 1, "a": 1}, {"id": 2, "a": 3}]),
+        ("envelopes", "id INT PRIMARY KEY, a INT", ", changelog = 'debezium'", [{"id": 9, "a": 9}]),
+    ],
+)
+def test_what_is_no_row_is_kept_beside(
+    spark: Any, broker: Broker, tmp_path: Path, name: str, columns: str, said: str, good: list[Any]
+) -> None:
+    values = ['{"id": 1, "a": 1}', '{"a": "x"}', "{", '{"a": null}', '{"id": 2, "a": 3}']
+    values += ['{"op": "c", "after": {"id": 9, "a": 9}}'] if said else []
+    send(spark, broker, f"beside_{name}", [('{"id": 1}', value) for value in values])
+    text = f"""
+    CREATE TABLE t ({columns}) USING kafka OPTIONS (`kafka.bootstrap.servers` '{broker.servers}',
+    subscribe 'beside_{name}', startingOffsets 'earliest') WITH (format = 'json', mode = 'keep'{said});
+    CREATE VIEW v AS SELECT * FROM t;
+    CREATE VIEW broken AS SELECT origin, text FROM bad_rows;
+    """
+    with Pipeline(compile_program(text, session=spark), spark=spark, runner="inline") as p:
+        p.run(once=True)
+        assert p["v"].rows() == good
+        broken = p["broken"].rows()
+    assert len(broken) == len(values) - len(good)
+    texts = {row["text"] for row in broken}
+    assert "{" in texts and (said or '{"a": "x"}' in texts)
+    assert any(row["origin"].startswith(("offset 2 of", "offset 1 of")) for row in broken)
 
 
 def test_a_record_that_says_no_change_is_named_by_its_offset(

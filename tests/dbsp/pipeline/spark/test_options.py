@@ -1,7 +1,8 @@
-"""What a file sink has written, Spark reads back as what the view holds."""
+"""What a file sink has written, Spark reads back as what the view holds; options of messages."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Sinks
+from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.build import VOTES, table
 
 pytestmark = pytest.mark.spark
 
@@ -72,3 +75,11 @@ def test_what_the_options_say_is_left(spark: Any, tmp_path: Path) -> None:
         Sinks(p).catch_up()
     (row,) = spark.read.text(f"{tmp_path}/out").collect()
     assert row["value"] == "2024,x "
+
+
+def test_options_of_messages_and_of_their_formats() -> None:
+    options = {"subscribe": "t", "kafka.bootstrap.servers": "h:1", "value.MODE": "PERMISSIVE", "Key.sep": ";"}
+    made = replace(table("t", VOTES), options=options)
+    assert kafka_options(made) == {"subscribe": "t", "kafka.bootstrap.servers": "h:1"}
+    assert format_options(made, VALUE, {"mode": "FAILFAST", "a": "b"}) == {"MODE": "PERMISSIVE", "a": "b"}
+    assert format_options(made, KEY, {"mode": "FAILFAST"}) == {"mode": "FAILFAST", "sep": ";"}

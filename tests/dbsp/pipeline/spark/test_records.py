@@ -24,6 +24,17 @@ CREATE TABLE bag (id BIGINT, name STRING) USING json OPTIONS (path '{0}') WITH (
 CREATE VIEW of_keys AS SELECT id, name FROM keyed;
 CREATE VIEW of_bag AS SELECT name, count(*) AS n FROM bag GROUP BY name;
 """
+OTHERS = """
+CREATE TABLE maxwell (id BIGINT PRIMARY KEY, name STRING)
+USING json OPTIONS (path '{0}/maxwell') WITH (changelog = 'maxwell');
+CREATE TABLE fed (id BIGINT PRIMARY KEY, name STRING)
+USING parquet OPTIONS (path '{0}/feed') WITH (changelog = 'change-data-feed');
+CREATE TABLE bag (id BIGINT, name STRING)
+USING parquet OPTIONS (path '{0}/feed') WITH (changelog = 'change-data-feed');
+CREATE VIEW of_maxwell AS SELECT * FROM maxwell;
+CREATE VIEW of_feed AS SELECT * FROM fed;
+CREATE VIEW of_bag AS SELECT * FROM bag;
+"""
 UPSERTS = """
 CREATE TABLE t (id BIGINT PRIMARY KEY, name STRING, __op STRING)
 USING json OPTIONS (path '{0}', maxFilesPerTrigger '{1}');
@@ -47,6 +58,27 @@ def write(file: Path, *records: dict[str, Any], time: int = 0) -> None:
 
 def envelope(op: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
     return {"before": before, "after": after, "op": op, "ts_ms": 1, "source": {"table": "t"}}
+
+
+def test_maxwell_and_a_change_data_feed_are_a_table(spark: Any, tmp_path: Path) -> None:
+    """A feed's files come in any order, as Delta's do; in both a row gets another key."""
+    one, two, moved = {"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 3, "name": "a"}
+    write(
+        tmp_path / "in" / "maxwell" / "1.json",
+        {"database": "d", "type": "bootstrap-start", "data": {}},
+        *({"database": "d", "type": "insert", "ts": 1, "data": row} for row in (one, two)),
+        {"database": "d", "type": "update", "data": moved, "old": {"id": 1}},
+        {"database": "d", "type": "delete", "data": two},
+    )
+    feed = [(1, "a", "insert", 1), (2, "b", "insert", 1)]
+    later = [(3, "a", "update_postimage", 2), (1, "a", "update_preimage", 2), (2, "b", "delete", 3)]
+    columns = "id BIGINT, name STRING, _change_type STRING, _commit_version BIGINT"
+    for rows in (later, feed):
+        frame = spark.createDataFrame(rows, columns).coalesce(1)
+        frame.write.mode("append").parquet(str(tmp_path / "in" / "feed"))
+    with opened(spark, tmp_path, OTHERS.format(tmp_path / "in")) as p:
+        p.run(once=True)
+        assert [p[view].rows() for view in ("of_maxwell", "of_feed", "of_bag")] == [[moved]] * 3
 
 
 def test_envelopes_are_a_table(spark: Any, tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ def declared(spark: Any, columns: str, rest: str = FILES) -> Table:
         ("a INT PRIMARY KEY, b INT NOT NULL", "WITH (changelog = 'UPSERT')", "upsert", ["a", "b"]),
         ("a INT PRIMARY KEY, b INT", "WITH (changelog = 'debezium')", "debezium", ["a", "b"]),
         ("a INT, op INT", "WITH (changelog = 'debezium')", "debezium", ["a", "op"]),
+        ("a INT PRIMARY KEY, b INT", "WITH (changelog = 'maxwell')", "maxwell", ["a", "b"]),
+        ("a INT, b INT", "WITH (changelog = 'change-data-feed')", "change-data-feed", ["a", "b"]),
     ],
 )
 def test_what_records_are(
@@ -95,7 +97,7 @@ def test_no_view_sees_a_mark(spark: Any) -> None:
         (
             "a INT, __op STRING",
             f"{FILES} WITH (changelog = 'debezium')",
-            "p.sql:1:24: column '__op' of source 't' is nothing that an envelope of debezium has; leave it",
+            "p.sql:1:24: column '__op' of source 't' is nothing that a record of debezium has; leave it",
         ),
         (
             "a INT",
@@ -116,8 +118,23 @@ def test_no_view_sees_a_mark(spark: Any) -> None:
         ("a INT", "WITH (changelog = 'retract')", "changelog is of a source or a target; 't' has no USING"),
         (
             "a INT",
+            f"{FILES} WITH (changelog = 'canal')",
+            "debezium or maxwell or change-data-feed, not 'canal'",
+        ),
+        (
+            "a INT",
             f"{FILES} WITH (changelog = 'maxwell')",
-            "property 'changelog' is append or retract or upsert or debezium, not 'maxwell'",
+            "source 't' has no key, and Maxwell doesn't tell all",
+        ),
+        (
+            "a INT PRIMARY KEY, __op STRING",
+            f"{FILES} WITH (changelog = 'change-data-feed')",
+            "column '__op' of source 't' is nothing that a record of change-data-feed has; leave it out",
+        ),
+        (
+            "a INT",
+            "USING delta OPTIONS (path 'x') WITH (changelog = 'change-data-feed')",
+            "is read without its changes; add OPTIONS",
         ),
     ],
 )

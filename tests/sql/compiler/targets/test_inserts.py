@@ -269,7 +269,8 @@ def test_a_changelog_is_of_what_is_written(spark: Any) -> None:
         compile_program(text, "p.sql", session=spark)
     assert "p.sql:1:14: changelog is of a source or a target; 't' has no USING" in str(raised.value)
     with pytest.raises(
-        ProgramError, match="property 'changelog' is append or retract or upsert or debezium, not 'all'"
+        ProgramError,
+        match=r"property 'changelog' is append or .* or maxwell or change-data-feed, not 'all'",
     ):
         compile_program(text.replace("'append'", "'all'"), "p.sql", session=spark)
 
@@ -314,3 +315,22 @@ def test_what_is_written_has_a_place_of_its_own(
     with pytest.raises(ProgramError) as raised:
         compile_program(text, "p.sql", session=spark)
     assert said in str(raised.value)
+
+
+def test_a_function_takes_every_shape(spark):
+    text = (
+        "CREATE TABLE t (a INT, b INT, PRIMARY KEY (a));\nCREATE VIEW v AS SELECT * FROM t;\n"
+        "CREATE TABLE rows (a INT, __weight BIGINT) USING python;\nINSERT INTO rows SELECT a FROM v;\n"
+        "CREATE TABLE keys (a INT, b INT, __op STRING, PRIMARY KEY (a)) USING python;\n"
+        "INSERT INTO keys SELECT * FROM v;\n"
+    )
+    made = compile_program(text, "p.sql", session=spark)
+    assert [insert.shape for insert in made.inserts] == ["retract", "upsert"]
+    with pytest.raises(
+        ProgramError, match="table 'rows' is written by a function of its name, which takes no OPT"
+    ):
+        compile_program(text.replace("python;", "python OPTIONS (f 'x');", 1), "p.sql", session=spark)
+    with pytest.raises(ProgramError, match="python is no stream, so it can't be read"):
+        compile_program(
+            "CREATE TABLE t (a INT) USING python;\nCREATE VIEW v AS SELECT * FROM t;", session=spark
+        )

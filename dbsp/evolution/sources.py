@@ -1,0 +1,103 @@
+"""Tables with a source that come, go, or change places: Spark's checkpoint knows sources by their places.
+
+A changed program gets a checkpoint of its own, DIR/checkpoint-N, N being the step that changes it: that of
+the program before, with each source's files in its new place. `offsets/B` has a line for each source, or '-'
+for one of which nothing has been read. It is written before the step's record, which refers to it by name and
+by digests; until then nothing does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shutil import rmtree
+
+import xxhash
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import StateError
+from dbsp.sql.plans.program import Program
+from dbsp.state.commits import CHECKPOINT, Commit, sync, write_whole
+from dbsp.state.manifest import Manifest
+from dbsp.state.places import Place
+
+# the version, and what Spark says of the batch
+_HEAD = 2
+_NOTHING = "-"
+
+
+def streams_of(program: Program) -> list[str]:
+    """The tables that are read as streams, in the order of their places."""
+    return [
+        name for name, table in program.inputs.items() if table.format is not None and not table.is_snapshot
+    ]
+
+
+def streams_before(manifest: Manifest) -> list[str]:
+    """The same of a program that is known by what it kept."""
+    return [name for name, table in manifest.tables.items() if table.source and not table.snapshot]
+
+
+def moved(
+    root: Place, last: Commit, before: Sequence[str], now: Sequence[str], step: int, durable: bool
+) -> tuple[str, object]:
+    """(the folder of the checkpoint, digests of its files) for a change at a step. Raises StateError."""
+    if last.batch is None or list(before) == list(now):
+        return last.checkpoint, last.offsets
+    if not isinstance(root, Path):
+        raise StateError(
+            f"{root}: tables with a source can't come, go or change places with state on a store yet; "
+            "leave them as they were, or take a new place for state"
+        )
+    names = last.offsets if isinstance(last.offsets, dict) else {}
+    folder = f"{CHECKPOINT}-{step}"
+    with disk(root / last.checkpoint):
+        files = {name: (root / last.checkpoint / name).read_bytes() for name in names}
+    try:
+        made = rearranged(files, before, now)
+    except ValueError as error:
+        raise StateError(
+            f"{root / last.checkpoint}: {error}, so what was read of each source isn't known; leave the "
+            "tables with a source as they were, or take a new state directory"
+        ) from None
+    with disk(root / folder):
+        rmtree(root / folder, ignore_errors=True)
+        for name, content in made.items():
+            path = root / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, content, durable)
+        if durable:
+            for path in (root / folder).rglob("*"):
+                if path.is_dir():
+                    sync(path)
+            sync(root / folder)
+            sync(root)
+    return folder, {name: xxhash.xxh3_64_hexdigest(content) for name, content in made.items()}
+
+
+def rearranged(files: Mapping[str, bytes], before: Sequence[str], now: Sequence[str]) -> dict[str, bytes]:
+    """The files of a checkpoint whose sources have other places. Raises ValueError for what isn't known."""
+    places = {str(before.index(name)): str(i) for i, name in enumerate(now) if name in before}
+    found: dict[str, bytes] = {}
+    for name, content in files.items():
+        folder, _, rest = name.partition("/")
+        if folder == "offsets":
+            found[name] = _offsets(name, content.decode(), before, now).encode()
+        elif folder == "sources":
+            place, _, file = rest.partition("/")
+            if place in places:
+                found[f"sources/{places[place]}/{file}"] = content
+        else:
+            found[name] = content
+    return found
+
+
+def _offsets(name: str, content: str, before: Sequence[str], now: Sequence[str]) -> str:
+    lines = content.splitlines()
+    version, known = lines[0], lines[_HEAD:]
+    if version != "v1":
+        raise ValueError(f"{name} is of version {version}")
+    if len(known) != len(before):
+        raise ValueError(f"{name} has {len(known)} sources, and the program had {len(before)}")
+    offsets = dict(zip(before, known, strict=True))
+    return "\n".join([*lines[:_HEAD], *(offsets.get(each, _NOTHING) for each in now)])

@@ -1,0 +1,51 @@
+"""Punctuation: a waterline is moved without a row, as by one that no view sees.
+
+    ADVANCE table.column TO v   is a row whose value is v + lateness and which only the waterline notices
+
+Rows below v are late from the next step on. A value below the waterline moves nothing; MAX JUMP is of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import DataError, did_you_mean
+from dbsp.circuits.progress.waterline import CLOCK, Lateness
+from dbsp.rows.casting import Refused
+from dbsp.rows.literals import array_of
+from dbsp.sql.plans.types import ddl
+
+
+def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
+    """The column's LATENESS, whatever the case of its name. Raises DataError where it has none."""
+    known = {one.name: one for one in circuit.lateness if one.name != CLOCK.name}
+    name = f"{relation}.{column}"
+    for spelled, one in known.items():
+        if spelled.lower() == name.lower():
+            return one
+    listed = ", ".join(known) or "none"
+    raise DataError(
+        f"no LATENESS for '{name}' to advance; columns with one: {listed}{did_you_mean(name, [*known])}"
+    )
+
+
+def waterline_at(one: Lateness, value: Any, timezone: str) -> pa.Scalar:
+    """The value as the waterline. timezone: of datetimes that have none. Raises DataError."""
+    try:
+        (scalar,) = array_of([value], one.type, timezone)
+    except Refused as refused:
+        raise DataError(
+            f"{value!r} is no place for the waterline of {one.name} ({_type(one)}): {refused}"
+        ) from None
+    if not scalar.is_valid or (pt.is_floating(one.type) and not pc.is_finite(scalar).as_py()):
+        raise DataError(f"{value!r} is no place for the waterline of {one.name} ({_type(one)}); give a value")
+    return scalar
+
+
+def _type(one: Lateness) -> str:
+    return ddl(one.type).upper()

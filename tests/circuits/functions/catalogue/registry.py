@@ -1,0 +1,129 @@
+"""What of Spark's registry a view may call: every function, by the examples of Spark's own documentation.
+
+    python -m tests.circuits.functions.catalogue.registry            every function, why it is refused
+    python -m tests.circuits.functions.catalogue.registry --readme   writes what README.md says of it
+
+The examples are compiled as views. In one that reads no rows no constant is folded, so that a function must
+be one of ours even where its arguments are constants. A function is maintained if one of its examples
+compiles; else what the compiler says is why it isn't.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dbsp.sql.catalyst.jvm.session as session_module
+from dbsp.circuits.errors import ProgramError
+from dbsp.sql.compiler.load import compile_program
+
+README = Path(__file__).parents[4] / "README.md"
+BEGIN, END = "<!-- generated: registry -->\n", "<!-- end: registry -->\n"
+_FOLDING = ("ConstantFolding", "ConvertToLocalRelation")
+_SCALAR = "scalar functions"
+_CONSTANT = "only of constants, which Spark computes"
+_KINDS = {"agg_funcs": "aggregates", "window_funcs": "window functions"}
+_KINDS |= dict.fromkeys(("generator_funcs", "table_funcs"), "generators and table functions")
+_FAMILY = 4  # names of one first word, from which on they are shown as one
+
+Coverage = dict[str, dict[str, str]]  # by kind and name: '' where it is maintained, else why not
+
+
+def coverage(spark: Any) -> Coverage:
+    """Of all functions that have an example."""
+    found: Coverage = defaultdict(dict)
+    for info in spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listBuiltinFunctionInfos():
+        examples = re.findall(r">\s*(SELECT\b.*?);", info.getExamples() or "", re.DOTALL)
+        if examples:
+            why = _first(_refusals(examples, spark, unfolded=True))
+            if why and not _first(_refusals(examples, spark, unfolded=False)):
+                why = _CONSTANT
+            found[_KINDS.get(info.getGroup(), _SCALAR)][info.getName()] = why
+    return found
+
+
+@contextmanager
+def _nothing_folded(applies: bool) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if applies:
+            more = tuple(session_module._OPTIMIZER + rule for rule in _FOLDING)
+            patch.setattr(session_module, "_EXCLUDED", session_module._EXCLUDED + more)
+        yield
+
+
+def _refusals(examples: Iterable[str], spark: Any, unfolded: bool) -> Iterator[str]:
+    """Of each example why it is refused, '' if it isn't."""
+    for example in examples:
+        try:
+            with _nothing_folded(unfolded and " FROM " not in example.upper()):
+                compile_program(f"CREATE VIEW v AS SELECT * FROM ({example})", session=spark)
+            yield ""
+        except ProgramError as error:
+            yield str(error).split(" ", 1)[1]
+
+
+def _first(refusals: Iterator[str]) -> str:
+    """'' if any is; else the first reason."""
+    reasons = []
+    for reason in refusals:
+        if not reason:
+            return ""
+        reasons.append(reason)
+    return reasons[0]
+
+
+def said(found: Coverage) -> str:
+    """What README.md says of it."""
+    lines = []
+    for kind, functions in found.items():
+        constant = sorted(name for name, why in functions.items() if why == _CONSTANT)
+        refused = sorted(name for name, why in functions.items() if why not in ("", _CONSTANT))
+        maintained = functions.keys() - {*refused, *constant}
+        item = f"- {len(maintained)} of {len(functions)} {kind} of Spark's documentation are maintained"
+        for what, names in ((_CONSTANT, constant), ("refused", refused)):
+            item += f"; {what}: {', '.join(_families(names, maintained))}" if names else ""
+        lines += textwrap.wrap(item, 119, subsequent_indent="  ", break_long_words=False)
+    return "\n".join(lines) + "\n"
+
+
+def _families(refused: list[str], maintained: Iterable[str]) -> list[str]:
+    """The names, those that begin alike as one, unless one that begins so is maintained."""
+    shown: dict[str, None] = {}
+    kept = {name.split("_")[0] for name in maintained}
+    for name in refused:
+        first = name.split("_")[0]
+        alike = sum(other.startswith(f"{first}_") for other in refused)
+        family = alike >= _FAMILY and first not in kept and name != first
+        shown[f"`{first}_*`" if family else f"`{name}`"] = None
+    return list(shown)
+
+
+def written(text: str, block: str) -> str:
+    """README.md with the block between its marks."""
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + block + END + rest.split(END)[1]
+
+
+def main() -> None:
+    from dbsp.sql.catalyst import compile_session  # noqa: PLC0415  only where there is a session
+
+    with compile_session() as spark:
+        found = coverage(spark)
+    if "--readme" in sys.argv:
+        README.write_text(written(README.read_text(encoding="utf-8"), said(found)), encoding="utf-8")
+    for functions in found.values():
+        for name, why in sorted(functions.items()):
+            print(f"{name}: {why or 'maintained'}")
+    print(said(found), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""A program as a whole: what it is made of, and what is wrong with its views and inserts."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbsp.sql.plans.program import Schedule, Triggers
+from tests.sql.recorded import TABLES, check_program_refused, check_refused, compiled
+
+OUT = "CREATE TABLE o (x BIGINT, y BIGINT, __weight BIGINT) USING noop; "
+
+
+def test_statements_in_any_number_become_one_program() -> None:
+    program = compiled(
+        f"{TABLES}{OUT}CREATE LOCAL VIEW v AS SELECT a, b FROM t WHERE a > 0; "
+        "CREATE VIEW w (p) AS SELECT sum(b) FROM v; INSERT INTO o SELECT a, b FROM v"
+    )
+    assert [*program.tables] == ["t", "u", "e", "o"]
+    assert [*program.views] == ["v", "w", "insert into o"]
+    assert [field.name for field in program.views["w"].schema] == ["p"]
+    # a target is no source, a local view no output
+    assert {*program.circuit.sources} == {"t", "u", "e"}
+    assert [output.view for output in program.circuit.outputs] == ["w", "insert into o"]
+    (insert,) = program.inserts
+    assert (insert.target, insert.view, insert.columns) == ("o", "insert into o", (0, 1, None))
+
+
+def test_how_a_program_is_written_is_no_part_of_it() -> None:
+    first = compiled("CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a + 1 AS x FROM t WHERE a > 0")
+    second = compiled(
+        "CREATE TABLE t (a BIGINT);\n\nCREATE VIEW v AS SELECT q.a + 1 AS x FROM (SELECT a FROM t) q "
+        "WHERE q.a > 0"
+    )
+    other = compiled("CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a + 1 AS y FROM t WHERE a > 0")
+    assert first.fingerprint == second.fingerprint
+    assert first.fingerprint != other.fingerprint
+
+
+def test_inserting_a_view_is_inserting_all_of_it() -> None:
+    program = compiled(f"{TABLES}{OUT}CREATE VIEW v AS SELECT a, b FROM t; INSERT INTO o SELECT * FROM `v`")
+    assert [*program.views] == ["v"]
+    assert program.inserts[0].view == "v"
+
+
+def test_when_changes_leave() -> None:
+    late = "CREATE TABLE l (k BIGINT, ts TIMESTAMP LATENESS INTERVAL 1 MINUTE); "
+    query = "SELECT window.end AS w, count(*) AS n FROM l GROUP BY window(ts, '10 minutes')"
+    trigger = compiled(
+        f"{late}CREATE VIEW v AS {query} TRIGGER COUNTING 2, AFTER DELAY INTERVAL 5 MINUTES"
+    ).views["v"]
+    assert isinstance(trigger.emission, Triggers)
+    assert (trigger.emission.counting, trigger.emission.delay) == (2, 300_000_000)
+    emit = compiled(f"{late}CREATE VIEW v AS {query} EMIT (LAST RESULT OFFSET INTERVAL 1 HOUR)").views["v"]
+    assert isinstance(emit.emission, Schedule)
+    assert (emit.emission.complete, emit.emission.last) == (0, 3_600_000_000)
+
+
+def test_a_query_knows_what_never_retracts() -> None:
+    table = "CREATE TABLE t (a BIGINT) WITH (append_only = true); "
+    program = compiled(
+        f"{table}CREATE VIEW v AS SELECT a FROM t; CREATE VIEW w AS SELECT count(*) AS n FROM v"
+    )
+    assert [view.append_only for view in program.views.values()] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("SELECT a, A FROM t", "1: view 'v' has two columns 'A'; rename one with AS"),
+        ("SELECT NULL AS x", "1: column 'x' of view 'v' is always NULL of no type; CAST it"),
+    ],
+)
+def test_columns(query: str, error: str) -> None:
+    check_refused(query, error)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "1:1: the program defines no view; add CREATE VIEW name AS SELECT ..."),
+        ("CREATE VIEW v (x, y) AS SELECT a FROM t", "2:13: view 'v' lists 2 columns, its query has 1"),
+        ("INSERT INTO nowhere SELECT a FROM t", "2:1: unknown table 'nowhere'; tables so far: t, u, e"),
+        (
+            "CREATE VIEW v AS SELECT STREAM a FROM t TRIGGER COUNTING 2",
+            "2:39: cannot convert table 't' to a stream; leave STREAM",
+        ),
+    ],
+)
+def test_refused(text: str, error: str) -> None:
+    check_program_refused(f"{TABLES}\n{text}", error)

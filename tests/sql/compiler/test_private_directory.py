@@ -1,0 +1,65 @@
+"""Only what nobody but this user can have written is read."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from dbsp.sql.compiler.private_directory import read_private, write_private
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    directory = tmp_path / "cache" / "dbsp"
+    write_private(directory, "a", b"first")
+    write_private(directory, "a", b"second")
+    assert read_private(directory, "a") == b"second"
+    assert [path.name for path in directory.iterdir()] == ["a"]
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert (directory / "a").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_isnt_there(tmp_path: Path) -> None:
+    assert read_private(tmp_path / "nowhere", "a") is None
+    assert read_private(tmp_path, "a") is None
+
+
+@pytest.mark.parametrize("others", [0o020, 0o002])
+def test_what_others_may_write_is_neither_read_nor_written(
+    tmp_path: Path, others: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = tmp_path / "dbsp"
+    write_private(directory, "a", b"mine")
+    directory.chmod(0o700 | others)
+    with caplog.at_level(logging.WARNING, "dbsp"):
+        assert read_private(directory, "a") is None
+        write_private(directory, "b", b"mine")
+    assert not (directory / "b").exists()
+    (record,) = caplog.records  # once
+    assert "others may write it" in record.getMessage()
+    directory.chmod(0o700)
+    (directory / "a").chmod(0o600 | others)
+    assert read_private(directory, "a") is None
+
+
+def test_names_that_stand_for_something_else(tmp_path: Path) -> None:
+    directory, elsewhere = tmp_path / "dbsp", tmp_path / "elsewhere"
+    write_private(elsewhere, "a", b"theirs")
+    directory.mkdir(mode=0o700)
+    (directory / "a").symlink_to(elsewhere / "a")
+    assert read_private(directory, "a") is None
+    (tmp_path / "link").symlink_to(elsewhere)
+    assert read_private(tmp_path / "link", "a") is None
+    write_private(tmp_path / "link", "b", b"mine")
+    assert not (elsewhere / "b").exists()
+    os.mkfifo(directory / "pipe", 0o600)
+    assert read_private(directory, "pipe") is None  # and doesn't wait for a writer
+
+
+def test_what_cant_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    write_private(tmp_path / "file" / "dbsp", "a", b"mine")
+    write_private(tmp_path / "file", "a", b"mine")
+    assert (tmp_path / "file").read_bytes() == b""
