@@ -24,18 +24,18 @@ _ADVICE = {
 
 
 @contextmanager
-def disk(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn every OSError into a StateError. path: of what is read or written, unless the error knows it."""
+def disk(path: object) -> Iterator[None]:
+    """Turn every OSError into a StateError. path: or URI, of what is read or written."""
     try:
         yield
     except OSError as error:
         raise refused(error, path) from error
 
 
-def refused(error: OSError, path: str | os.PathLike[str]) -> StateError:
+def refused(error: OSError, path: object) -> StateError:
     """The error in one line. path: see `disk`."""
     # Arrow's errors have the number too, and a message of many words in place of the system's
     reason = os.strerror(error.errno) if error.errno else str(error)
     advice = f"; {_ADVICE[error.errno]}" if error.errno in _ADVICE else ""
-    where = os.fspath(path) if error.filename is None else error.filename
+    where = path if error.filename is None else error.filename
     return StateError(f"{where}: {reason}{advice}")

@@ -6,6 +6,7 @@ Error
 │   ├── AbsentRow         a retraction of a row that isn't there (table, row)
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 └── StateError       the state directory        (directory, log, fingerprint)
+    ├── Overtaken         another writer has it
     └── DamagedChunk      part of a segment isn't what was written (file, offset, view)
 
 Those of what comes after a step are in `dbsp/errors.py`.
@@ -66,6 +67,10 @@ class EvaluationError(DataError):
 
 class StateError(Error):
     """The state directory is unreadable, damaged, foreign, or does not match the program."""
+
+
+class Overtaken(StateError):
+    """Another writer has the state, so that this one must not write to it any more."""
 
 
 class DamagedChunk(StateError):

@@ -17,7 +17,7 @@ from dbsp.circuits.errors import StateError
 from dbsp.circuits.progress import percentile, waterline
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import later
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.segments import Chunk, Traffic
 from dbsp.circuits.traces.spine import SMALL, Piece, Spine
 
 
@@ -29,8 +29,8 @@ class TaskResult:
     runs are in that chunk. merged: per piece handed in, its chunk. sent: blobs for the next level,
     (node, partition, blob). changes: per view, the chunk with its delta. candidates: of waterlines.
     recent: the last event times of percentile waterlines. late: rows left out, per relation. collected: rows
-    dropped from traces by their retention. unreachable: per node, the ids of runs that go unread. The others
-    are counters.
+    dropped from traces by their retention. unreachable: per node, the ids of runs that go unread. traffic:
+    of a task in a process of its own. The others are counters.
     """
 
     written: dict[int, Chunk | None] = field(default_factory=dict)
@@ -46,6 +46,7 @@ class TaskResult:
     late: dict[str, int] = field(default_factory=dict)
     collected: dict[int, int] = field(default_factory=dict)
     unreachable: dict[int, set[int]] = field(default_factory=dict)
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.segments import Chunk, Segments, SegmentWriter
+from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
 from dbsp.circuits.traces.zset import ZSet
@@ -32,8 +32,8 @@ class Writing:
         self.segments, self.result = segments, result
         # logs live as long as their view, trace batches until the next merge: different files, except for
         # the few rows of a small step, which are soon merged into others wherever they lie
-        self._traces = SegmentWriter(segments.root, f"{task.segment}.trace", task.step.durable)
-        self._views = SegmentWriter(segments.root, f"{task.segment}.view", task.step.durable)
+        self._traces = segments.writer(f"{task.segment}.trace", task.step.durable)
+        self._views = segments.writer(f"{task.segment}.view", task.step.durable)
 
     def close(self) -> None:
         """Make the segments visible."""

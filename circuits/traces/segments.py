@@ -6,6 +6,9 @@ harm.
 
 What a chunk's bytes hash to (xxh3, 64 bits) is compared before anything is made of them: Arrow believes
 what it reads, and takes a flipped bit for a length of petabytes.
+
+Where segments are kept on another machine, their directory is a cache of it (`Origin`): what isn't there, or
+is damaged, is fetched.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ import errno
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 import xxhash
@@ -67,14 +70,70 @@ def is_name(segment: object) -> bool:
     return isinstance(segment, str) and segment not in ("", ".", "..") and not {"/", "\\", "\0"} & {*segment}
 
 
+@dataclass
+class Traffic:
+    """Requests to another machine, and bytes of objects to it and from it."""
+
+    gets: int = 0
+    puts: int = 0
+    deletes: int = 0
+    lists: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Traffic) -> Traffic:
+        return Traffic(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def requests(self) -> int:
+        """Of all kinds."""
+        return self.gets + self.puts + self.deletes + self.lists
+
+
+class Origin(Protocol):
+    """Where the segments are kept of which a directory has copies. All raise OSError, and StateError."""
+
+    @property
+    def uri(self) -> str:
+        """By which a task finds it."""
+
+    @property
+    def traffic(self) -> Traffic:
+        """Of this process, so far."""
+
+    def fetch(self, segment: str, anew: bool) -> None:
+        """Copy it here; anew: the copy that is here is damaged. Raises FileNotFoundError."""
+
+    def send(self, segment: str) -> None:
+        """Begin to copy it from here."""
+
+    def settle(self, segments: Set[str] | None) -> None:
+        """Wait until they are there, or all whose copying was begun."""
+
+    def used(self, segment: str) -> None:
+        """It is opened here."""
+
+    def names(self, prefix: str, after: str | None = None) -> list[str]:
+        """The segments whose names begin so; after: and come after that one."""
+
+    def delete(self, segments: Iterable[str]) -> None:
+        """There, and the copies here."""
+
+
 class SegmentWriter:
     """Writes one segment; the file appears under its name only when it is whole.
 
-    durable: fsync before it appears (a commit may refer to it afterwards). Raises StateError where it can't.
+    durable: fsync before it appears (a commit may refer to it afterwards). origin: where it is then sent.
+    Raises StateError where it can't.
     """
 
-    def __init__(self, root: str | Path, name: str, durable: bool = True) -> None:
-        self.name, self.durable = name, durable
+    def __init__(
+        self, root: str | Path, name: str, durable: bool = True, origin: Origin | None = None
+    ) -> None:
+        self.name, self.durable, self._origin = name, durable and origin is None, origin
         self._path = Path(root) / name
         self._sink: pa.NativeFile | None = None
         self._offset = 0
@@ -111,22 +170,56 @@ class SegmentWriter:
                 finally:
                     os.close(descriptor)
             os.replace(temporary, self._path)
+        if self._origin is not None:
+            self._origin.send(self.name)
 
 
 class Segments:
     """Opens chunks of the segments under `root`; mapped files and what is made of them are kept for reuse.
 
-    verify: a chunk is compared with its checksum the first time it is opened here.
+    verify: a chunk is compared with its checksum the first time it is opened here. origin: what `root` has
+    copies of.
     """
 
-    def __init__(self, root: str | Path, capacity: int = 4096, verify: bool = True) -> None:
+    def __init__(
+        self, root: str | Path, capacity: int = 4096, verify: bool = True, origin: Origin | None = None
+    ) -> None:
         self.root = str(root)
+        self.origin = origin
         self.verify = verify
         self._capacity = capacity
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
         self._verified: dict[str, set[Chunk]] = {}
         self._opened: OrderedDict[Hashable, tuple[frozenset[str], Any]] = OrderedDict()
         self._mapping = Lock()  # merges map files beside the step
+
+    @property
+    def place(self) -> str:
+        """By which a task finds them."""
+        return self.root if self.origin is None else self.origin.uri
+
+    @property
+    def traffic(self) -> Traffic:
+        """With where they are kept, by this process, so far."""
+        return Traffic() if self.origin is None else self.origin.traffic
+
+    def writer(self, name: str, durable: bool = True) -> SegmentWriter:
+        """Of a new segment."""
+        return SegmentWriter(self.root, name, durable, self.origin)
+
+    def names(self, prefix: str) -> list[str]:
+        """The segments whose names begin so. Raises StateError."""
+        if self.origin is None:
+            with disk(self.root):
+                return [entry.name for entry in os.scandir(self.root) if entry.name.startswith(prefix)]
+        with disk(self.origin.uri):
+            return self.origin.names(prefix)
+
+    def settle(self, segments: Set[str] | None = None) -> None:
+        """Wait until these, or all that were written here, are where they are kept. Raises StateError."""
+        if self.origin is not None:
+            with disk(self.origin.uri):
+                self.origin.settle(segments)
 
     def open(self, chunk: Chunk, schema: pa.Schema, owner: object = "") -> pa.RecordBatch:
         """The batch. Unless it is to be verified, nothing is read: pages come in as they are touched.
@@ -136,6 +229,8 @@ class Segments:
         if self.verify:
             self.check(chunk, owner)
         mapped = self._map(chunk, owner)
+        if self.verify and self.origin is not None:
+            self.check(chunk, owner)  # again, where it was dropped and fetched in between
         if mapped.size < chunk.offset + chunk.length:
             raise self._damaged(chunk, "ends early", owner)
         try:
@@ -145,21 +240,26 @@ class Segments:
 
     def check(self, chunk: Chunk, owner: object = "") -> None:
         """Compare a chunk with its checksum, unless that has been done. Raises DamagedChunk."""
-        known = self._verified.setdefault(chunk.segment, set())
-        if chunk in known:
+        if chunk in self._verified.get(chunk.segment, ()):
             return
+        problem = self._problem(chunk, owner)
+        if problem and self.origin is not None:  # of the copy, perhaps
+            self._fetch(chunk, owner, anew=True)
+            problem = self._problem(chunk, owner)
+        if problem:
+            raise self._damaged(chunk, problem, owner)
+        self._verified.setdefault(chunk.segment, set()).add(chunk)
+
+    def _problem(self, chunk: Chunk, owner: object) -> str:
+        """In what a chunk's bytes differ from what they were; of one that is whole it's empty."""
         path = self._path(chunk)
         try:
-            found = _hash_of(path, chunk)
-        except FileNotFoundError:
-            raise self._missing(chunk, owner) from None
+            found = self._found(chunk, owner, lambda: _hash_of(path, chunk))
         except OSError as error:  # a read, so that a disk that fails says so: through a mapping it kills
-            raise self._damaged(chunk, f"can't be read ({error.strerror or error})", owner) from None
+            return f"can't be read ({error.strerror or error})"
         if found is None:
-            raise self._damaged(chunk, "ends early", owner)
-        if found != chunk.checksum:
-            raise self._damaged(chunk, "differs from its checksum", owner)
-        known.add(chunk)
+            return "ends early"
+        return "" if found == chunk.checksum else "differs from its checksum"
 
     def check_all(self, chunks: Iterable[Chunk], owner: object = "") -> None:
         """`check` every chunk."""
@@ -206,16 +306,37 @@ class Segments:
                 self._files.move_to_end(chunk.segment)
                 return mapped
             try:
-                with pa.memory_map(self._path(chunk)) as file:
-                    mapped = file.read_buffer()
-            except FileNotFoundError:
-                raise self._missing(chunk, owner) from None
+                mapped = self._found(chunk, owner, lambda: _mapped(self._path(chunk)))
             except OSError as error:
                 raise self._damaged(chunk, f"can't be read ({error})", owner) from None
             self._files[chunk.segment] = mapped
+            if self.origin is not None:
+                self.origin.used(chunk.segment)
             if len(self._files) > self._capacity:
                 self._files.popitem(last=False)
             return mapped
+
+    def _found(self, chunk: Chunk, owner: object, read: Callable[[], Opened]) -> Opened:
+        """What `read` makes of the segment, which is fetched where it isn't here. Raises DamagedChunk."""
+        try:
+            return read()
+        except FileNotFoundError:
+            if self.origin is None:
+                raise self._missing(chunk, owner) from None
+        self._fetch(chunk, owner, anew=False)
+        return read()
+
+    def _fetch(self, chunk: Chunk, owner: object, anew: bool) -> None:
+        assert self.origin is not None
+        self._verified.pop(chunk.segment, None)
+        self._files.pop(chunk.segment, None)
+        try:
+            with disk(self.origin.uri):
+                self.origin.fetch(chunk.segment, anew)
+        except StateError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise self._damaged(chunk, "is missing", owner) from None
+            raise
 
     def _missing(self, chunk: Chunk, owner: object) -> StateError:
         if os.path.isdir(self.root):
@@ -224,7 +345,13 @@ class Segments:
         return refused(gone, self.root)
 
     def _damaged(self, chunk: Chunk, problem: str, owner: object) -> DamagedChunk:
-        return DamagedChunk(self._path(chunk), chunk.offset, problem, str(owner))
+        path = self._path(chunk) if self.origin is None else f"{self.origin.uri}/segments/{chunk.segment}"
+        return DamagedChunk(path, chunk.offset, problem, str(owner))
+
+
+def _mapped(path: str) -> pa.Buffer:
+    with pa.memory_map(path) as file:
+        return file.read_buffer()
 
 
 def _hash_of(path: str, chunk: Chunk) -> int | None:

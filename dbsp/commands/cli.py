@@ -147,7 +147,7 @@ def main() -> None:
 @click.option("--accept", metavar="FILE", help="Write the output to FILE, to be expected from now on.")
 @click.option("--runner", type=click.Choice(["inline", "spark"]), default="inline", show_default=True)
 @click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
-@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR.")
+@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://...")
 @click.option(
     "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
 )
@@ -215,7 +215,7 @@ def step(
 
 @main.command()
 @program_options
-@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR.")
+@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://...")
 @click.option("--once", is_flag=True, help="Take what the sources have now, then end.")
 @click.option("--every", metavar="TIME", help="Start a step at most this often, such as 1s or 500ms.")
 @click.option(
@@ -411,9 +411,9 @@ def fsck(state: str, restore_to: int | None) -> None:
       dbsp fsck state/ --restore-to 41
     """
     from dbsp.commands.fsck import examine, go_back, listed  # noqa: PLC0415
-    from dbsp.state.store import local_root  # noqa: PLC0415
+    from dbsp.state.places import place_of  # noqa: PLC0415
 
-    root = local_root(state)
+    root = place_of(state)
     if restore_to is not None:
         for line in go_back(root, restore_to):
             click.echo(line)

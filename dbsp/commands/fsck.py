@@ -5,44 +5,56 @@ A step is whole when its record is, every chunk that the record refers to, and t
 that its batch needs. Any whole step that is kept can be gone back to: later records are removed, deliveries
 of later steps are forgotten, and so are later batches, which are then read again. What is outside the
 directory is for its owner to put right: later `__step=n` of file sinks, and what other sinks were sent.
+
+On a store, segments of past steps that nothing refers to are deleted: of tasks that ran twice, and of sweeps
+that ended early.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.segments import Chunk
 from dbsp.history.chunks import chunks_of
-from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
 from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.identity import NAME, read_identity
 from dbsp.state.kept import gaps
-from dbsp.state.lock import Lock
+from dbsp.state.objects.copies import SEGMENTS
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.opening import only_writer, open_segments
+from dbsp.state.places import Place, names_in
 from dbsp.state.tags import Tags
 
 Result = TypeVar("Result")
 
 
-def examine(directory: Path) -> tuple[list[str], list[int]]:
+def examine(directory: Place) -> tuple[list[str], list[int]]:
     """(what is damaged, the steps that are whole). Raises StateError where no state is, or it is in use."""
-    with _alone(directory):
-        return _Examination(directory).run()
+    with _alone(directory), TemporaryDirectory(prefix="dbsp-fsck-") as copies:
+        examination = _Examination(directory, Path(copies))
+        damaged, whole = examination.run()
+        if not damaged:
+            examination.sweep(whole)
+        return damaged, whole
 
 
 class _Examination:
-    def __init__(self, root: Path) -> None:
+    """copies: an empty directory; what a store holds is looked at, not what this host has of it."""
+
+    def __init__(self, root: Place, copies: Path) -> None:
         self.root = root
         self.damaged: list[str] = []
-        self.segments = Segments(root / "segments")
+        self.segments = open_segments(root, copied=copies)
         self.bad: dict[Chunk, bool] = {}
 
     def run(self) -> tuple[list[str], list[int]]:
@@ -65,6 +77,17 @@ class _Examination:
                 return commit.oldest if commit is not None else 0
         return 0
 
+    def sweep(self, steps: list[int]) -> None:
+        """Of a store. A writer that was overtaken may yet commit the step after the last: that one's stay."""
+        if isinstance(self.root, ObjectPath) and steps:
+            commits = [load_commit(self.root, step) for step in recorded_steps(self.root)]
+            needed = frozenset().union(*(commit.segments for commit in commits if commit is not None))
+            with disk(self.root):
+                names = {*names_in(self.root / SEGMENTS)} - needed
+                (self.root / SEGMENTS).remove(
+                    n for n in names if n[:12].isdigit() and int(n[:12]) <= steps[-1]
+                )
+
     def _check_identity(self) -> None:
         if read_identity(self.root) is None:
             raise StateError(f"{self.root / NAME}: damaged: the file is missing")
@@ -82,7 +105,7 @@ class _Examination:
                 self.bad[chunk] = len(self.damaged) > count
             bad |= self.bad[chunk]
         if commit.batch is not None and commit.offsets:
-            self._attempt(partial(Checkpoint(self.root / commit.checkpoint).check, commit))
+            self._attempt(partial(checkpoint_of(self.root, commit.checkpoint).check, commit))
         return not bad and len(self.damaged) == before
 
     def _attempt(self, act: Callable[[], Result]) -> Result | None:
@@ -94,10 +117,10 @@ class _Examination:
             return None
 
 
-def go_back(directory: Path, step: int) -> list[str]:
+def go_back(directory: Place, step: int) -> list[str]:
     """Make a whole step the last one; what is left to do by hand. Raises StateError, having done nothing."""
-    with _alone(directory):
-        _, whole = _Examination(directory).run()
+    with _alone(directory), TemporaryDirectory(prefix="dbsp-fsck-") as copies:
+        _, whole = _Examination(directory, Path(copies)).run()
         if step not in whole:
             others = (
                 f"whole: {listed(whole)}" if whole else "none is whole; restore the directory from a backup"
@@ -113,17 +136,18 @@ def go_back(directory: Path, step: int) -> list[str]:
                 if tag.step > step:
                     tags.remove(tag.name)
                     left.append(f"tag '{tag.name}' was of step {tag.step}, and is gone")
-            (directory / LAST).unlink(missing_ok=True)
+            if isinstance(directory, Path):
+                (directory / LAST).unlink(missing_ok=True)
             # the last one first: wherever this ends, the rest is a log
             for later in reversed(gone):
                 record_path(directory, later).unlink()
             sync(directory / "commits")
             _drop_segments(directory, step)
-        Checkpoint(directory / commit.checkpoint).settle(commit)
+        checkpoint_of(directory, commit.checkpoint).settle(commit)
     return left
 
 
-def _forget_deliveries(root: Path, step: int) -> list[str]:
+def _forget_deliveries(root: Place, step: int) -> list[str]:
     """Every later step will be delivered anew."""
     try:
         delivered = read_delivered(root)
@@ -149,11 +173,14 @@ def _to_do(target: str, each: Delivery, step: int) -> str:
     return f"'{target}': delete {which} in {each.directory}, before a reader takes them for new ones"
 
 
-def _drop_segments(root: Path, step: int) -> None:
+def _drop_segments(root: Place, step: int) -> None:
     """Those begun by later steps: they would tell of records that were lost."""
-    for name in os.listdir(root / "segments"):
-        if name[:12].isdigit() and int(name[:12]) > step:
-            (root / "segments" / name).unlink()
+    later = [n for n in names_in(root / SEGMENTS) if n[:12].isdigit() and int(n[:12]) > step]
+    if isinstance(root, ObjectPath):
+        (root / SEGMENTS).remove(later)
+    else:
+        for name in later:
+            (root / SEGMENTS / name).unlink()
 
 
 def listed(steps: list[int]) -> str:
@@ -171,12 +198,12 @@ def listed(steps: list[int]) -> str:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _alone(root: Place) -> Iterator[None]:
     """While nobody writes to the directory. Raises StateError."""
-    if not (root / "commits").is_dir():
-        raise StateError(f"{root}: no state directory (it has no commits/)")
     with disk(root):
-        lock = Lock(root / "lock")
+        if not (root / "commits").is_dir():
+            raise StateError(f"{root}: no state directory (it has no commits/)")
+        lock = only_writer(root)
     try:
         yield
     finally:

@@ -35,7 +35,8 @@ from dbsp.state.commits import Commit
 from dbsp.state.delivered import Delivery, read_delivered, write_delivered
 from dbsp.state.identity import Identity, OtherProgram
 from dbsp.state.keep import Keep
-from dbsp.state.store import Store, local_root
+from dbsp.state.places import place_of
+from dbsp.state.store import Store
 from dbsp.views.outputs import layouts_of_changes
 
 Say = Callable[[str], None]
@@ -59,7 +60,7 @@ def evolve(
 
     say: what is about to be done, line by line, and how far it is. When it raises, nothing has changed.
     """
-    root = local_root(state)
+    root = place_of(state)
     with disk(root):
         if not (root / "commits").is_dir():
             return None
@@ -98,7 +99,7 @@ def explained(error: OtherProgram, program: Program, state: str | Path) -> State
     )
 
 
-def refusal(root: Path, plan: Plan) -> StateError:
+def refusal(root: object, plan: Plan) -> StateError:
     """Why a change can't be made."""
     more = f" (and {len(plan.refused) - 1} more)" if len(plan.refused) > 1 else ""
     return StateError(f"{root}: the program can't be changed: {plan.refused[0]}{more}")
@@ -144,8 +145,8 @@ class _Evolution:
 
     def _discard_others(self, commit: Commit) -> None:
         """What was merged away while the traces were made."""
-        written = {path.name for path in Path(self.store.segments.root).glob(f"{self.name}*")}
-        self.store.discard(written - commit.segments)
+        written = self.store.segments.names(self.name)
+        self.store.discard({*written} - commit.segments)
 
     # -- what is missing ----------------------------------------------------------------------------
 

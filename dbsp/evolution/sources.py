@@ -19,6 +19,7 @@ from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.program import Program
 from dbsp.state.commits import CHECKPOINT, Commit, sync, write_whole
 from dbsp.state.manifest import Manifest
+from dbsp.state.places import Place
 
 # the version, and what Spark says of the batch
 _HEAD = 2
@@ -38,11 +39,16 @@ def streams_before(manifest: Manifest) -> list[str]:
 
 
 def moved(
-    root: Path, last: Commit, before: Sequence[str], now: Sequence[str], step: int, durable: bool
+    root: Place, last: Commit, before: Sequence[str], now: Sequence[str], step: int, durable: bool
 ) -> tuple[str, object]:
     """(the folder of the checkpoint, digests of its files) for a change at a step. Raises StateError."""
     if last.batch is None or list(before) == list(now):
         return last.checkpoint, last.offsets
+    if not isinstance(root, Path):
+        raise StateError(
+            f"{root}: tables with a source can't come, go or change places with state on a store yet; "
+            "leave them as they were, or take a new place for state"
+        )
     names = last.offsets if isinstance(last.offsets, dict) else {}
     folder = f"{CHECKPOINT}-{step}"
     with disk(root / last.checkpoint):

@@ -28,8 +28,9 @@ from dbsp.history.chunks import copy_segments
 from dbsp.history.copied import Changing, Copied, copied, place
 from dbsp.state.commits import Commit, write_whole
 from dbsp.state.lock import Lock
+from dbsp.state.places import local_root
 from dbsp.state.sealed import read_sealed, seal
-from dbsp.state.store import Store, local_root
+from dbsp.state.store import Store
 from dbsp.state.sweep import delete
 
 NAME = "backup.json"

@@ -10,7 +10,8 @@ from dbsp.history.copied import copied, place
 from dbsp.history.tagging import pin
 from dbsp.state import delivered
 from dbsp.state.identity import Identity
-from dbsp.state.store import Store, local_root
+from dbsp.state.places import local_root
+from dbsp.state.store import Store
 
 
 def branch(state: str | Path, as_of: AsOf, other: str | Path) -> Identity:
@@ -28,5 +29,5 @@ def branch(state: str | Path, as_of: AsOf, other: str | Path) -> Identity:
             )
         found = copied(store, identity, step, ())
         del found.files[delivered.NAME]
-        place(found, store.root / "segments", local_root(other))
+        place(found, local_root(store.root) / "segments", local_root(other))
     return identity

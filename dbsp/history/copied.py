@@ -17,6 +17,7 @@ from dbsp.history.chunks import copy_segments
 from dbsp.state import delivered, identity, keep, tags
 from dbsp.state.commits import Commit, record_path, sync, write_whole
 from dbsp.state.identity import Identity, read_identity
+from dbsp.state.places import local_root
 from dbsp.state.store import Store
 
 
@@ -37,7 +38,7 @@ def copied(store: Store, found: Identity, step: int, others: Collection[int]) ->
 
     Changing: a writer has taken away meanwhile what was needed, so that it can be tried again.
     """
-    root = store.root
+    root = local_root(store.root)
     try:
         records = _records(store, step, others)
         commits = tuple(Commit.from_bytes(record, record_path(root, n)) for n, record in records.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from dbsp.circuits.errors import StateError
 from dbsp.state.commits import Commit
@@ -24,7 +23,7 @@ class MicroBatch:
         return self
 
 
-def is_committed(root: Path, last: Commit | None, stream: str, batch: int) -> bool:
+def is_committed(root: object, last: Commit | None, stream: str, batch: int) -> bool:
     """Whether the micro-batch is in the state already.
 
     Raises StateError where it can't follow what the state holds.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.errors import DataError, Error, StateError
+from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
@@ -39,7 +39,6 @@ from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.identity import OtherProgram, identity_of
 from dbsp.state.keep import Keep
-from dbsp.state.lock import Overtaken
 from dbsp.state.store import Store, Unsettled
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
@@ -55,8 +54,9 @@ log = logging.getLogger("dbsp")
 class Pipeline:
     """Deltas in, changes of all views out, step by step.
 
-    program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in,
-    and to go on from if it is there; without one, state ends with the pipeline. runner: 'spark' or 'inline'.
+    program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in, or
+    a store's URI, and to go on from if it is there; without one, state ends with the pipeline. runner:
+    'spark' or 'inline'.
     partitions: over how many tasks a large step is spread. keep_steps, keep_for: how many of the last
     steps stay readable, and for how long (a timedelta, or '7d'), by their clocks; the directory remembers it.
     functions: what `dbsp.udf` and `dbsp.udaf` made, for the program to call. sinks: what `dbsp.sink` made, of

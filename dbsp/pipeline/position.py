@@ -53,7 +53,7 @@ class Position:
 
         But for an interrupt, which is raised after the commit, too. And Unsettled: the disk doesn't say.
         """
-        began = time.perf_counter()
+        began, before = time.perf_counter(), self.store.segments.traffic
         program, store = self.program, self.store
         clock, of_machine = moment(in_zone(clock, program.timezone), store.last, program.circuit.is_timed)
         step = (store.last.step if store.last else 0) + 1
@@ -93,7 +93,8 @@ class Position:
             if not self.settle() or not isinstance(error, Exception):
                 raise
             log.warning("step %d is committed, though something failed after that: %s", step, error)
-        metrics = Metrics.of(program.circuit, state, results, time.perf_counter() - began)
+        seconds, traffic = time.perf_counter() - began, store.segments.traffic - before
+        metrics = Metrics.of(program.circuit, state, results, seconds, traffic)
         return Changes(step, clock, views, metrics)
 
     def settle(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
+from dbsp.circuits.disk import disk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
 from dbsp.circuits.steps.task import Task
@@ -69,7 +70,13 @@ class InlineRunner:
         names = tuple(merge.name for merge in ended)
         written = {entry.name for entry in os.scandir(work.segments.root) if entry.name.startswith(names)}
         vain = written - work.step.state.segments()
+        if not vain:
+            return
         work.segments.forget(vain)
+        if work.segments.origin is not None:
+            with disk(work.segments.origin.uri):
+                work.segments.origin.delete(vain)
+            return
         for name in vain:
             delete(Path(work.segments.root) / name)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.steps.state import State, TaskResult
+from dbsp.circuits.traces.segments import Traffic
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Metrics:
     """rows_in: per table. rows_out: changed rows per view, before those of several tasks are added up.
 
     seconds: of the whole step, on the driver's clock. level_seconds: per level, the sum over its tasks.
-    late: rows left out as late, per relation. collected: rows dropped from state.
+    late: rows left out as late, per relation. collected: rows dropped from state. traffic: with the store
+    that the state is on, of the driver and all tasks; nothing of a local directory.
     """
 
     circuit: Circuit = field(repr=False)
@@ -26,6 +28,7 @@ class Metrics:
     level_seconds: dict[int, float]
     late: dict[str, int] = field(default_factory=dict)
     collected: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
 
     @property
     def late_rows(self) -> int:
@@ -48,8 +51,10 @@ class Metrics:
         return {label(self.circuit, node): size for node, size in sorted(self.state.bytes().items())}
 
     @staticmethod
-    def of(circuit: Circuit, state: State, results: Iterable[TaskResult], seconds: float) -> Metrics:
-        """state: after the step."""
+    def of(
+        circuit: Circuit, state: State, results: Iterable[TaskResult], seconds: float, traffic: Traffic
+    ) -> Metrics:
+        """state: after the step. traffic: of the driver's process."""
         rows_in: dict[str, int] = {}
         rows_out = {output.view: 0 for output in circuit.outputs}
         levels: dict[int, float] = {}
@@ -65,7 +70,8 @@ class Metrics:
             for relation, rows in result.late.items():
                 late[relation] = late.get(relation, 0) + rows
             collected += sum(result.collected.values())
-        return Metrics(circuit, state, rows_in, rows_out, seconds, levels, late, collected)
+            traffic += result.traffic
+        return Metrics(circuit, state, rows_in, rows_out, seconds, levels, late, collected, traffic)
 
 
 def label(circuit: Circuit, node: int) -> str:

@@ -12,6 +12,9 @@ silently. To go back is for a person to decide (`dbsp fsck --restore-to`).
 
 The newest record has a second name, `last`, which it is given once the first is on the disk. So a newest
 record that was deleted is missed, and comes back.
+
+On a store a record is created where there is no object of its name, which is as good as a link; a store loses
+nothing, so that there is no second name.
 """
 
 from __future__ import annotations
@@ -30,10 +33,13 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import is_name
 from dbsp.state.identity import FORMAT, NAME, NUMBERED
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.places import Place, names_in
 from dbsp.state.sealed import seal, unseal
 from dbsp.state.sweep import delete
 
-LAST = Path("commits", "last")
+RECORDS = "commits"
+LAST = Path(RECORDS, "last")
 # Spark's, of the sources; a program whose sources changed has another, with the step's number
 CHECKPOINT = "checkpoint"
 _CHECKPOINT = re.compile(rf"{CHECKPOINT}(-\d+)?")
@@ -105,13 +111,13 @@ class Commit:
         return seal("commit", record)
 
     @staticmethod
-    def from_bytes(data: bytes, path: Path) -> Commit:
+    def from_bytes(data: bytes, path: Place) -> Commit:
         """Raises StateError for a damaged record, and for that of another step under this path's name."""
         advice = (
             f"restore it from a backup, or go back to a whole step: `dbsp fsck {path.parents[1]}` names it"
         )
         record: dict[str, Any] = unseal("commit", data, path, advice)  # type: ignore[assignment]
-        if path.name not in (LAST.name, f"{record['step']:012d}.json"):
+        if path.name not in (LAST.name, record_name(record["step"])):
             raise StateError(f"{path}: damaged: the file is the record of step {record['step']}; {advice}")
         outside = [name for name in record["segments"] if not is_name(name)]
         if outside:  # what isn't needed any more is deleted
@@ -150,16 +156,21 @@ def traces_of(commit: Commit) -> set[str]:
     return {*spines}
 
 
-def record_path(root: Path, step: int) -> Path:
+def record_path(root: Place, step: int) -> Place:
     """Where a step's record is."""
-    return root / "commits" / f"{step:012d}.json"
+    return root / RECORDS / record_name(step)
 
 
-def recorded_steps(root: Path) -> list[int]:
+def record_name(step: int) -> str:
+    """Of its file."""
+    return f"{step:012d}.json"
+
+
+def recorded_steps(root: Place) -> list[int]:
     """The steps that have a record, ascending. Raises StateError."""
     try:
         with disk(root):
-            names = os.listdir(root / "commits")
+            names = names_in(root / "commits")
     except StateError as error:
         if not isinstance(error.__cause__, FileNotFoundError):
             raise
@@ -170,7 +181,7 @@ def recorded_steps(root: Path) -> list[int]:
     return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
 
 
-def load_commit(root: Path, step: int) -> Commit | None:
+def load_commit(root: Place, step: int) -> Commit | None:
     """The record of a step; None: there is none, or a writer has just forgotten it. Raises StateError."""
     path = record_path(root, step)
     try:
@@ -182,19 +193,23 @@ def load_commit(root: Path, step: int) -> Commit | None:
     return Commit.from_bytes(data, path)
 
 
-def mark_last(root: Path, step: int) -> None:
+def mark_last(root: Place, step: int) -> None:
     """Give the step's record its second name. One more witness, so that no failure of it matters."""
+    if isinstance(root, ObjectPath):
+        return
     new = root / "commits" / "last.tmp"
     try:
         new.unlink(missing_ok=True)
-        os.link(record_path(root, step), new)
+        os.link(root / RECORDS / record_name(step), new)
         os.replace(new, root / LAST)
     except OSError as error:
         log.warning("%s: %s", new, error.strerror)
 
 
-def marked_last(root: Path) -> Commit | None:
+def marked_last(root: Place) -> Commit | None:
     """The record that was the newest, if it says so."""
+    if isinstance(root, ObjectPath):
+        return None
     try:
         data = (root / LAST).read_bytes()
         return Commit.from_bytes(data, root / LAST)
@@ -202,8 +217,11 @@ def marked_last(root: Path) -> Commit | None:
         return None
 
 
-def write_whole(path: Path, data: bytes, durable: bool = True) -> None:
+def write_whole(path: Place, data: bytes, durable: bool = True) -> None:
     """The file with that content, or whatever was there before. durable: through a power failure."""
+    if isinstance(path, ObjectPath):
+        path.write(data)
+        return
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
         file.write(data)
@@ -215,12 +233,15 @@ def write_whole(path: Path, data: bytes, durable: bool = True) -> None:
         sync(path.parent)
 
 
-def create_whole(path: Path, data: bytes, durable: bool = True) -> None:
+def create_whole(path: Place, data: bytes, durable: bool = True) -> None:
     """The file with that content, in one instant, where there was none. Raises FileExistsError.
 
     When it raises anything else the file may be there, or not. durable: the content, before it has the name;
     that the name itself survives a power failure takes a `sync` of the directory.
     """
+    if isinstance(path, ObjectPath):
+        path.create(data)
+        return
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -233,8 +254,20 @@ def create_whole(path: Path, data: bytes, durable: bool = True) -> None:
         delete(temporary)
 
 
-def sync(path: Path) -> None:
+def move(path: Place, to: Place) -> None:
+    """In place of what is there. Raises OSError."""
+    if isinstance(path, ObjectPath):
+        write_whole(to, path.read_bytes())
+        path.unlink()
+    else:
+        assert isinstance(to, Path)
+        os.replace(path, to)
+
+
+def sync(path: Place) -> None:
     """Make a file's content, or the names in a directory, survive a power failure."""
+    if isinstance(path, ObjectPath):
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.state.commits import write_whole
+from dbsp.state.places import Place
 from dbsp.state.sealed import read_sealed, seal
 
 NAME = "delivered.json"
@@ -30,7 +30,7 @@ class Delivery:
     began: int = 0
 
 
-def read_delivered(root: Path) -> dict[str, Delivery]:
+def read_delivered(root: Place) -> dict[str, Delivery]:
     """Per target what it has; nothing where there is no record. Raises StateError."""
     advice = (
         "restore it from a backup; or delete it, and every step that is kept is written again: files are "
@@ -40,7 +40,7 @@ def read_delivered(root: Path) -> dict[str, Delivery]:
     return {target: Delivery(*each) for target, each in (record or {}).items()}
 
 
-def write_delivered(root: Path, delivered: Mapping[str, Delivery], durable: bool) -> None:
+def write_delivered(root: Place, delivered: Mapping[str, Delivery], durable: bool) -> None:
     """Replace the record."""
     with disk(root / NAME):
         write_whole(root / NAME, sealed(delivered), durable)
@@ -60,7 +60,7 @@ def _listed(each: Delivery) -> list[object]:
     return values
 
 
-def check_delivered(root: Path, delivered: Mapping[str, Delivery], last: int) -> None:
+def check_delivered(root: Place, delivered: Mapping[str, Delivery], last: int) -> None:
     """Raises StateError where a target has steps that the state hasn't."""
     for target, each in delivered.items():
         if each.step > last:

@@ -6,7 +6,6 @@ step that changes it is there. Wherever that ends, the last record says which of
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +16,14 @@ from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.program import Program
 from dbsp.state.manifest import Manifest, manifest_of
+from dbsp.state.places import Place, names_in
 from dbsp.state.sealed import read_sealed, seal
 
 FORMAT = 3  # 2 knew traces by the number of their node, 1 had no checksums
 NUMBERED = 2
 NAME = "program.json"
 NEXT = "program.next.json"
-_OURS = {"commits", "segments", "lock", "checkpoint", "delivered.json", "keep.json", "tags"}
+_OURS = {"commits", "segments", "lock", "lease", "checkpoint", "delivered.json", "keep.json", "tags"}
 _OURS |= {name + end for name in (NAME, NEXT) for end in ("", ".tmp")}
 
 
@@ -67,14 +67,17 @@ def identity_of(program: Program) -> Identity:
     return Identity(*known, manifest_of(program))
 
 
-def read_identity(root: Path, name: str = NAME) -> Identity | None:
+def read_identity(root: Place, name: str = NAME) -> Identity | None:
     """Which program the directory belongs to; None: it has no program.json. Raises StateError."""
     path = root / name
-    _refuse_older(path)
     advice = (
         "restore it from a backup, or delete it and open the directory with its program, which writes it anew"
     )
-    record: Any = read_sealed("state of", path, advice)
+    try:
+        record: Any = read_sealed("state of", path, advice)
+    except StateError:
+        _refuse_older(path)
+        raise
     if record is None:
         return None
     if record["format"] not in (NUMBERED, FORMAT):
@@ -89,21 +92,21 @@ def read_identity(root: Path, name: str = NAME) -> Identity | None:
     return Identity(*known, Manifest.from_json(record["manifest"]))
 
 
-def _refuse_older(path: Path) -> None:
+def _refuse_older(path: Place) -> None:
     with disk(path):
-        if path.exists() and path.read_bytes()[:100].lstrip().startswith(b'{\n "format": 1,'):
+        if path.read_bytes()[:100].lstrip().startswith(b'{\n "format": 1,'):
             raise StateError(
                 f"{path.parent}: written by an older dbsp (format 1, without checksums); "
                 "go on with that one, or take a new state directory"
             )
 
 
-def refuse_foreign(root: Path) -> None:
+def refuse_foreign(root: Place) -> None:
     """Raises StateError for somebody else's file or directory."""
-    if root.exists() and not root.is_dir():
+    if isinstance(root, Path) and root.exists() and not root.is_dir():
         raise StateError(f"{root}: is a file; state needs a directory")
-    if root.is_dir() and not (root / "program.json").exists():
-        names = {entry.name for entry in os.scandir(root)}
+    if not (root / NAME).exists() and root.is_dir():
+        names = {*names_in(root)}
         strange = sorted(name for name in names - _OURS if not name.startswith("checkpoint-"))
         if strange:
             raise StateError(
@@ -116,7 +119,7 @@ class OtherProgram(StateError):
     """The state is another program's."""
 
 
-def of_another(root: Path, name: str, fingerprint: str, identity: Identity) -> OtherProgram:
+def of_another(root: Place, name: str, fingerprint: str, identity: Identity) -> OtherProgram:
     """The directory is of another program."""
     return OtherProgram(
         f"{root}: holds the state of '{name}' ({fingerprint[:12]}), which differs "

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error
 from dbsp.state.commits import write_whole
+from dbsp.state.places import Place
 from dbsp.state.sealed import read_sealed, seal
 
 NAME = "keep.json"
@@ -62,7 +62,7 @@ def span_of(text: str) -> timedelta:
         raise Error(f"'{text}' is longer than all time; write it as 7d, 12h or 30m") from None
 
 
-def read_keep(root: Path) -> Keep:
+def read_keep(root: Place) -> Keep:
     """The directory's rule, or the one that holds where nobody gave any. Raises StateError."""
     advice = "restore it from a backup, or delete it and give --keep-steps and --keep-for again"
     record: Any = read_sealed("keep", root / NAME, advice)
@@ -71,7 +71,7 @@ def read_keep(root: Path) -> Keep:
     return Keep(record["steps"], None if record["seconds"] is None else timedelta(seconds=record["seconds"]))
 
 
-def write_keep(root: Path, keep: Keep, durable: bool) -> None:
+def write_keep(root: Place, keep: Keep, durable: bool) -> None:
     """From now on."""
     record = {"steps": keep.steps, "seconds": None if keep.span is None else keep.span.total_seconds()}
     with disk(root / NAME):

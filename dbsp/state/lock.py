@@ -7,11 +7,7 @@ import os
 import socket
 from pathlib import Path
 
-from dbsp.circuits.errors import StateError
-
-
-class Overtaken(StateError):
-    """Another writer has the directory, so that this one must not write to it any more."""
+from dbsp.circuits.errors import Overtaken, StateError
 
 
 class Lock:

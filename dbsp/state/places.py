@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
+from typing import TypeAlias
 
-from dbsp.circuits.errors import Error
+from dbsp.circuits.errors import Error, StateError
+from dbsp.state.objects.bucket import Bucket
+from dbsp.state.objects.path import ObjectPath
+
+# of the stores that state can be on
+SCHEMES = ("s3", "gs", "az", "abfs", "abfss")
 
 # a single letter is a drive of Windows
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/.*)", re.DOTALL)
+_BEGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+
+Place: TypeAlias = Path | ObjectPath
 
 
 def scheme_of(place: str) -> str | None:
@@ -30,3 +41,52 @@ def local_path(place: str) -> str:
         if host not in ("", "localhost"):
             raise Error(f"{place}: '{host}' is read as the name of a host; write file:/{host}/{path}")
     return "/" + path.lstrip("/")
+
+
+def place_of(text: str | Path | ObjectPath) -> Place:
+    """A local path, or a URI of a store. Raises StateError for any other URI."""
+    if isinstance(text, ObjectPath):
+        return text
+    given, known = str(text), ", ".join(SCHEMES)
+    scheme = _scheme_of(given)
+    if scheme in SCHEMES:
+        # a Path has made one slash of two
+        match = re.fullmatch(r"[^:]*://?([^/].*?)/*", given)
+        if match is None:
+            raise StateError(f"{given}: names no bucket; write {scheme}://bucket/prefix")
+        return ObjectPath(Bucket(f"{scheme}://{match[1]}"))
+    if scheme == "hdfs":
+        raise StateError(
+            f"{given}: state on hdfs is not supported: its client can't create a file only where there is "
+            f"none, so two writers could both commit a step; stores: {known}, or a local directory"
+        )
+    if scheme is not None:
+        raise StateError(
+            f"{given}: state on {scheme} is not supported; stores: {known}, or a local directory"
+        )
+    try:
+        return Path(local_path(given))
+    except Error as error:
+        raise StateError(str(error)) from None
+
+
+def _scheme_of(place: str) -> str | None:
+    """Also of a URI without a slash, as `s3:bucket`, which is no folder either."""
+    known = scheme_of(place)
+    if known is not None:
+        return known
+    match = _BEGIN.match(place)
+    return match[1].lower() if match and match[1].lower() in (*SCHEMES, "hdfs") else None
+
+
+def local_root(text: str | Path | ObjectPath) -> Path:
+    """Raises StateError for a URI of anything but local files."""
+    found = place_of(text)
+    if isinstance(found, ObjectPath):
+        raise StateError(f"{found}: only a local directory can be used here")
+    return found
+
+
+def names_in(folder: Place) -> list[str]:
+    """Of what is in it. Raises OSError."""
+    return folder.names() if isinstance(folder, ObjectPath) else os.listdir(folder)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
+from dbsp.state.places import Place
 
 _DIGITS = 64
 _TAIL = b"}\n"
@@ -23,7 +23,7 @@ def seal(kind: str, record: object, indent: int | None = None) -> bytes:
     return _head(kind, body) + body + _TAIL
 
 
-def unseal(kind: str, data: bytes, path: Path | str, advice: str) -> object:
+def unseal(kind: str, data: bytes, path: object, advice: str) -> object:
     """The record. Raises StateError, with advice, for a content that differs from its checksum in any bit."""
     length = len(_head(kind, b""))
     body = data[length : -len(_TAIL)]
@@ -33,7 +33,7 @@ def unseal(kind: str, data: bytes, path: Path | str, advice: str) -> object:
     return json.loads(body)
 
 
-def read_sealed(kind: str, path: Path, advice: str) -> object | None:
+def read_sealed(kind: str, path: Place, advice: str) -> object | None:
     """The record in a file; None: there is no such file. Raises StateError."""
     try:
         with disk(path):

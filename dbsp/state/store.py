@@ -7,6 +7,12 @@
 Opening it reads the last commit. The records of the steps that a rule keeps (`dbsp.state.keep`) or a tag pins
 are kept; a segment goes when no kept commit refers to it. What a step that died wrote is referred to by none
 and goes at the next opening: never before, so that files of a running step are safe.
+
+On a store (`s3://…`) the same names are objects, and `lease` is in the place of `lock`. Nothing is deleted
+there but by name: what goes is collected over some steps and goes in one request, records before segments.
+Another writer may still be at work, which doesn't know that its lease has ended: what seems to be left of a
+step that died could be what it is about to commit. So that goes once this one's own record of that step is
+there.
 """
 
 from __future__ import annotations
@@ -23,8 +29,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from dbsp.circuits.disk import disk
-from dbsp.circuits.errors import Error, StateError
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.errors import Overtaken, StateError
 from dbsp.state.commits import (
     LAST,
     Commit,
@@ -32,6 +37,8 @@ from dbsp.state.commits import (
     load_commit,
     mark_last,
     marked_last,
+    move,
+    record_name,
     record_path,
     recorded_steps,
     sync,
@@ -50,13 +57,19 @@ from dbsp.state.identity import (
 )
 from dbsp.state.keep import Keep, read_keep, write_keep
 from dbsp.state.kept import Kept, Known, oldest_with
-from dbsp.state.lock import Lock, Overtaken
-from dbsp.state.places import local_path, scheme_of
+from dbsp.state.lock import Lock
+from dbsp.state.objects.lease import Lease
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.objects.refusals import Unanswered
+from dbsp.state.opening import only_writer, open_segments
+from dbsp.state.places import Place, place_of
 from dbsp.state.sweep import Sweep, delete
 from dbsp.state.tags import Tags
 
 # when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all
 VERIFY = ("open", "first read", "never")
+# of a store: how many records have expired before they are deleted, in one request
+EXPIRED = 20
 # what `link` fails with where there are no hard links, as on FAT
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
 
@@ -76,10 +89,10 @@ class Store:
 
     def __init__(
         self,
-        root: Path,
+        root: Place,
         durable: bool,
         keep: Keep,
-        lock: Lock | None,
+        lock: Lock | Lease | None,
         temporary: bool,
         verify: str = VERIFY[1],
     ) -> None:
@@ -88,7 +101,7 @@ class Store:
         self.keep = keep
         self._lock = lock
         self.is_temporary = temporary
-        self.segments = Segments(self.root / "segments", verify=verify != "never")
+        self.segments = open_segments(self.root, verify != "never")
         self._sweep = Sweep(self.segments)
         self.tags = Tags(self.root)
         self._kept = Kept()
@@ -97,6 +110,9 @@ class Store:
         self._damaged: set[int] = set()
         self._unwritten: Identity | None = None  # what program.json is to say before the next record is there
         self.last: Commit | None = None
+        self._behind: frozenset[str] = frozenset()  # on a store: segments of steps after the last, at opening
+        self._asked: Commit | None = None  # whose record may be there, or come to be there
+        self._created: Commit | None = None  # whose record is there
 
     # -- opening ------------------------------------------------------------------------------------
 
@@ -110,7 +126,7 @@ class Store:
 
     @staticmethod
     def open(
-        directory: str | Path,
+        directory: str | Place,
         identity: Identity,
         keep: Keep | None = None,
         temporary: bool = False,
@@ -122,11 +138,12 @@ class Store:
         keep: from now on; None: as the directory says. at_least: for now, as many steps. Raises StateError
         for a directory of something else, of another program, or in use.
         """
-        root = local_root(directory)
+        root = place_of(directory)
         try:
             refuse_foreign(root)
-            root.mkdir(parents=True, exist_ok=True)
-            lock = Lock(root / "lock")
+            if isinstance(root, Path):
+                root.mkdir(parents=True, exist_ok=True)
+            lock = only_writer(root)
         except OSError as error:
             raise StateError(f"{root}: can't be used for state: {error.strerror}") from None
         try:
@@ -145,13 +162,14 @@ class Store:
         return store
 
     @staticmethod
-    def read(directory: str | Path, verify: str = VERIFY[1]) -> tuple[Store, Identity]:
+    def read(directory: str | Place, verify: str = VERIFY[1]) -> tuple[Store, Identity]:
         """For looking only: no lock, nothing changed, beside a writer too."""
-        root = local_root(directory)
-        if not root.is_dir():
+        root = place_of(directory)
+        if isinstance(root, Path) and not root.is_dir():
             raise StateError(f"{root}: no such directory; give the --state directory of a run")
-        store = Store(root, False, read_keep(root), None, False, verify)
-        identity = store._program()
+        with disk(root):
+            store = Store(root, False, read_keep(root), None, False, verify)
+            identity = store._program()
         if identity is None:
             raise StateError(f"{root}: no state directory (it has no program.json)")
         with disk(root):
@@ -174,7 +192,7 @@ class Store:
         is_true = last is not None and coming.describes(last.fingerprint, traces_of(last))
         if self._lock is not None:
             if is_true:
-                os.replace(self.root / NEXT, self.root / NAME)
+                move(self.root / NEXT, self.root / NAME)
             else:
                 (self.root / NEXT).unlink()
             if self.durable:
@@ -198,9 +216,10 @@ class Store:
             write_whole(self.root / NAME, identity.to_bytes(), self.durable)
             return
         # a program that failed before its first step leaves nothing to keep but a query's first offsets
-        rmtree(self.root / "checkpoint", ignore_errors=True)
-        (self.root / "segments").mkdir(exist_ok=True)
-        (self.root / "commits").mkdir(exist_ok=True)
+        if isinstance(self.root, Path):
+            rmtree(self.root / "checkpoint", ignore_errors=True)
+            (self.root / "segments").mkdir(exist_ok=True)
+            (self.root / "commits").mkdir(exist_ok=True)
         write_whole(self.root / NAME, identity.to_bytes(), self.durable)
 
     def _recover(self, identity: Identity) -> None:
@@ -219,8 +238,10 @@ class Store:
             self._refuse_other_traces(self.last, identity)
         if self._lock is not None:
             for step in self._past():  # forgotten, but a power failure brought it back
-                self._kept.remove(step)
+                needed = self._kept.remove(step)
                 self._damaged.discard(step)
+                if isinstance(self.root, ObjectPath):  # or never deleted, nor what only it needs
+                    self._expired[step] = needed
             self._refuse_lost_steps()
             if not (self.root / NAME).exists():
                 write_whole(self.root / NAME, identity.to_bytes(), self.durable)
@@ -242,6 +263,8 @@ class Store:
         if marked is None or marked.step <= max(steps, default=0):
             return steps
         path = self._path(marked.step)
+        assert isinstance(self.root, Path)
+        assert isinstance(path, Path)
         log.warning("%s: damaged: the file was missing, and is back from its second name '%s'", path, LAST)
         os.link(self.root / LAST, path)
         if self.durable:
@@ -261,7 +284,11 @@ class Store:
     def _refuse_lost_steps(self) -> None:
         """A segment of step n was begun when step n − 1 was committed."""
         last = self.last.step if self.last else 0
-        begun = [int(name[:12]) for name in os.listdir(self.root / "segments") if name[:12].isdigit()]
+        origin = self.segments.origin
+        if origin is not None:
+            self._behind = frozenset(origin.names("", f"{last + 1:012d}"))
+        names = self._behind if isinstance(self.root, ObjectPath) else os.listdir(self.root / "segments")
+        begun = [int(name[:12]) for name in names if name[:12].isdigit()]
         if begun and max(begun) > last + 1:
             raise StateError(
                 f"{self.root / 'commits'}: damaged: step {max(begun) - 1} was committed, and the last record "
@@ -272,8 +299,12 @@ class Store:
     def _sweep_leftovers(self) -> None:
         """Delete what steps that died wrote."""
         if self._damaged:
+            self._behind = frozenset()
             return  # what they need may be wanted yet, when they come back from a backup
         kept = self._kept.segments()
+        if isinstance(self.root, ObjectPath):
+            self._behind -= kept.union(*self._expired.values())
+            return
         for entry in os.scandir(self.root / "commits"):
             if entry.name.endswith(".tmp"):
                 delete(Path(entry.path))
@@ -320,15 +351,17 @@ class Store:
         assert commit.step == (self.last.step if self.last else 0) + 1, f"step {commit.step} out of turn"
         before = self.last.segments if self.last else frozenset()
         try:
-            if self.durable and not commit.segments <= before:
-                sync(self.root / "segments")
+            if not commit.segments <= before:
+                self.segments.settle(commit.segments)
+                if self.durable:
+                    sync(self.root / "segments")
             self.check()
             if self._unwritten is not None:
                 write_whole(self.root / NAME, self._unwritten.to_bytes(), self.durable)
                 self._unwritten = None
             if program is not None:
                 write_whole(self.root / NEXT, program.to_bytes(), self.durable)
-            create_whole(self._path(commit.step), commit.to_bytes(), self.durable)
+            self._create(commit)
         except OSError as error:
             # over a network a name can be made, and the answer get lost: then making it again fails
             if not self._is_there(commit):
@@ -339,8 +372,22 @@ class Store:
                 self._program()
             except OSError as error:  # the next opening does it
                 log.warning("%s: %s", self.root / NEXT, error)
+        self._sweep.add(self._behind)
+        self._behind = frozenset()
         mark_last(self.root, commit.step)
         self._forget()
+
+    def _create(self, commit: Commit) -> None:
+        """Raises FileExistsError, OSError: on a store there is no such record then, but of Unanswered."""
+        self._asked = commit
+        try:
+            create_whole(self._path(commit.step), commit.to_bytes(), self.durable)
+        except Unanswered:
+            raise
+        except OSError:
+            self._asked = None
+            raise
+        self._created = commit
 
     def settle(self, commit: Commit) -> bool:
         """Whether a commit that was tried is true; then it is the last one here, too. Raises Unsettled."""
@@ -358,13 +405,27 @@ class Store:
         return True
 
     def _is_there(self, commit: Commit) -> bool:
+        if self._created is commit:
+            return True
         path = self._path(commit.step)
+        if isinstance(path, ObjectPath):
+            return self._asked is commit and self._is_created(commit)
         try:
             return path.read_bytes() == commit.to_bytes()
         except FileNotFoundError:
             return False
         except OSError as error:
             raise self._unsettled(commit.step, error) from error
+
+    def _is_created(self, commit: Commit) -> bool:
+        """A store may yet carry out a request that it hasn't answered: it is asked until it answers."""
+        try:
+            self._create(commit)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise self._unsettled(commit.step, error) from error
+        return True
 
     def _not_committed(self, step: int, error: OSError) -> StateError:
         if isinstance(error, FileExistsError):
@@ -425,8 +486,10 @@ class Store:
         lock = self._lock
         if lock is not None:
             try:
+                if isinstance(self.root, ObjectPath):  # nobody looks for what has no record any more
+                    self._sweep.add(self._freed)
                 self._sweep.close()
-                if self.is_temporary:
+                if self.is_temporary and isinstance(self.root, Path):
                     rmtree(self.root, ignore_errors=True)
             finally:
                 lock.close()
@@ -446,14 +509,27 @@ class Store:
             return
         for step in past:
             self._expired[step] = self._kept.remove(step)
-        for step in sorted(self._expired):
-            if delete(self._path(step)):  # else it can still be read
-                names = self._expired.pop(step)
-                self._freed |= names.difference(self._kept.beside(step), *self._expired.values())
+        for step in self._delete_expired():
+            names = self._expired.pop(step)
+            self._freed |= names.difference(self._kept.beside(step), *self._expired.values())
         if past:
             self._put_back(self.tags.steps().keys() & {*past})
         self.tags.sweep()
         self._sweep.beside()
+
+    def _delete_expired(self) -> list[int]:
+        """The steps whose records are gone; the others can still be read."""
+        if not isinstance(self.root, ObjectPath):
+            return [step for step in sorted(self._expired) if delete(self._path(step))]
+        if len(self._expired) < EXPIRED:
+            return []
+        try:
+            with disk(self.root):
+                (self.root / "commits").remove(map(record_name, self._expired))
+        except StateError as error:
+            log.warning("%s; tried again later", error)
+            return []
+        return sorted(self._expired)
 
     def _past(self) -> list[int]:
         """The steps that nothing keeps any more."""
@@ -466,7 +542,7 @@ class Store:
         """The records of steps that were tagged while they were forgotten."""
         for tag in [tag for tag in self.tags.all().values() if tag.step in steps]:
             commit = Commit.from_bytes(tag.record.encode(), self._path(tag.step))
-            if not all(os.path.exists(self.root / "segments" / name) for name in commit.segments):
+            if not all(os.path.exists(Path(self.segments.root) / name) for name in commit.segments):
                 log.warning("tag '%s' came too late: step %d had gone", tag.name, tag.step)
                 self.tags.remove(tag.name)
                 continue
@@ -478,7 +554,7 @@ class Store:
     def _load(self, step: int) -> Commit | None:
         return load_commit(self.root, step)
 
-    def _path(self, step: int) -> Path:
+    def _path(self, step: int) -> Place:
         return record_path(self.root, step)
 
 
@@ -486,14 +562,3 @@ def _remove(directory: str, process: int) -> None:
     """In the process that made it: a fork has the same objects."""
     if os.getpid() == process:
         rmtree(directory, ignore_errors=True)
-
-
-def local_root(directory: str | Path) -> Path:
-    """Raises StateError for a URI of anything but local files."""
-    scheme = scheme_of(str(directory))
-    if scheme is not None:
-        raise StateError(f"{directory}: state on {scheme} is not supported yet; use a local directory")
-    try:
-        return Path(local_path(str(directory)))
-    except Error as error:
-        raise StateError(str(error)) from None

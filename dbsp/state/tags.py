@@ -19,6 +19,7 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.state.commits import create_whole, record_path, sync
+from dbsp.state.places import Place
 from dbsp.state.sealed import read_sealed, seal
 
 FOLDER = "tags"
@@ -49,9 +50,12 @@ class Tag:
 
 
 class Tags:
-    """Of a state directory. What is read of a file is kept for as long as the file is the same."""
+    """Of a state directory. What is read of a file is kept for as long as the file is the same.
 
-    def __init__(self, root: Path) -> None:
+    On a store there are none: each step would have to list them.
+    """
+
+    def __init__(self, root: Place) -> None:
         self.root = root
         self._read: dict[tuple[str, int, int], Tag] = {}
 
@@ -81,6 +85,10 @@ class Tags:
     def add(self, name: str, step: int, lasting: timedelta | None = None, since: int | None = None) -> None:
         """since: see `Tag`. Raises StateError where the name is taken, or no name, or the step isn't kept."""
         path = self._path(name)
+        if not isinstance(path, Path):
+            raise StateError(
+                f"{self.root}: steps on a store can't be tagged yet; keep more of them: --keep-steps"
+            )
         with disk(self.root):
             tag = self.all().get(name)
             if tag is not None:
@@ -89,7 +97,7 @@ class Tags:
             record = record_path(self.root, step)
             gone = StateError(f"{self.root}: step {step} is not kept, so there is nothing to tag")
             try:
-                content = record.read_text()
+                content = record.read_bytes().decode()
             except FileNotFoundError:
                 raise gone from None
             until = None if lasting is None else (datetime.now(UTC) + lasting).isoformat()
@@ -122,6 +130,8 @@ class Tags:
             self._path(tag.name).unlink(missing_ok=True)
 
     def _entries(self) -> Iterator[os.DirEntry[str]]:
+        if not isinstance(self.root, Path):
+            return
         try:
             with os.scandir(self.root / FOLDER) as entries:
                 yield from (
@@ -138,7 +148,7 @@ class Tags:
         ends = until and datetime.fromisoformat(until)
         return Tag(name, record["step"], record["record"], ends, record["since"])
 
-    def _path(self, name: str) -> Path:
+    def _path(self, name: str) -> Place:
         if not _NAME.fullmatch(name) or name.endswith(".tmp"):
             raise StateError(
                 f"'{name}' is no name of a tag; use letters, digits, '.', '_' and '-', a letter first"

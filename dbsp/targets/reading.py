@@ -23,6 +23,7 @@ from dbsp.rows.sorting import sort_rows
 from dbsp.sql.compiler.targets.format_columns import FILLED
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.program import OP, STEP, Insert, Program
+from dbsp.state.opening import segments_at
 from dbsp.state.store import Store
 from dbsp.views.outputs import layout_of, written_order
 from dbsp.views.shapes import Records, retracts, upserts
@@ -37,7 +38,7 @@ class Reading:
     its place in the view, a name of `FILLED`, or None for NULL. key: of an upsert.
     """
 
-    root: str
+    place: str
     owner: str
     verify: bool
     chunks: tuple[Chunk, ...]
@@ -50,7 +51,7 @@ class Reading:
     order: tuple[SortOrder, ...] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        segments = Segments(self.root, verify=self.verify)
+        segments = segments_at(self.place, self.verify)
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 yield self.read(segments, task)
@@ -124,7 +125,7 @@ def reading_of(
     schema = pa.schema([pa.field(column.name, column.type) for column in columns])
     sources = tuple(columns.values())
     return Reading(
-        str(store.segments.root),
+        store.segments.place,
         f"the changes of view '{insert.view}' in step {step}",
         store.segments.verify,
         tuple(map(Chunk.from_json, chunks)),

@@ -15,7 +15,8 @@ from dbsp.sql.compiler.functions.handlers import may_define_functions
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
 from dbsp.state.identity import Identity
-from dbsp.state.store import Store, local_root
+from dbsp.state.places import local_root
+from dbsp.state.store import Store
 
 
 def replay(

@@ -68,6 +68,9 @@ class Checkpoint:
             for path in self._beyond(last):
                 path.unlink(missing_ok=True)
 
+    def sweep(self, commits: Iterable[Commit]) -> None:
+        """Spark deletes by itself what no batch needs any more."""
+
     def check(self, last: Commit) -> None:
         """Raises StateError unless all files that the commit's batch needs are as they were."""
         for name, digest in recorded(last).items():
@@ -122,6 +125,8 @@ class Checkpoint:
 
 def drop_others(store: Store) -> None:
     """Delete the checkpoints of programs before this one that no kept step refers to any more."""
+    if not isinstance(store.root, Path):
+        return
     folders = [path for path in store.root.glob(f"{CHECKPOINT}*") if path.is_dir()]
     if len(folders) > 1:
         with suppress(StateError):  # a damaged record may need any of them

@@ -20,15 +20,16 @@ from pyspark.sql.functions import col, lit
 
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.segments import Chunk, SegmentWriter
+from dbsp.circuits.traces.segments import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.rows.incoming import BadRow, key_rows, whole_rows
 from dbsp.running.queue import weighted
 from dbsp.running.spark.intervals import quoted, with_integers
-from dbsp.running.spark.session import share_packages
+from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.state.opening import segments_at
 
 # What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error. What
 # is no row of the table comes apart, under the position's complement ~i.
@@ -80,12 +81,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Staging:
-    """The function for `mapInArrow`: rows in, one row of STAGED out, or two. root: of the segments.
+    """The function for `mapInArrow`: rows in, one row of STAGED out, or two. place: see `Segments`.
 
     refuse: what keeps bad rows; None: one of them is an error.
     """
 
-    root: str
+    place: str
     relation: int
     read: Reader
     refuse: Refusing | None = None
@@ -108,7 +109,8 @@ class Staging:
                 )
 
     def _write(self, batches: Iterable[pa.RecordBatch]) -> dict[int, list[tuple[Order, Chunk]]]:
-        writer = SegmentWriter(self.root, f"staged-{secrets.token_hex(8)}.input", durable=False)
+        segments = segments_at(self.place)
+        writer = segments.writer(f"staged-{secrets.token_hex(8)}.input", durable=False)
         chunks: list[tuple[Order, Chunk]] = []
         bad: list[pa.RecordBatch] = []
         for batch in batches:
@@ -120,6 +122,7 @@ class Staging:
             ((), writer.write(weighted(rows, np.ones(rows.num_rows, np.int64)))) for rows in bad
         ]
         writer.close()
+        segments.settle()
         return {self.relation: chunks, ~self.relation: refused}
 
 
@@ -134,10 +137,12 @@ def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Ch
             "classic session; of one of Spark Connect hand over its toArrow()"
         )
     rows = Rows(table, weight, pipeline.program.timezone)
-    staging = Staging(pipeline.store.segments.root, 0, rows)
+    staging = Staging(pipeline.store.segments.place, 0, rows)
     frame = with_integers(frame)
     check(rows, frame)
     share_packages(frame.sparkSession.sparkContext)
+    if pipeline.store.segments.origin is not None:
+        share_keys(frame.sparkSession.sparkContext)
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
     return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]

@@ -12,6 +12,7 @@ these are all the steps there are.
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -25,12 +26,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
-from dbsp.pipeline.spark.checkpoint import Checkpoint, drop_others
+from dbsp.pipeline.spark.checkpoint import drop_others
+from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
@@ -46,7 +48,7 @@ from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, w
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
-from dbsp.running.spark.session import share_packages
+from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import ENVELOPES, Table
 from dbsp.state.commits import CHECKPOINT
 from dbsp.views.changes import Changes
@@ -54,6 +56,10 @@ from dbsp.views.changes import Changes
 POLL_SECONDS = 0.2
 # how often a source that is read whole is looked at, unless it is said
 LOOK_SECONDS = 1.0
+# after how many steps files of the checkpoint that no kept step needs are deleted from a store
+SWEPT = 200
+
+log = logging.getLogger("dbsp")
 
 
 def run(
@@ -96,7 +102,7 @@ class _Run:
         self.tables = source_tables(pipeline.program)
         self.compares = bool(snapshot_tables(pipeline.program))
         last = pipeline.store.last
-        self.checkpoint = Checkpoint(pipeline.store.root / (last.checkpoint if last else CHECKPOINT))
+        self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.limits = Limits()
         self.steps = 0
@@ -121,6 +127,7 @@ class _Run:
             return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
         drop_others(self.pipeline.store)
+        self._sweep()
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -212,6 +219,8 @@ class _Run:
 
     def _writer(self) -> DataStreamWriter:
         share_packages(self.spark.sparkContext)
+        if self.pipeline.store.segments.origin is not None:
+            share_keys(self.spark.sparkContext)
         staged = reduce(DataFrame.union, [self._staged(i, table) for i, table in enumerate(self.tables)])
         return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
@@ -226,9 +235,8 @@ class _Run:
         # a bad row is bad whoever reads its columns; those of an envelope are within others
         if table.changelog not in ENVELOPES and keeping is None:
             frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
-        return frame.mapInArrow(
-            Staging(str(self.pipeline.store.segments.root), relation, reader, keeping), STAGED
-        )
+        staging = Staging(self.pipeline.store.segments.place, relation, reader, keeping)
+        return frame.mapInArrow(staging, STAGED)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -263,6 +271,15 @@ class _Run:
             self.pipeline.discard()
             raise
         self._made(changes)
+        if self.steps % SWEPT == 0:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        store = self.pipeline.store
+        try:
+            self.checkpoint.sweep(map(store.commit_of, store.steps))
+        except StateError as error:
+            log.warning("%s; swept later", error)
 
     def _refuse(self, table: Table, chunk: Chunk) -> None:
         self.pipeline.refuse(chunk)

@@ -25,11 +25,11 @@ from dbsp.circuits.errors import Error
 from dbsp.circuits.steps.reads import read_columns, without_unread
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import Chunk, SegmentWriter
+from dbsp.circuits.traces.segments import Chunk
 from dbsp.running.runner import Work
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session
-from dbsp.running.spark.session import share_packages
+from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Shared
 
 # Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
@@ -62,10 +62,12 @@ class SparkRunner:
     def run(self, work: Work) -> list[TaskResult]:
         rows = sum(_rows(part) for parts in work.inputs.values() for part in parts)
         step = replace(work.step, partitions=self._tasks(work, rows))
+        if work.segments.origin is not None:
+            share_keys(self._context)
         inputs = _placed(work, step.partitions, rows)
         shared = Shared(
             self._broadcast(work.circuit),
-            work.segments.root,
+            work.segments.place,
             work.segments.verify,
             step,
             work.scanned is not None,
@@ -164,7 +166,7 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
     size = sum(0 if isinstance(part.batch, Chunk) else part.batch.nbytes for part in parts)
     if partitions == 1 and size <= INLINE_BYTES:
         return needed
-    writer = SegmentWriter(work.segments.root, f"{work.step.segment}.input", durable=False)
+    writer = work.segments.writer(f"{work.step.segment}.input", durable=False)
     most = max(1, -(-rows // partitions))
     placed: dict[str, list[Input]] = {}
     for table, given in needed.items():
@@ -175,6 +177,7 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
             for piece in pieces
         ]
     writer.close()
+    work.segments.settle()
     return placed
 
 

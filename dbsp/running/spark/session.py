@@ -40,6 +40,9 @@ OPTIONS = {
 
 _NONE = Settings()
 
+# which say where a store is, and with which keys
+STORE_VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "DBSP_CACHE")
+
 
 def session(
     name: str = "dbsp", cores: int | None = None, ui: bool = False, settings: Settings = _NONE
@@ -103,3 +106,14 @@ def share_packages(context: SparkContext) -> None:
     known = context.environment.get("PYTHONPATH", "")
     if root not in known.split(os.pathsep):
         context.environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, known]))
+
+
+def share_keys(context: SparkContext) -> None:
+    """Let Python workers find the store that the driver finds, and keep their copies where it says.
+
+    Spark's own process may have been started with another environment. They travel with the tasks' functions,
+    as safe as those.
+    """
+    for name, value in os.environ.items():
+        if name.startswith(STORE_VARIABLES):
+            context.environment[name] = value

@@ -22,6 +22,7 @@ from dbsp.circuits.steps.step import run_task
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
+from dbsp.state.opening import segments_at
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,20 @@ class Share:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all tasks of a step are given. root: of the segments. verify: see `Segments`.
+    """What all tasks of a step are given. place, verify: see `Segments`.
 
     beside: the state is of a few traces only; a worker keeps what it has opened of the others.
     """
 
     circuit: Broadcast[Circuit]
-    root: str
+    place: str
     verify: bool
     step: Step
     beside: bool = False
 
     def run(self, levels: range, partition: int, share: Share, received: Sequence[Blob]) -> Iterator[Record]:
         """The task's outcome and blobs. An error stops here the tasks that would need its blobs."""
-        segments = _segments(self.root, self.verify)
+        segments = _segments(self.place, self.verify)
         if not self.beside:
             segments.keep(self.step.state.segments())
         ordered = sorted(received, key=lambda blob: (blob.node, blob.source))
@@ -83,7 +84,10 @@ class Shared:
             pieces=share.pieces,
         )
         try:
+            before = segments.traffic
             result = run_task(self.circuit.value, task, segments)
+            segments.settle()
+            result.traffic = segments.traffic - before
         except Error as error:
             yield partition, Outcome(levels.start, partition, error.with_traceback(None))
             return
@@ -129,8 +133,8 @@ class NextStage:
 
 
 @lru_cache(maxsize=8)
-def _segments(root: str, verify: bool) -> Segments:
-    return Segments(root, verify=verify)
+def _segments(place: str, verify: bool) -> Segments:
+    return segments_at(place, verify)
 
 
 def _attempt() -> int:

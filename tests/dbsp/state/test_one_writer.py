@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import Overtaken, StateError
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.runner import Work
 from dbsp.state.commits import create_whole
-from dbsp.state.lock import Lock, Overtaken
+from dbsp.state.lock import Lock
 from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 

@@ -1,0 +1,96 @@
+"""The checkpoint of a streaming query whose state is on a store.
+
+Spark has it in a directory of this process. What a batch needs is sent beside the step, before its commit: an
+object per file, named by its content, `checkpoint/offsets/7.<digest>`. So whatever another writer plans under
+the same number, the digests in a commit say which objects are its own; and a query that starts again finds in
+its directory what the last commit says, and nothing else.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from shutil import rmtree
+
+import xxhash
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import StateError
+from dbsp.pipeline.spark.checkpoint import Checkpoint, recorded
+from dbsp.state.commits import CHECKPOINT, Commit
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.places import Place
+
+
+def checkpoint_of(root: Place, folder: str) -> Checkpoint:
+    """Of the state at `root`. folder: of a directory; on a store files are known by their content."""
+    return CheckpointOnStore(root) if isinstance(root, ObjectPath) else Checkpoint(root / folder)
+
+
+class CheckpointOnStore(Checkpoint):
+    """state: where it is. Its directory goes with the object."""
+
+    def __init__(self, state: ObjectPath) -> None:
+        directory = tempfile.mkdtemp(prefix="dbsp-checkpoint-")
+        weakref.finalize(self, rmtree, directory, ignore_errors=True)
+        super().__init__(Path(directory))
+        self._objects = state / CHECKPOINT
+        self._kept: frozenset[str] = frozenset()
+
+    def record(self, durable: bool) -> dict[str, str]:
+        """durable: they are sent in any case."""
+        digests = super().record(durable=False)
+        names = {_object(path, digest): path for path, digest in digests.items()}
+        with disk(self._objects):
+            for name in sorted(names.keys() - self._kept):
+                (self._objects / name).put((self.root / names[name]).read_bytes())
+        self._kept |= names.keys()
+        return digests
+
+    def settle(self, last: Commit | None) -> None:
+        with disk(self.root):
+            rmtree(self.root, ignore_errors=True)
+            if last is None or last.batch is None:
+                return
+            for path, data in self._files(last):
+                (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+                (self.root / path).write_bytes(data)
+        self._kept = frozenset(_object(path, digest) for path, digest in recorded(last).items())
+
+    def check(self, last: Commit) -> None:
+        for _ in self._files(last):
+            pass
+
+    def sweep(self, commits: Iterable[Commit]) -> None:
+        """Delete what none of the kept commits needs. Raises StateError."""
+        needed = {_object(path, digest) for commit in commits for path, digest in recorded(commit).items()}
+        with disk(self._objects):
+            self._objects.remove(set(self._objects.all_names()) - needed - self._kept)
+
+    def _files(self, commit: Commit) -> Iterator[tuple[str, bytes]]:
+        """(path, content). Raises StateError for one that isn't as it was."""
+        digests: Mapping[str, str] = recorded(commit)
+        for path, digest in digests.items():
+            found = self._objects / _object(path, digest)
+            problem = "isn't what it was when its batch was committed"
+            try:
+                with disk(found):
+                    data = found.read_bytes()
+                if xxhash.xxh3_64_hexdigest(data) == digest:
+                    yield path, data
+                    continue
+            except StateError as error:
+                if not isinstance(error.__cause__, FileNotFoundError):
+                    raise
+                problem = "is missing"
+            raise StateError(
+                f"{found}: damaged: the object {problem}, so where the input of step {commit.step} ended "
+                "isn't known; restore the state from a backup, or go back to a step that is whole: "
+                f"`dbsp fsck {self._objects.parent}` names it"
+            )
+
+
+def _object(path: str, digest: str) -> str:
+    return f"{path}.{digest}"

@@ -1,0 +1,15 @@
+"""State on a server of S3's protocol, which is there for the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers.s3 import Server, s3
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[Server]:
+    with s3() as running:
+        yield running

@@ -1,0 +1,121 @@
+"""Segments on a store and their copies here: whole, wherever they come from; and when they are sent."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.errors import DamagedChunk, StateError
+from dbsp.circuits.traces.segments import Chunk, Segments, Traffic
+from dbsp.state.objects.bucket import Bucket
+from dbsp.state.objects.copies import Copies
+from dbsp.state.objects.refusals import Refused
+from tests.dbsp.state.objects.places import in_memory
+
+SCHEMA = pa.schema([("x", pa.int64())])
+
+
+def opened(bucket: Bucket, root: Path) -> Segments:
+    copies = Copies(bucket, root)
+    return Segments(copies.cache.directory, origin=copies)
+
+
+def written(segments: Segments, name: str, value: int) -> Chunk:
+    writer = segments.writer(name)
+    chunk = writer.write(pa.RecordBatch.from_pydict({"x": [value]}, schema=SCHEMA))
+    writer.close()
+    segments.settle()
+    return chunk
+
+
+def path_of(segments: Segments, chunk: Chunk) -> Path:
+    return Path(segments.root, chunk.segment)
+
+
+def test_what_was_written_here_is_not_fetched_and_what_was_elsewhere_is_once(tmp_path: Path) -> None:
+    bucket = in_memory()
+    here = opened(bucket, tmp_path / "here")
+    chunk = written(here, "a", 1)
+    assert here.open(chunk, SCHEMA).to_pydict() == {"x": [1]}
+    assert bucket.traffic == Traffic(puts=1, bytes_written=path_of(here, chunk).stat().st_size)
+    for _ in range(2):
+        assert opened(bucket, tmp_path / "there").open(chunk, SCHEMA).to_pydict() == {"x": [1]}
+    assert bucket.traffic.gets == 1
+    assert bucket.traffic.lists == 0
+
+
+@pytest.mark.parametrize("damage", ["flipped", "short", "gone"])
+def test_a_damaged_copy_is_replaced(tmp_path: Path, damage: str) -> None:
+    bucket = in_memory()
+    chunk = written(opened(bucket, tmp_path), "a", 1)
+    segments = opened(bucket, tmp_path)
+    copy = path_of(segments, chunk)
+    content = copy.read_bytes()
+    if damage == "gone":
+        copy.unlink()
+    else:
+        copy.write_bytes(content[:9] if damage == "short" else content[:-1] + bytes([content[-1] ^ 1]))
+        if damage == "flipped":  # what the chunk refers to, not the padding
+            copy.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    assert segments.open(chunk, SCHEMA).to_pydict() == {"x": [1]}
+    assert copy.read_bytes() == content
+
+
+def test_damage_on_the_store_is_damage(tmp_path: Path) -> None:
+    bucket = in_memory()
+    chunk = written(opened(bucket, tmp_path / "1"), "a", 1)
+    data, tag = bucket.get("segments/a")
+    bucket.replace("segments/a", bytes([data[0] ^ 1]) + data[1:], tag)
+    with pytest.raises(DamagedChunk, match=r"memory:///segments/a: damaged: .* differs from its checksum"):
+        opened(bucket, tmp_path / "2").open(chunk, SCHEMA)
+    bucket.delete(["segments/a"])
+    with pytest.raises(DamagedChunk, match="is missing"):
+        opened(bucket, tmp_path / "3").open(chunk, SCHEMA)
+
+
+def test_a_copy_that_goes_while_it_is_used_comes_back_and_is_checked_again(tmp_path: Path) -> None:
+    bucket = in_memory()
+    segments = opened(bucket, tmp_path)
+    chunk = written(segments, "a", 1)
+    assert segments.open(chunk, SCHEMA).num_rows == 1
+    path_of(segments, chunk).unlink()
+    assert segments.open(chunk, SCHEMA).num_rows == 1  # mapped
+    segments._files.clear()
+    assert segments.open(chunk, SCHEMA).to_pydict() == {"x": [1]}
+    assert bucket.traffic.gets == 1
+
+
+def test_what_could_not_be_sent_is_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = in_memory()
+    segments = opened(bucket, tmp_path)
+
+    def fail(self: Bucket, name: str, file: object, size: int) -> None:
+        raise Refused("denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Bucket, "send", fail)
+        with pytest.raises(StateError, match="denied"):
+            written(segments, "a", 1)
+    with suppress(StateError):
+        segments.settle({"a"})  # it may have been sent again while that was refused
+    segments.settle({"a"})
+    assert segments.names("") == ["a"]
+
+
+def test_others_are_not_waited_for_and_what_is_deleted_does_not_come_back(tmp_path: Path) -> None:
+    bucket = in_memory()
+    segments = opened(bucket, tmp_path)
+    assert segments.origin is not None
+    for name in ("a", "b"):
+        writer = segments.writer(name)
+        writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA))
+        writer.close()
+    segments.settle({"a"})
+    segments.origin.delete({"b"})
+    segments.settle()
+    assert segments.names("") == ["a"]
+    assert segments.names("b") == []
+    assert not Path(segments.root, "b").exists()
