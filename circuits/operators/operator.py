@@ -192,6 +192,13 @@ class Operator(ABC):
         What depends on no input is taken for its own: it holds the output whatever the inputs grow to.
         """
 
+    def rows_a_value(self, width: int) -> tuple[tuple[int, ...], str] | None:
+        """(columns, why): there are as many rows put out as these columns have values, times a constant.
+
+        why: in words, where they are none. width: of the output. None: no columns tell its rows apart.
+        """
+        return (tuple(range(width)), "being one row") if width else None
+
     def own_bound(self) -> str | None:
         """What takes rows out of its own trace again, in words; None: the trace holds what it puts out."""
         return None

@@ -68,6 +68,9 @@ class Aggregate(Reader):
     def placement(self, *inputs: Placement) -> Placement:
         return keep_keys(inputs[0], self.keys)
 
+    def rows_a_value(self, width: int) -> tuple[tuple[int, ...], str]:
+        return tuple(range(self.keys)), "being one row"
+
     def step(self, context: Context, *inputs: Value) -> ZSet:
         integrals = [value for value in inputs if isinstance(value, Integral)]
         assert len(integrals) == len(inputs)

@@ -43,6 +43,9 @@ class _Grouped(RowWise):
         """Group keys are columns of the input; accumulators mix rows of any age."""
         return {i: bound for i, bound in inputs[0].items() if i < self.keys}
 
+    def rows_a_value(self, width: int) -> tuple[tuple[int, ...], str]:
+        return tuple(range(self.keys)), "being one row"
+
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, column) if column < self.keys else None
 

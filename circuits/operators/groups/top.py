@@ -147,6 +147,9 @@ class Top(Reader):
         """A row in between changes others' ranks."""
         return True
 
+    def rows_a_value(self, width: int) -> tuple[tuple[int, ...], str] | None:
+        return _rows_of_each(self.partition, self.ranking, self.size) or super().rows_a_value(width)
+
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         by = f"by {listed(inputs[0], self.partition)}"
         return f"{self.size} {by} {self.ranking} ordered by {ordered(self.order, inputs[0])}"
@@ -233,9 +236,17 @@ class TopOfAppends(Keeper):
         """A row in between changes others' ranks."""
         return True
 
+    def rows_a_value(self, width: int) -> tuple[tuple[int, ...], str] | None:
+        return _rows_of_each(self.partition, self.ranking, self.size) or super().rows_a_value(width)
+
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         by = f"by {listed(inputs[0], self.partition)}"
         return f"{self.size} {by} {self.ranking} ordered by {ordered(self.order, inputs[0])}"
+
+
+def _rows_of_each(partition: tuple[int, ...], ranking: str, size: int) -> tuple[tuple[int, ...], str] | None:
+    """`Operator.rows_a_value`; None: of those that tie a rank takes all."""
+    return (partition, f"being the first {size} rows") if ranking == "row_number" else None
 
 
 def _ranked(

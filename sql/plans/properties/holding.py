@@ -10,11 +10,8 @@ does not grow, as CONSTANT DOMAIN is.
 
 from __future__ import annotations
 
-from dbsp.circuits.operators.groups.aggregate import Aggregate
-from dbsp.circuits.operators.groups.combine import Combine, CombineParts
-from dbsp.circuits.operators.groups.top import Top, TopOfAppends
 from dbsp.circuits.operators.inputs.tables import PRIMARY_KEY
-from dbsp.circuits.operators.operator import Operator, Reasons
+from dbsp.circuits.operators.operator import Reasons
 from dbsp.circuits.progress.proofs.lineage import origin
 from dbsp.sql.plans.program import Program, Table
 
@@ -53,9 +50,12 @@ class _Held:
         own = here.operator.held([None] * len(here.inputs))
         if own is not None:
             return tuple(self._key(node) if reason == PRIMARY_KEY else reason for reason in own)
-        domain = self._domain(node, here.operator)
-        if domain is not None:
-            return (domain,)
+        told_apart = here.operator.rows_a_value(len(here.schema))
+        if told_apart is not None:
+            columns, why = told_apart
+            domain = constant_domain(self.program, node, columns) if columns else why
+            if domain is not None:
+                return (domain,)
         return here.operator.held([self.of(i) for i in here.inputs])
 
     def _key(self, node: int) -> str:
@@ -63,21 +63,3 @@ class _Held:
         while node not in self.circuit.tables:
             node = self.circuit.nodes[node].inputs[0]
         return key_of(self.program.tables[self.circuit.tables[node]])
-
-    def _domain(self, node: int, operator: Operator) -> str | None:
-        """Of what tells rows apart: of groups their keys, of a first few their partition, else all columns.
-
-        The parts of a sum are as many as its type has digits for.
-        """
-        if isinstance(operator, Combine | CombineParts | Aggregate):
-            return constant_domain(self.program, node, tuple(range(operator.keys)))
-        if isinstance(operator, Top | TopOfAppends) and _is_few(operator):
-            domain = constant_domain(self.program, node, operator.partition)
-            return f"being the first {operator.size} rows" if domain == "being one row" else domain
-        width = len(self.circuit.nodes[node].schema)
-        return constant_domain(self.program, node, tuple(range(width))) if width else None
-
-
-def _is_few(operator: Top | TopOfAppends) -> bool:
-    """Whether it takes so many rows a partition: of those that tie a rank takes all."""
-    return isinstance(operator, TopOfAppends) or operator.ranking == "row_number"

@@ -77,7 +77,9 @@ def test_a_join_needs_it_of_both_sides_and_a_semi_join_of_one() -> None:
 def test_the_first_few_rows() -> None:
     first = Top(U, (), (SortOrder(column(1)),), "row_number", 3, False, U.schema)
     assert reasons(first, BAG) == ("being the first 3 rows",)
-    assert reasons(replace(first, ranking="rank"), BAG) is None
+    ties = replace(first, ranking="rank")
+    assert reasons(ties, BAG) is None
+    assert reasons(ties, replace(BAG, append_only=True)) is None
     of_each = replace(first, partition=(column(0),))
     assert reasons(of_each, BAG) is None
     assert reasons(of_each, CLOSED) == ("the constant domain of u.a",)
