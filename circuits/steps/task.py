@@ -62,6 +62,11 @@ class Task:
     pieces: Sequence[Piece] = ()
 
     @property
+    def written(self) -> tuple[str, str]:
+        """The segments that it may write: of traces and of views."""
+        return f"{self.segment}.trace", f"{self.segment}.view"
+
+    @property
     def bounds(self) -> tuple[int, int]:
         """The sort keys of the partition: low <= key < high."""
         partitions = self.step.partitions

@@ -32,8 +32,7 @@ class Writing:
         self.segments, self.result = segments, result
         # logs live as long as their view, trace batches until the next merge: different files, except for
         # the few rows of a small step, which are soon merged into others wherever they lie
-        self._traces = segments.writer(f"{task.segment}.trace", task.step.durable)
-        self._views = segments.writer(f"{task.segment}.view", task.step.durable)
+        self._traces, self._views = (segments.writer(name, task.step.durable) for name in task.written)
 
     def close(self) -> None:
         """Make the segments visible."""

@@ -122,7 +122,7 @@ class Staging:
             ((), writer.write(weighted(rows, np.ones(rows.num_rows, np.int64)))) for rows in bad
         ]
         writer.close()
-        segments.settle()
+        segments.settle({writer.name})
         return {self.relation: chunks, ~self.relation: refused}
 
 

@@ -177,7 +177,7 @@ def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Inp
             for piece in pieces
         ]
     writer.close()
-    work.segments.settle()
+    work.segments.settle({writer.name})
     return placed
 
 

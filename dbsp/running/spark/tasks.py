@@ -86,7 +86,8 @@ class Shared:
         try:
             before = segments.traffic
             result = run_task(self.circuit.value, task, segments)
-            segments.settle()
+            # not those of a task before, which may have failed
+            segments.settle({*task.written})
             result.traffic = segments.traffic - before
         except Error as error:
             yield partition, Outcome(levels.start, partition, error.with_traceback(None))

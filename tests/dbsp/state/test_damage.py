@@ -35,6 +35,7 @@ FLIPS = {
     "checkpoint": 120,
     "program.json": 60,
     "delivered.json": 40,
+    "keep.json": 20,
     "lock": 10,
 }
 MORE = max(1, settings.default.max_examples // QUICK)
@@ -191,7 +192,7 @@ def test_no_flipped_bit_is_silent(whole: Whole) -> None:
     # a flip can't hurt bytes between chunks, Spark's checksums and list of batches, or who holds the lock
     for kind in ("segments", "checkpoint"):
         assert found[kind, "named"] and found[kind, "right"]
-    for kind in ("commits", "program.json", "delivered.json"):
+    for kind in ("commits", "program.json", "delivered.json", "keep.json"):
         assert found[kind, "named"] and not found[kind, "right"]
 
 

@@ -144,5 +144,5 @@ def test_messages_that_can_t_be_decoded(spark: Any, keyed: bool) -> None:
     )
     found = decoded(table, kept).toArrow().to_pylist()
     assert [row["__bad_text"] for row in found] == [None, values[1], values[2], *([None] if keyed else [])]
-    assert [row["__bad_origin"] for row in found[:3]] == [None, "topic/3/1", "topic/3/2"]
+    assert [row["__bad_origin"] for row in found[:3]] == [None, "offset 1 of topic-3", "offset 2 of topic-3"]
     assert (found[0]["id"], found[0]["n"]) == (1, 2)
