@@ -57,7 +57,8 @@ def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
 def main() -> None:
     """What isn't there yet."""
     for folder, choices in ((BROKER, [_BROKER]), (CONNECTOR, _CONNECTORS)):
-        if not folder.exists() and not any(fetch(each, folder) for each in choices):
+        # a registry that is slow is asked again
+        if not folder.exists() and not any(fetch(each, folder) for each in choices * 2):
             wanted = " or ".join(":".join(each) for each in choices)
             sys.exit(f"make: can't fetch {wanted}; put its jars and those it needs into {folder}")
 
