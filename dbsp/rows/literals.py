@@ -69,13 +69,14 @@ def array_of(values: list[Any], type_: pa.DataType, timezone: str = "UTC") -> pa
             classes = set(map(type, values)) - {type(None)}
         for one in classes:
             _check_class(one, wanted)
+        whole = [isinstance(value, int) for value in values] if pt.is_float32(type_) else []
         values = _prepare(values, classes, type_, timezone)
         array = pa.array(values, type_)
     except (pa.ArrowInvalid, pa.ArrowTypeError, ArithmeticError, ValueError, TypeError) as error:
         raise Refused(reason(error, type_)) from None
-    if wanted == "float" and pt.is_float32(type_):
+    if pt.is_float32(type_):
         given = pa.array(values, pa.float64())
-        if any(issubclass(c, int) for c in classes) and array.cast(pa.float64()) != given:
+        if any(whole) and array.cast(pa.float64()).filter(whole) != given.filter(whole):
             raise Refused("it would be rounded")
         if not pc.all(pc.or_(pc.is_finite(array), pc.invert(pc.is_finite(given))), min_count=0).as_py():
             raise Refused("it is beyond the range of a FLOAT")
