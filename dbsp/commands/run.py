@@ -85,6 +85,8 @@ def parse_seconds(text: str) -> float:
 @contextmanager
 def stopping(shown: Display) -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets, and SIGTERM; the next Ctrl-C interrupts."""
+    if stop_at_once.by is not None:  # raised where nothing can be, as within a finalizer: it still holds
+        raise stop_at_once.by
     stop = threading.Event()
 
     def ask(number: int, frame: FrameType | None) -> None:
