@@ -411,7 +411,7 @@ def fsck(state: str, restore_to: int | None) -> None:
       dbsp fsck state/ --restore-to 41
     """
     from dbsp.commands.fsck import examine, go_back, listed  # noqa: PLC0415
-    from dbsp.state.places import place_of  # noqa: PLC0415
+    from dbsp.state.records.places import place_of  # noqa: PLC0415
 
     root = place_of(state)
     if restore_to is not None:
@@ -442,7 +442,7 @@ def init(directory: str) -> None:
       dbsp init demo
     """
     from dbsp.commands.starter import write_project  # noqa: PLC0415
-    from dbsp.state.places import local_path  # noqa: PLC0415
+    from dbsp.state.records.places import local_path  # noqa: PLC0415
 
     for line in write_project(Path(local_path(directory))):
         click.echo(line)

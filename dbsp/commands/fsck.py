@@ -25,15 +25,23 @@ from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
-from dbsp.state.commits import LAST, Commit, load_commit, marked_last, record_path, recorded_steps, sync
-from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
-from dbsp.state.identity import NAME, read_identity
-from dbsp.state.kept import gaps
+from dbsp.state.keeping.kept import gaps
+from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.copies import SEGMENTS
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.opening import only_writer, open_segments
-from dbsp.state.places import Place, names_in
-from dbsp.state.tags import Tags
+from dbsp.state.records.commits import (
+    LAST,
+    Commit,
+    load_commit,
+    marked_last,
+    record_path,
+    recorded_steps,
+    sync,
+)
+from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.records.identity import NAME, read_identity
+from dbsp.state.records.places import Place, names_in
 
 Result = TypeVar("Result")
 

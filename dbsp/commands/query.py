@@ -25,8 +25,8 @@ from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements
-from dbsp.state.commits import load_commit
-from dbsp.state.identity import Identity
+from dbsp.state.records.commits import load_commit
+from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
 from dbsp.views.outputs import check_state, contents_of, is_there, output_view, output_views, state_of
 from dbsp.views.view import Contents

@@ -15,9 +15,9 @@ from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
 from dbsp.sql.plans.program import Program
-from dbsp.state.commits import Commit
-from dbsp.state.identity import NUMBERED, Identity, identity_of
-from dbsp.state.manifest import Manifest, Shown
+from dbsp.state.records.commits import Commit
+from dbsp.state.records.identity import NUMBERED, Identity, identity_of
+from dbsp.state.records.manifest import Manifest, Shown
 
 
 @dataclass(frozen=True)

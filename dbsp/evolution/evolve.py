@@ -31,11 +31,11 @@ from dbsp.evolution.sources import moved, streams_before, streams_of
 from dbsp.running.clock import instant
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
-from dbsp.state.commits import Commit
-from dbsp.state.delivered import Delivery, read_delivered, write_delivered
-from dbsp.state.identity import Identity, OtherProgram
-from dbsp.state.keep import Keep
-from dbsp.state.places import place_of
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.records.commits import Commit
+from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
+from dbsp.state.records.identity import Identity, OtherProgram
+from dbsp.state.records.places import place_of
 from dbsp.state.store import Store
 from dbsp.views.outputs import layouts_of_changes
 

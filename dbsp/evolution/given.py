@@ -22,7 +22,7 @@ from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.spine import Spine
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.sql.plans.program import Table
-from dbsp.state.manifest import Columns, Held
+from dbsp.state.records.manifest import Columns, Held
 
 # rows of a trace that are fed to one step: as many as fit in memory several times over
 PIECE = 1 << 18

@@ -17,9 +17,9 @@ import xxhash
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.program import Program
-from dbsp.state.commits import CHECKPOINT, Commit, sync, write_whole
-from dbsp.state.manifest import Manifest
-from dbsp.state.places import Place
+from dbsp.state.records.commits import CHECKPOINT, Commit, sync, write_whole
+from dbsp.state.records.manifest import Manifest
+from dbsp.state.records.places import Place
 
 # the version, and what Spark says of the batch
 _HEAD = 2

@@ -26,12 +26,11 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.history.chunks import copy_segments
 from dbsp.history.copied import Changing, Copied, copied, place
-from dbsp.state.commits import Commit, write_whole
 from dbsp.state.lock import Lock
-from dbsp.state.places import local_root
-from dbsp.state.sealed import read_sealed, seal
+from dbsp.state.records.commits import Commit, write_whole
+from dbsp.state.records.places import delete, local_root
+from dbsp.state.records.sealed import read_sealed, seal
 from dbsp.state.store import Store
-from dbsp.state.sweep import delete
 
 NAME = "backup.json"
 _OURS = {NAME, NAME + ".tmp", "segments", "lock"}

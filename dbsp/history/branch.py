@@ -8,9 +8,9 @@ from dbsp.circuits.errors import StateError
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.copied import copied, place
 from dbsp.history.tagging import pin
-from dbsp.state import delivered
-from dbsp.state.identity import Identity
-from dbsp.state.places import local_root
+from dbsp.state.records import delivered
+from dbsp.state.records.identity import Identity
+from dbsp.state.records.places import local_root
 from dbsp.state.store import Store
 
 

@@ -12,8 +12,8 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import DamagedChunk
 from dbsp.circuits.traces.segments import Chunk, Segments
 from dbsp.circuits.traces.spine import Spine
-from dbsp.state.commits import Commit, sync
-from dbsp.state.sweep import delete
+from dbsp.state.records.commits import Commit, sync
+from dbsp.state.records.places import delete
 
 
 def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:

@@ -14,10 +14,11 @@ from shutil import rmtree
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.history.chunks import copy_segments
-from dbsp.state import delivered, identity, keep, tags
-from dbsp.state.commits import Commit, record_path, sync, write_whole
-from dbsp.state.identity import Identity, read_identity
-from dbsp.state.places import local_root
+from dbsp.state.keeping import keep, tags
+from dbsp.state.records import delivered, identity
+from dbsp.state.records.commits import Commit, record_path, sync, write_whole
+from dbsp.state.records.identity import Identity, read_identity
+from dbsp.state.records.places import local_root
 from dbsp.state.store import Store
 
 

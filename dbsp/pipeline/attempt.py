@@ -14,7 +14,7 @@ from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.pipeline.micro_batch import MicroBatch
 from dbsp.running.queue import Queue
 from dbsp.sql.plans.program import Program
-from dbsp.state.commits import Commit
+from dbsp.state.records.commits import Commit
 from dbsp.views.outputs import layouts_of_changes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import StateError
-from dbsp.state.commits import Commit
+from dbsp.state.records.commits import Commit
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,10 @@ from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
-from dbsp.state.identity import OtherProgram, identity_of
-from dbsp.state.keep import Keep
-from dbsp.state.store import Store, Unsettled
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.recording import Unsettled
+from dbsp.state.records.identity import OtherProgram, identity_of
+from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of

@@ -23,8 +23,9 @@ from dbsp.running.metrics import Metrics
 from dbsp.running.queue import Queue
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
-from dbsp.state.commits import CHECKPOINT
-from dbsp.state.store import Store, Unsettled
+from dbsp.state.recording import Unsettled
+from dbsp.state.records.commits import CHECKPOINT
+from dbsp.state.store import Store
 from dbsp.views.changes import Changes
 from dbsp.views.outputs import changes_of, output_views, state_of
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.program import POSTGRES, Table
-from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.targets.function import FunctionTarget, Sink
 from dbsp.targets.postgres.target import Postgres
 from dbsp.targets.target import Target

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from dbsp.circuits.errors import DataError
-from dbsp.state.commits import Commit
+from dbsp.state.records.commits import Commit
 
 # where a replay file starts that doesn't say
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -16,7 +16,7 @@ from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.segments import Chunk
 from dbsp.circuits.traces.spine import Piece
 from dbsp.running.runner import Work
-from dbsp.state.sweep import delete
+from dbsp.state.records.places import delete
 
 # below, a file of its own costs more than the merge
 _WORTH_A_THREAD = 1 << 14

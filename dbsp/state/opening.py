@@ -9,7 +9,7 @@ from dbsp.state.lock import Lock
 from dbsp.state.objects.copies import SEGMENTS, Copies
 from dbsp.state.objects.lease import Lease
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.places import Place, place_of
+from dbsp.state.records.places import Place, place_of
 
 
 def only_writer(root: Place) -> Lock | Lease:

@@ -18,8 +18,8 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.program import Program, View
-from dbsp.state.commits import Commit
-from dbsp.state.identity import NUMBERED
+from dbsp.state.records.commits import Commit
+from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.view import Contents

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dbsp.circuits.traces.spine import CREDIT, FAN_IN
-from dbsp.state.keep import STEPS
+from dbsp.state.keeping.keep import STEPS
 from tests.architecture.imports import ROOT
 from tests.circuits.functions.catalogue import coverage
 

@@ -11,7 +11,7 @@ from dbsp.commands.shown.changelog import CsvLines, json_lines_of_view
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.sql.plans.program import Program
-from dbsp.state.commits import load_commit
+from dbsp.state.records.commits import load_commit
 from dbsp.state.store import Store
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.errors import StateError
 from dbsp.sql.compiler.load import read_program
 from dbsp.sql.plans.program import Program
-from dbsp.state.identity import Identity
+from dbsp.state.records.identity import Identity
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,8 +14,8 @@ from dbsp.history.branch import branch
 from dbsp.sql.compiler.functions.handlers import may_define_functions
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
-from dbsp.state.identity import Identity
-from dbsp.state.places import local_root
+from dbsp.state.records.identity import Identity
+from dbsp.state.records.places import local_root
 from dbsp.state.store import Store
 
 

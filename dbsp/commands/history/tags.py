@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dbsp.history.tagging import tag
 from dbsp.running.clock import spelled
-from dbsp.state.keep import span_of
+from dbsp.state.keeping.keep import span_of
 from dbsp.state.store import Store
 
 

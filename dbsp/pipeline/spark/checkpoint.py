@@ -27,7 +27,7 @@ import xxhash
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.state.commits import CHECKPOINT, Commit, sync
+from dbsp.state.records.commits import CHECKPOINT, Commit, sync
 from dbsp.state.store import Store
 
 _COMPACT = ".compact"

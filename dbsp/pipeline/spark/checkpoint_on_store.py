@@ -19,9 +19,9 @@ import xxhash
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.spark.checkpoint import Checkpoint, recorded
-from dbsp.state.commits import CHECKPOINT, Commit
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.places import Place
+from dbsp.state.records.commits import CHECKPOINT, Commit
+from dbsp.state.records.places import Place
 
 
 def checkpoint_of(root: Place, folder: str) -> Checkpoint:

@@ -28,7 +28,7 @@ from dbsp.running.spark.messages import first_line, own_error
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.state.commits import sync
+from dbsp.state.records.commits import sync
 from dbsp.targets.reading import reading_of
 from dbsp.targets.target import Change, Target
 

@@ -21,7 +21,7 @@ from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.compiler.targets.format_columns import given_columns
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.state.places import local_path, scheme_of
+from dbsp.state.records.places import local_path, scheme_of
 
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 _FOR_EVER = "36500d"

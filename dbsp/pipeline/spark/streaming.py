@@ -50,7 +50,7 @@ from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import ENVELOPES, Table
-from dbsp.state.commits import CHECKPOINT
+from dbsp.state.records.commits import CHECKPOINT
 from dbsp.views.changes import Changes
 
 POLL_SECONDS = 0.2

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dbsp.circuits.errors import StateError
 from dbsp.commands.cli import main
 from dbsp.commands.fsck import examine, go_back, listed
-from dbsp.state.delivered import Delivery, read_delivered, write_delivered
+from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
 from tests.dbsp.build import STEPS, feed, pipeline
 
 

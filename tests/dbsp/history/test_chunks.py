@@ -9,7 +9,7 @@ import pytest
 
 from dbsp.circuits.errors import DamagedChunk
 from dbsp.history.chunks import chunks_of, copy_segments
-from dbsp.state.commits import Commit
+from dbsp.state.records.commits import Commit
 from dbsp.state.store import Store
 from tests.dbsp.build import feed, pipeline
 

@@ -9,8 +9,8 @@ import pytest
 
 from dbsp.circuits.errors import StateError
 from dbsp.history.copied import Changing, copied, place
-from dbsp.state.commits import record_path
-from dbsp.state.delivered import Delivery, read_delivered, write_delivered
+from dbsp.state.records.commits import record_path
+from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline
 

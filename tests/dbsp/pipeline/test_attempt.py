@@ -93,7 +93,7 @@ def test_a_full_disk_changes_nothing(p, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dbsp.state.store.create_whole", full)
+    monkeypatch.setattr("dbsp.state.recording.create_whole", full)
     with pytest.raises(StateError, match="step 1 was not committed: No space left on device"):
         p.step()
     monkeypatch.undo()

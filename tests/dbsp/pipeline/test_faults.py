@@ -22,7 +22,7 @@ from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running import inline
-from dbsp.state import commits
+from dbsp.state.records import commits
 from dbsp.views.changes import Changes
 from dbsp.views.shapes import Shape
 from tests.dbsp.build import pipeline
@@ -109,9 +109,9 @@ def run(patched: None, tmp_path_factory: pytest.TempPathFactory) -> Run:
     with pipeline(root / "state", keep_steps=RETAIN) as p:
         while p.last_step < LAST:
             if p.last_step == DISTURBED - 2:
-                p.store._sweep.close()  # waits for what is being deleted
+                p.store.past.sweep.close()  # waits for what is being deleted
                 shutil.copytree(p.store.root, whole.base)
-                p.store._sweep = type(p.store._sweep)(p.store.segments)
+                p.store.past.sweep = type(p.store.past.sweep)(p.store.segments)
             queue(p)
             changes = p.step()
             whole.after[changes.step] = shown(p)
@@ -203,7 +203,7 @@ def survey(run: Run, root: Path) -> Calls:
     disturbed = Disturbed(run, root)
     with watching(root) as calls:
         disturbed.pipeline.step()
-        disturbed.pipeline.store._sweep.close()
+        disturbed.pipeline.store.past.sweep.close()
     return calls
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
-from dbsp.state.commits import Commit
+from dbsp.state.records.commits import Commit
 
 ROOT = Path("state")
 

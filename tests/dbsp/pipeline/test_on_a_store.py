@@ -25,13 +25,13 @@ from dbsp.circuits.traces import spine
 from dbsp.commands.fsck import examine, go_back
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running import inline
-from dbsp.state import store as store_module
-from dbsp.state import sweep
-from dbsp.state.commits import load_commit
+from dbsp.state.keeping import past, sweep
 from dbsp.state.objects.lease import NAME
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.places import place_of
-from dbsp.state.store import Store, Unsettled
+from dbsp.state.recording import Unsettled
+from dbsp.state.records.commits import load_commit
+from dbsp.state.records.places import place_of
+from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 from tests.dbsp.pipeline.test_faults import VIEWS, queue, shown
 from tests.dbsp.state.objects.places import OnStore, on_store
@@ -48,7 +48,7 @@ def patched(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2}.items():
         monkeypatch.setattr(spine, name, value)
     monkeypatch.setattr(inline, "_WORTH_A_THREAD", 2)
-    monkeypatch.setattr(store_module, "EXPIRED", 2)
+    monkeypatch.setattr(past, "EXPIRED", 2)
     monkeypatch.setattr(sweep, "COLLECTED", 3)
 
 
@@ -93,7 +93,7 @@ def leftovers(p: Pipeline) -> set[str]:
     """Objects that nothing needs."""
     assert p.store.segments.origin is not None
     needed = {name for step in p.store.steps for name in p.store.commit_of(step).segments}
-    needed = needed.union(*p.store._expired.values())  # whose records are there, too
+    needed = needed.union(*p.store.past._expired.values())  # whose records are there, too
     return {*p.store.segments.origin.names("")} - needed
 
 
@@ -175,7 +175,7 @@ def test_a_zombie_that_is_first_loses_nothing(place: OnStore, expected: dict[int
     """What it wrote before its lease ended isn't swept by whoever took it over."""
     zombie = opened(place)
     made(zombie, BASE)
-    create = zombie.store._create
+    create = zombie.store._recording.create
 
     def late(commit: Any) -> None:
         steal(place)
@@ -183,7 +183,7 @@ def test_a_zombie_that_is_first_loses_nothing(place: OnStore, expected: dict[int
         create(commit)
 
     taken: list[Pipeline] = []
-    zombie.store._create = late  # type: ignore[method-assign]
+    zombie.store._recording.create = late  # type: ignore[method-assign]
     made(zombie, BASE + 1)
     check(zombie, expected)
     with taken[0] as p:
@@ -267,7 +267,7 @@ def test_a_step_disturbed_at_any_request(
             except dbsp.Error as error:
                 raised = error
             if not p._closed:
-                p.store._sweep._thread.submit(lambda: None).result()  # the deletions, too
+                p.store.past.sweep._thread.submit(lambda: None).result()  # the deletions, too
             place.proxy.fault = lambda n, request: None
             assert raised is None or lasting, raised
             if p._closed:
@@ -294,8 +294,9 @@ def test_a_step_disturbed_at_any_request(
 
 CHILD = """
 import sys
-from dbsp.state import store, sweep
-store.EXPIRED, sweep.COLLECTED = 2, 3
+from dbsp.state.keeping import sweep
+from dbsp.state.keeping import past
+from dbsp.state.keeping import past
 from tests.dbsp.pipeline.test_on_a_store import made, pipeline, RETAIN
 p = pipeline(sys.argv[1], keep_steps=RETAIN)
 print("open", flush=True)

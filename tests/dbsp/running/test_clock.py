@@ -9,7 +9,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError
 from dbsp.running.clock import in_zone, moment, now, spelled
-from dbsp.state.commits import Commit
+from dbsp.state.records.commits import Commit
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -135,5 +135,5 @@ def test_a_merge_begun_in_vain_leaves_no_file(p, monkeypatch):
 def written_in_vain(opened: dbsp.Pipeline) -> set[str]:
     """What merges wrote that no commit refers to."""
     files = set(os.listdir(opened.store.root / "segments"))
-    kept = opened.store._kept.segments()
+    kept = opened.store.past.kept.segments()
     return {name for name in files - kept if name.startswith("merge-")}

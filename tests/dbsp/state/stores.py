@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dbsp.state.commits import Commit
-from dbsp.state.identity import Identity
-from dbsp.state.keep import Keep
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.records.commits import Commit
+from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
 
 IDENTITY = Identity("program.sql", "f1", "-- text")

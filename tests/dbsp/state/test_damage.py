@@ -20,7 +20,7 @@ from hypothesis import settings
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.checkpoint import Checkpoint
-from dbsp.state.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 from tests.effort import QUICK

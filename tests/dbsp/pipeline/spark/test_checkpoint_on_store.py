@@ -16,7 +16,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.checkpoint_on_store import CheckpointOnStore
 from dbsp.sql.compiler.load import compile_program
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.places import place_of
+from dbsp.state.records.places import place_of
 from tests.dbsp.pipeline.spark.shop import EXPECTED, SOLD, TEXT, changelog, sell
 from tests.dbsp.state.objects.places import OnStore, on_store
 from tests.servers.s3 import Server

@@ -14,7 +14,7 @@ from dbsp.errors import DeliveryError
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.spark.sinks import Files
 from dbsp.sql.compiler.load import load_program
-from dbsp.state.delivered import Delivery, write_delivered
+from dbsp.state.records.delivered import Delivery, write_delivered
 from tests.dbsp.pipeline.spark.shop import EXPECTED, SOLD, TEXT, changelog, opened, sell
 from tests.dbsp.synced import synced_paths
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.state.commits import create_whole, move, write_whole
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.objects.refusals import Changed, Unanswered
-from dbsp.state.places import Place, names_in, place_of
-from dbsp.state.sweep import delete
+from dbsp.state.records.commits import create_whole, move, write_whole
+from dbsp.state.records.places import Place, delete, names_in, place_of
 from tests.dbsp.state.objects.places import OnStore, in_memory, on_store
 
 

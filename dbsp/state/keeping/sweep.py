@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dbsp.circuits.traces.segments import Origin, Segments
-from dbsp.state.places import Place
+from dbsp.state.records.places import delete
 
 log = logging.getLogger("dbsp")
 
@@ -85,15 +85,3 @@ class Sweep:
                 self._left -= gone
         except OSError as error:
             log.warning("%s: can't be swept (%s); tried again later", origin.uri, error)
-
-
-def delete(path: Place) -> bool:
-    """Whether the file is gone; why not is logged."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        if isinstance(path, Path) and not os.path.lexists(path):
-            return True  # over a network the answer can get lost
-        log.warning("%s: can't be deleted (%s); tried again later", path, error.strerror)
-        return False
-    return True

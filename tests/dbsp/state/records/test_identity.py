@@ -8,36 +8,10 @@ import os
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.state.identity import FORMAT, Identity
-from dbsp.state.sealed import seal
+from dbsp.state.records.identity import FORMAT
+from dbsp.state.records.sealed import seal
 from dbsp.state.store import Store
 from tests.dbsp.state.stores import IDENTITY, filled
-
-
-def test_a_lost_program_json_is_written_anew_by_its_program(tmp_path):
-    filled(tmp_path, 2).close()
-    (tmp_path / "program.json").unlink()
-    with pytest.raises(StateError, match="no state directory"):
-        Store.read(tmp_path)
-    with pytest.raises(StateError, match="which differs from"):
-        Store.open(tmp_path, Identity("other.sql", "f2", ""))
-    Store.open(tmp_path, IDENTITY).close()
-    assert Store.read(tmp_path)[1] == IDENTITY
-
-
-def test_another_program_s_state_is_refused(tmp_path):
-    filled(tmp_path, 1).close()
-    with pytest.raises(StateError) as caught:
-        Store.open(tmp_path, Identity("other.sql", "f2", ""))
-    for words in (
-        str(tmp_path),
-        "'program.sql' (f1)",
-        "'other.sql' (f2)",
-        "another state directory",
-        "delete",
-    ):
-        assert words in str(caught.value)
-    Store.open(tmp_path, IDENTITY).close()
 
 
 @pytest.mark.parametrize(

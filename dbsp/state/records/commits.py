@@ -32,11 +32,10 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import is_name
-from dbsp.state.identity import FORMAT, NAME, NUMBERED
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.places import Place, names_in
-from dbsp.state.sealed import seal, unseal
-from dbsp.state.sweep import delete
+from dbsp.state.records.identity import FORMAT, NAME, NUMBERED
+from dbsp.state.records.places import Place, delete, names_in
+from dbsp.state.records.sealed import seal, unseal
 
 RECORDS = "commits"
 LAST = Path(RECORDS, "last")

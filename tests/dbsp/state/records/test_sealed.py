@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import StateError
-from dbsp.state.sealed import read_sealed, seal, unseal
+from dbsp.state.records.sealed import read_sealed, seal, unseal
 
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=4)),

@@ -18,9 +18,9 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError, did_you_mean
-from dbsp.state.commits import create_whole, record_path, sync
-from dbsp.state.places import Place
-from dbsp.state.sealed import read_sealed, seal
+from dbsp.state.records.commits import create_whole, record_path, sync
+from dbsp.state.records.places import Place
+from dbsp.state.records.sealed import read_sealed, seal
 
 FOLDER = "tags"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}")

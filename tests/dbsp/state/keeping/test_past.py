@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.state import commits, sweep
-from dbsp.state.keep import Keep
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.keeping.sweep import Sweep
+from dbsp.state.records import commits, places
 from dbsp.state.store import Store
-from dbsp.state.sweep import Sweep
 from tests.dbsp.state.stores import IDENTITY, commit, filled, segments, write
 
 
@@ -44,11 +44,13 @@ def test_no_record_comes_back_without_its_segments(tmp_path, monkeypatch):
         if path.parent.name == "segments":
             deleted.append(path.name)
             assert f"{int(path.stem):012d}.json" not in on_disk
-        return sweep.delete(path)
+        return places.delete(path)
 
-    monkeypatch.setattr("dbsp.state.store.sync", synced)
+    monkeypatch.setattr("dbsp.state.recording.sync", synced)
+    monkeypatch.setattr("dbsp.state.recovery.sync", synced)
     with monkeypatch.context() as patched:
-        patched.setattr("dbsp.state.store.delete", watched)
+        patched.setattr("dbsp.state.recovery.delete", watched)
+        patched.setattr("dbsp.state.keeping.past.delete", watched)
         patched.setattr(
             Sweep, "_delete", lambda self: [watched(Path(self._segments.root, n)) for n in self._left]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from pathlib import Path
@@ -19,6 +20,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/.*)", re.DOTALL)
 _BEGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 Place: TypeAlias = Path | ObjectPath
+
+log = logging.getLogger("dbsp")
 
 
 def scheme_of(place: str) -> str | None:
@@ -90,3 +93,15 @@ def local_root(text: str | Path | ObjectPath) -> Path:
 def names_in(folder: Place) -> list[str]:
     """Of what is in it. Raises OSError."""
     return folder.names() if isinstance(folder, ObjectPath) else os.listdir(folder)
+
+
+def delete(path: Place) -> bool:
+    """Whether the file is gone; why not is logged."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        if isinstance(path, Path) and not os.path.lexists(path):
+            return True  # over a network the answer can get lost
+        log.warning("%s: can't be deleted (%s); tried again later", path, error.strerror)
+        return False
+    return True

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.state.keep import Keep
-from dbsp.state.kept import Kept, Known, gaps, oldest_with
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.keeping.kept import Kept, Known, gaps, oldest_with
 from tests.effort import examples
 
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)

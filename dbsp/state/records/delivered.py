@@ -9,9 +9,9 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.state.commits import write_whole
-from dbsp.state.places import Place
-from dbsp.state.sealed import read_sealed, seal
+from dbsp.state.records.commits import write_whole
+from dbsp.state.records.places import Place
+from dbsp.state.records.sealed import read_sealed, seal
 
 NAME = "delivered.json"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import Error, StateError
-from dbsp.state.keep import NAME, STEPS, Keep, read_keep, span_of, write_keep
+from dbsp.state.keeping.keep import NAME, STEPS, Keep, read_keep, span_of, write_keep
 from dbsp.state.store import Store
 from tests.dbsp.state.stores import IDENTITY, filled
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from sortedcontainers import SortedDict
 
-from dbsp.state.commits import Commit
-from dbsp.state.keep import Keep
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.records.commits import Commit
 
 
 @dataclass(frozen=True)

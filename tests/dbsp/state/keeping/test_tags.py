@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import StateError
-from dbsp.state import store as stores
-from dbsp.state import tags as module
-from dbsp.state.keep import Keep
+from dbsp.state.keeping import past
+from dbsp.state.keeping import tags as module
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.keeping.tags import FOLDER, Tags
 from dbsp.state.store import Store
-from dbsp.state.tags import FOLDER, Tags
 from tests.dbsp.state.stores import IDENTITY, commit, filled, segments, write
 from tests.effort import examples
 
@@ -54,14 +54,14 @@ def test_a_tag_survives_any_expiry(tmp_path_factory, tagged, keep, reopened) -> 
 def test_a_tag_that_comes_while_its_step_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the writer's look at the tags and the end of the record, after the tag was found to count."""
     store = filled(tmp_path, 2, Keep(2))
-    delete = stores.delete
+    delete = past.delete
 
     def tags_first(path: Path) -> bool:
         if path.name == "000000000001.json":
             Tags(tmp_path).add("late", 1)
         return delete(path)
 
-    monkeypatch.setattr(stores, "delete", tags_first)
+    monkeypatch.setattr(past, "delete", tags_first)
     for step in (3, 4, 5):
         store.commit(commit(step, write(store, f"{step}.seg")))
     assert store.steps == [1, 4, 5]

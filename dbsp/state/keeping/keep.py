@@ -2,7 +2,7 @@
 
 A step is kept while it is one of the last `steps`, or was the current one at some time in the last `span`,
 by the steps' own instants (`dbsp.running.clock.instant`). So whoever keeps a week can ask for any moment of
-it. Steps that a tag pins are kept beside these (`dbsp.state.tags`).
+it. Steps that a tag pins are kept beside these (`dbsp.state.keeping.tags`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error
-from dbsp.state.commits import write_whole
-from dbsp.state.places import Place
-from dbsp.state.sealed import read_sealed, seal
+from dbsp.state.records.commits import write_whole
+from dbsp.state.records.places import Place
+from dbsp.state.records.sealed import read_sealed, seal
 
 NAME = "keep.json"
 STEPS = 10

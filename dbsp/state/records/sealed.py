@@ -10,7 +10,7 @@ import json
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.state.places import Place
+from dbsp.state.records.places import Place
 
 _DIGITS = 64
 _TAIL = b"}\n"

@@ -15,9 +15,9 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.program import Program
-from dbsp.state.manifest import Manifest, manifest_of
-from dbsp.state.places import Place, names_in
-from dbsp.state.sealed import read_sealed, seal
+from dbsp.state.records.manifest import Manifest, manifest_of
+from dbsp.state.records.places import Place, names_in
+from dbsp.state.records.sealed import read_sealed, seal
 
 FORMAT = 3  # 2 knew traces by the number of their node, 1 had no checksums
 NUMBERED = 2

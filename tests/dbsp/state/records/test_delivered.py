@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.state.delivered import NAME, Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.records.delivered import NAME, Delivery, check_delivered, read_delivered, write_delivered
 
 DELIVERED = {"out": Delivery(3, "/data/out"), "ünd": Delivery(1), "new": Delivery(2, began=2)}
 

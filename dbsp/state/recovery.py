@@ -1,0 +1,147 @@
+"""What an opening finds in a state directory: its last step, what is kept before it, and what to clear away.
+
+A last record that can't be read is not passed over: going on from the one before would lose a step silently.
+A damaged or missing older one is said, and missed by nobody but who asks for it. What a step that died wrote
+is referred to by no record. On a store it could also be what another writer is about to commit, who doesn't
+know that its lease has ended: it goes once this one's own record of that step is there.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+from dbsp.circuits.errors import StateError
+from dbsp.circuits.traces.segments import Segments
+from dbsp.state.keeping.kept import Known
+from dbsp.state.keeping.past import Past
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.records.commits import (
+    LAST,
+    Commit,
+    load_commit,
+    marked_last,
+    record_path,
+    recorded_steps,
+    sync,
+    write_whole,
+)
+from dbsp.state.records.identity import FORMAT, NAME, Identity, OtherProgram, of_another
+from dbsp.state.records.places import Place, delete
+
+log = logging.getLogger("dbsp")
+
+
+class Recovery:
+    """Of a state directory, for one program. Fills `past`."""
+
+    def __init__(self, root: Place, identity: Identity, past: Past) -> None:
+        self.last: Commit | None = None
+        self._root = root
+        self._identity = identity
+        self._past = past
+        self._damaged: set[int] = set()
+
+    def read(self) -> None:
+        """For one who only reads. Raises StateError."""
+        while self.last is None and (steps := recorded_steps(self._root)):
+            self._load(steps)  # again where a writer has forgotten all that were listed
+
+    def recover(self, segments: Segments, durable: bool) -> frozenset[str]:
+        """For the one who writes: puts back what is missing and can be. Raises StateError, OSError.
+
+        Gives, on a store, the segments of steps after the last.
+        """
+        self._past.put_back(self._past.tags.steps().keys() - {*recorded_steps(self._root)})
+        self._load(self._with_marked(recorded_steps(self._root), durable))
+        self._damaged.difference_update(self._past.forget_again())
+        behind = self._begun(segments)
+        if not (self._root / NAME).exists():
+            write_whole(self._root / NAME, self._identity.to_bytes(), durable)
+        if self._damaged:
+            return frozenset()  # what they need may be wanted yet, when they come back from a backup
+        if isinstance(self._root, Path):
+            self._clear(self._root, durable)
+        return behind - self._past.needed() if behind else behind
+
+    def _load(self, steps: list[int]) -> None:
+        for step in reversed(steps):
+            commit = load_commit(self._root, step) if self.last is None else self._load_old(step)
+            if commit is not None:
+                self.last = self.last or commit
+                self._past.kept.add(step, Known.of(commit))
+        if self.last is not None and self.last.fingerprint != self._identity.fingerprint:
+            raise of_another(self._root, "another program", self.last.fingerprint, self._identity)
+        if self.last is not None and self.last.format == FORMAT:
+            self._refuse_other_traces(self.last)
+
+    def _load_old(self, step: int) -> Commit | None:
+        """The record of a step before the last; of a damaged one only its name. `commit_of` then says so."""
+        try:
+            return load_commit(self._root, step)
+        except StateError as error:
+            log.warning("%s", error)
+            self._damaged.add(step)
+            self._past.kept.add(step, Known())
+            return None
+
+    def _refuse_other_traces(self, last: Commit) -> None:
+        """A program may come to keep other traces than it did, in another release."""
+        manifest = self._identity.manifest
+        absent = manifest.traces.keys() - (manifest.goes_on_with(last.state) if manifest.traces else set())
+        if absent:
+            raise OtherProgram(
+                f"{self._root}: '{self._identity.name}' keeps other rows than it did ({len(absent)} of its "
+                "traces aren't there): it was compiled by another release of dbsp or Spark; use that one, or "
+                "another state directory"
+            )
+
+    def _with_marked(self, steps: list[int], durable: bool) -> list[int]:
+        """And the newest step, if its record was deleted: it is put back."""
+        marked = marked_last(self._root)
+        if marked is None or marked.step <= max(steps, default=0):
+            return steps
+        path = record_path(self._root, marked.step)
+        assert isinstance(self._root, Path)
+        assert isinstance(path, Path)
+        log.warning("%s: damaged: the file was missing, and is back from its second name '%s'", path, LAST)
+        os.link(self._root / LAST, path)
+        if durable:
+            sync(path.parent)
+        return [*steps, marked.step]
+
+    def _begun(self, segments: Segments) -> frozenset[str]:
+        """On a store, the segments of steps after the last. Raises StateError where a record was lost.
+
+        A segment of step n was begun when step n − 1 was committed.
+        """
+        last = self.last.step if self.last else 0
+        origin = segments.origin
+        behind = frozenset[str]() if origin is None else frozenset(origin.names("", f"{last + 1:012d}"))
+        names = behind if isinstance(self._root, ObjectPath) else os.listdir(self._root / "segments")
+        begun = [int(name[:12]) for name in names if name[:12].isdigit()]
+        if begun and max(begun) > last + 1:
+            raise StateError(
+                f"{self._root / 'commits'}: damaged: step {max(begun) - 1} was committed, and the last "
+                f"record is that of step {last}; restore the directory from a backup, or go back to that "
+                f"step: `dbsp fsck {self._root} --restore-to {last}`"
+            )
+        return behind
+
+    def _clear(self, root: Path, durable: bool) -> None:
+        """Delete what steps that died wrote."""
+        for entry in os.scandir(root / "commits"):
+            if entry.name.endswith(".tmp"):
+                delete(Path(entry.path))
+        for step in recorded_steps(root):
+            if step not in self._past.kept:
+                record_path(root, step).unlink()
+        if durable and self.last is not None:
+            # whoever is told of the last step must not lose it any more; and no record comes back without
+            # its segments
+            sync(root / "commits")
+        needed = self._past.kept.segments()
+        for entry in os.scandir(root / "segments"):
+            if entry.name not in needed:
+                delete(Path(entry.path))

@@ -1,0 +1,91 @@
+"""Whose a directory is: a program's, another one's, nobody's, or one whose program is changing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dbsp.circuits.errors import StateError
+from dbsp.state.claim import claim, owner, settled_owner
+from dbsp.state.records.commits import create_whole
+from dbsp.state.records.identity import NAME, NEXT, Identity
+from dbsp.state.records.manifest import Held, Manifest
+from dbsp.state.store import Store
+from tests.dbsp.state.stores import IDENTITY, commit, filled, record
+
+
+def test_a_lost_program_json_is_written_anew_by_its_program(tmp_path):
+    filled(tmp_path, 2).close()
+    (tmp_path / "program.json").unlink()
+    with pytest.raises(StateError, match="no state directory"):
+        Store.read(tmp_path)
+    with pytest.raises(StateError, match="which differs from"):
+        Store.open(tmp_path, Identity("other.sql", "f2", ""))
+    Store.open(tmp_path, IDENTITY).close()
+    assert Store.read(tmp_path)[1] == IDENTITY
+
+
+def test_another_program_s_state_is_refused(tmp_path):
+    filled(tmp_path, 1).close()
+    with pytest.raises(StateError) as caught:
+        Store.open(tmp_path, Identity("other.sql", "f2", ""))
+    for words in (
+        str(tmp_path),
+        "'program.sql' (f1)",
+        "'other.sql' (f2)",
+        "another state directory",
+        "delete",
+    ):
+        assert words in str(caught.value)
+    Store.open(tmp_path, IDENTITY).close()
+
+
+def test_a_crash_while_it_was_made_does_no_harm(tmp_path):
+    for left in ("segments", "commits"):
+        (tmp_path / left).mkdir()
+    (tmp_path / "program.json.tmp").write_text("{")
+    assert Store.open(tmp_path, IDENTITY).last is None
+
+
+OTHER = Identity(
+    "other.sql", "f2", "-- other", manifest=Manifest(traces={"t2": Held("r", (), True, True, (), "")})
+)
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_change_of_program_that_ended_anywhere_is_of_one_of_the_two(tmp_path, is_committed):
+    """The last record says which; a reader changes nothing, a writer carries it out or takes it back."""
+    store = filled(tmp_path, 1)
+    store.close()
+    (tmp_path / NEXT).write_bytes(OTHER.to_bytes())
+    if is_committed:
+        changed = replace(commit(2), fingerprint="f2")
+        create_whole(record(store, 2), changed.to_bytes())
+    expected = OTHER if is_committed else IDENTITY
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert owner(tmp_path) == expected
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert settled_owner(tmp_path, durable=True) == expected
+    assert not (tmp_path / NEXT).exists()
+    assert owner(tmp_path) == expected
+
+
+def test_nobody_s_directory_is_nobody_s(tmp_path):
+    assert owner(tmp_path) is None
+
+
+def test_a_failed_program_s_first_offsets_go(tmp_path):
+    """Another program may take a directory in which no step was made; its sources begin anew."""
+    assert claim(tmp_path, IDENTITY, durable=False) is None
+    (tmp_path / "checkpoint").mkdir()
+    assert claim(tmp_path, OTHER, durable=False) is None
+    assert owner(tmp_path) == OTHER
+    assert not (tmp_path / "checkpoint").exists()
+
+
+def test_a_directory_that_went_back_before_a_change_is_its_old_program_s(tmp_path):
+    filled(tmp_path, 1).close()
+    (tmp_path / NAME).write_bytes(OTHER.to_bytes())
+    assert claim(tmp_path, IDENTITY, durable=True) is None
+    assert owner(tmp_path) == IDENTITY
