@@ -6,127 +6,27 @@ Every import of weight is within its command, so that a replay of a compiled pro
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import click
 
-from dbsp.circuits.errors import Error
-from dbsp.commands.history.commands import COMMANDS
-from dbsp.commands.stopping import Stopped, end_at_once, stoppable
-from dbsp.commands.unexpected import hear_once, report
+from dbsp.commands import asking
+from dbsp.commands.history import commands as history
+from dbsp.commands.process.group import Group
+from dbsp.commands.process.options import (
+    changelog_option,
+    check_changelog,
+    configure,
+    defines,
+    evolve_option,
+    keep_options,
+    listed,
+    program_options,
+    verify_option,
+)
+from dbsp.commands.process.stopping import end_at_once
 
-Command = Callable[..., Any]
 DIFFERS = 3
-
-
-class Group(click.Group):
-    """Whatever ends a command is one line on stderr and an exit status; no traceback is lost."""
-
-    def invoke(self, context: click.Context) -> Any:
-        hear_once()
-        try:
-            with stoppable() as interruption:
-                return super().invoke(context)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except KeyboardInterrupt as interrupt:
-            stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
-            said, status = str(stopped), stopped.status
-        except Exception as error:
-            if interruption.by is not None:
-                said, status = str(interruption.by), interruption.by.status
-            elif isinstance(error, Error):
-                said, status = str(error).split("\n", 1)[0], 1
-            else:  # the last line of defence: anything else is a bug
-                said, status = report(error)
-        click.echo(said, err=True)
-        return context.exit(status)
-
-
-def _defines(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """What is given, and what it leaves out of a configuration file's."""
-    pairs = {}
-    for value in (*(context.lookup_default(option.name or "") or ()), *values):
-        name, equals, text = value.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(f"'{value}' is not NAME=VALUE")
-        pairs[name] = text
-    return pairs
-
-
-def _listed(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Of several options, and of several values in one."""
-    return tuple(each for value in values for each in value.split(",") if each)
-
-
-def _configure(context: click.Context, _: click.Parameter, given: str | None) -> None:
-    """What the command line leaves out is as the file says."""
-    from dbsp.commands.config import NAME, read_config  # noqa: PLC0415
-
-    path = Path(given or NAME)
-    if given is not None or path.exists():
-        context.default_map = {**(context.default_map or {}), **read_config(path, context.command)}
-
-
-def _check_changelog(output: str | None, changelog: str) -> None:
-    if output in ("table", "live-table") and changelog != "retract":
-        raise click.UsageError(f"--changelog is of json, csv and text; --output {output} shows the views")
-
-
-def program_options(command: Command) -> Command:
-    """PROGRAM and what every command that compiles one takes."""
-    define = click.option(
-        "--define",
-        "-D",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=_defines,
-        help="A value for ${NAME} in the program; the environment has the others.",
-    )
-    return click.argument("program")(define(command))
-
-
-changelog_option = click.option(
-    "--changelog",
-    type=click.Choice(["retract", "upsert", "append"]),
-    default="retract",
-    show_default=True,
-    help="Of changed rows: their weights, each key's new row or its deletion, or rows that are only added.",
-)
-
-
-verify_option = click.option(
-    "--verify",
-    type=click.Choice(["open", "first read", "never"]),
-    default="first read",
-    show_default=True,
-    help="When stored rows are compared with their checksums.",
-)
-
-
-evolve_option = click.option(
-    "--evolve", is_flag=True, help="Change the program of the state to this one, and say how (`dbsp plan`)."
-)
-
-
-def keep_options(command: Command) -> Command:
-    """How much history a command keeps."""
-    steps = click.option(
-        "--keep-steps",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many of the last steps can be read; 10 unless given. The state remembers it.",
-    )
-    span = click.option(
-        "--keep-for",
-        metavar="TIME",
-        help="Keep every moment of the last 7d, 12h or 30m, too. The state remembers it.",
-    )
-    return steps(span(command))
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -185,7 +85,7 @@ def step(
     """
     if expect and accept:
         raise click.UsageError("--expect and --accept exclude each other")
-    _check_changelog(output, changelog)
+    check_changelog(output, changelog)
     from dbsp.commands.replays.replay import replay  # noqa: PLC0415
     from dbsp.commands.step import compare, print_lines, write_lines  # noqa: PLC0415
 
@@ -235,22 +135,22 @@ def step(
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
 @click.option("--master", metavar="URL", help="Where Spark runs; all cores of this machine unless given.")
 @click.option(
-    "--conf", multiple=True, metavar="NAME=VALUE", callback=_defines, help="A setting of the Spark session."
+    "--conf", multiple=True, metavar="NAME=VALUE", callback=defines, help="A setting of the Spark session."
 )
 @click.option(
     "--packages",
     multiple=True,
     metavar="GROUP:ARTIFACT:VERSION",
-    callback=_listed,
+    callback=listed,
     help="Packages for Spark to fetch, such as the connector of Kafka.",
 )
-@click.option("--jars", multiple=True, metavar="FILE", callback=_listed, help="Jars for Spark to load.")
+@click.option("--jars", multiple=True, metavar="FILE", callback=listed, help="Jars for Spark to load.")
 @click.option(
     "--config",
     metavar="FILE",
     is_eager=True,
     expose_value=False,
-    callback=_configure,
+    callback=configure,
     help="Where options are that the command line leaves out; ./dbsp.toml, if it is there.",
 )
 @verify_option
@@ -286,7 +186,7 @@ def run(
     """
     if once and every:
         raise click.UsageError("--once and --every exclude each other")
-    _check_changelog(output, changelog)
+    check_changelog(output, changelog)
     from dbsp.commands.run import run_program  # noqa: PLC0415
     from dbsp.running.spark.settings import Settings  # noqa: PLC0415
 
@@ -309,146 +209,7 @@ def run(
     )
 
 
-@main.command()
-@program_options
-@click.option("--state", metavar="DIR", required=True, help="The state that the program would go on with.")
-def plan(program: str, define: dict[str, str], state: str) -> None:
-    """Say what --evolve would do: what is kept, what is back-filled and what can't be. Nothing is changed.
-
-    \b
-    Example:
-      dbsp plan program.sql --state state/
-    """
-    from dbsp.pipeline.plan import plan as plan_of  # noqa: PLC0415
-
-    found = plan_of(program, state, define=define)
-    for line in found.lines():
-        click.echo(line)
-    if found.refused:
-        raise Error(f"{state}: the program can't be changed into {program}; see above")
-
-
-@main.command()
-@program_options
-@click.option("--strict", is_flag=True, help="Unbounded state is an error.")
-def check(program: str, define: dict[str, str], strict: bool) -> None:
-    """Compile the program; say of each operator that keeps state what bounds it, and what each sink promises.
-
-    \b
-    Example:
-      dbsp check program.sql
-    """
-    from dbsp.commands.check import bounds, notes  # noqa: PLC0415
-    from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
-
-    loaded = load_program(Path(program), define=define)
-    unbounded = 0
-    for bound in bounds(loaded):
-        click.echo(str(bound))
-        unbounded += not bound.is_bounded
-    for note in notes(loaded):
-        click.echo(note)
-    if strict and unbounded:
-        raise Error(f"{program}: the state of {unbounded} operators is unbounded; see above")
-
-
-@main.command()
-@program_options
-@click.argument("view", required=False)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "mermaid", "dot", "svg"]),
-    default="text",
-    show_default=True,
-)
-def explain(program: str, view: str | None, define: dict[str, str], form: str) -> None:
-    """Show the circuit of the program, or of one view: operators, levels, what is kept.
-
-    \b
-    Example:
-      dbsp explain program.sql
-      dbsp explain program.sql turnover --format svg > turnover.svg
-    """
-    from dbsp.commands.explain import explain_program  # noqa: PLC0415
-    from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
-
-    click.echo(explain_program(load_program(Path(program), define=define), view, form), nl=False)
-
-
-@main.command()
-@click.argument("state")
-@click.argument("select", metavar='"SELECT ..."')
-@click.option("--as-of", metavar="STEP|TIME|TAG", help="The views as they were after that step, or then.")
-@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@verify_option
-def query(state: str, select: str, as_of: str | None, output: str, verify: str) -> None:
-    """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
-
-    FOR SYSTEM_TIME AS OF after a view's name is of that view what --as-of is of all.
-
-    \b
-    Example:
-      dbsp query state/ "SELECT * FROM turnover ORDER BY total DESC LIMIT 10"
-      dbsp query state/ "SELECT count(*) FROM turnover" --as-of '2024-01-31 12:00:00'
-      dbsp query state/ "SELECT * FROM turnover EXCEPT SELECT * FROM turnover FOR SYSTEM_TIME AS OF 3"
-    """
-    from dbsp.commands.query import query_state  # noqa: PLC0415
-
-    for line in query_state(state, select, as_of, output, verify):
-        click.echo(line)
-
-
-@main.command()
-@click.argument("state", metavar="DIR")
-@click.option("--restore-to", type=int, metavar="N", help="Go back to step N, if it is whole, for good.")
-def fsck(state: str, restore_to: int | None) -> None:
-    """Read all of a state directory; say what is damaged, and which steps are whole. Exit with 1 for damage.
-
-    \b
-    Example:
-      dbsp fsck state/
-      dbsp fsck state/ --restore-to 41
-    """
-    from dbsp.commands.fsck import examine, go_back, listed  # noqa: PLC0415
-    from dbsp.state.records.places import place_of  # noqa: PLC0415
-
-    root = place_of(state)
-    if restore_to is not None:
-        for line in go_back(root, restore_to):
-            click.echo(line)
-        click.echo(f"{root}: step {restore_to} is the last one now")
-        return
-    damaged, whole = examine(root)
-    for line in damaged:
-        click.echo(line)
-    click.echo(
-        f"{root}: {listed(whole)} {'is' if len(whole) == 1 else 'are'} whole" if whole else f"{root}: no step"
-    )
-    if damaged:
-        advice = (
-            f"; `dbsp fsck {root} --restore-to {whole[-1]}` goes back to the last whole one" if whole else ""
-        )
-        raise Error(f"{root}: {len(damaged)} damaged{advice}")
-
-
-@main.command()
-@click.argument("directory", metavar="DIR")
-def init(directory: str) -> None:
-    """Write a small working project into DIR, to start from.
-
-    \b
-    Example:
-      dbsp init demo
-    """
-    from dbsp.commands.starter import write_project  # noqa: PLC0415
-    from dbsp.state.records.places import local_path  # noqa: PLC0415
-
-    for line in write_project(Path(local_path(directory))):
-        click.echo(line)
-
-
-for command in COMMANDS:
+for command in (*asking.COMMANDS, *history.COMMANDS):
     main.add_command(command)
 
 

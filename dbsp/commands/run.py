@@ -13,8 +13,8 @@ from types import FrameType
 
 import click
 
+from dbsp.commands.process.stopping import SIGNALS, stop_at_once
 from dbsp.commands.shown.display import Display, display
-from dbsp.commands.stopping import SIGNALS, stop_at_once
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings
 

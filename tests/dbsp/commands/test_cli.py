@@ -4,36 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from dbsp import Pipeline
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands import starter
 from dbsp.commands.cli import main
 from dbsp.commands.starter import DELTAS, EXPECTED, PROGRAM
+from tests.dbsp.commands.project import dbsp, project
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = sorted(main.commands)
-
-
-def dbsp(*arguments: object, text: str | None = None):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """An `init`ed directory, which is the current one."""
-    monkeypatch.chdir(tmp_path)
-    assert dbsp("init", "p").exit_code == 0
-    monkeypatch.chdir(tmp_path / "p")
-    return tmp_path / "p"
+__all__ = ["project"]  # a fixture
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -93,14 +79,6 @@ def test_what_is_wrong_is_one_line_on_stderr(arguments, said):
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(said)
     assert result.stderr.count("\n") == 1
-
-
-def test_init_overwrites_nothing(tmp_path):
-    (tmp_path / "program.sql").write_text("mine")
-    result = dbsp("init", tmp_path)
-    assert result.exit_code == 1
-    assert "program.sql: exists already" in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["program.sql"]
 
 
 @pytest.mark.spark
@@ -200,63 +178,6 @@ def test_files_of_other_editors(project, spark):
 
 
 @pytest.mark.spark
-def test_a_program_s_mistake_is_placed(project, spark):
-    (project / "program.sql").write_text(PROGRAM.replace("o.amount", "o.amuont"))
-    result = dbsp("step", "program.sql", "deltas.sql")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert re.match(r"program\.sql:\d+:\d+: .*amuont", result.stderr)
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.spark
-def test_state_goes_on_and_can_be_queried(project, spark):
-    first, rest = DELTAS.split("STEP;", 1)
-    (project / "first.sql").write_text(first)
-    (project / "rest.sql").write_text(rest)
-    output = dbsp("step", "program.sql", "first.sql", "--state", "state").output
-    output += dbsp("step", "program.sql", "rest.sql", "--state", "state").output
-    assert output == EXPECTED
-    asked = dbsp("query", "state", "SELECT country, total FROM turnover ORDER BY total")
-    assert asked.output == "country   total\n-------  ------\nFR       220.00\n"
-    as_of = ["--as-of", "1", "--output", "json"]
-    assert dbsp("query", "state", "SELECT * FROM turnover WHERE country = 'UK'", *as_of).output == (
-        '{"country": "UK", "orders": 2, "total": "219.50"}\n'
-    )
-    unknown = dbsp("query", "state", "SELECT * FROM turnver")
-    assert unknown.exit_code == 1
-    assert "`turnver`" in unknown.stderr
-    assert "views: turnover" in unknown.stderr
-    wrong = dbsp("query", "state", "SELEC 1")
-    assert re.match(
-        r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near 'SELEC'.*; views: turnover", wrong.stderr
-    )
-    command = dbsp("query", "state", "DROP VIEW turnover")
-    assert (command.exit_code, command.stdout) == (1, "")
-    assert re.match(
-        r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near 'DROP'.*; views: turnover", command.stderr
-    )
-    assert dbsp("query", "state", "WITH t AS (TABLE turnover) SELECT count(*) AS n FROM t;").exit_code == 0
-    swept = dbsp("query", "state", "SELECT 1", "--as-of", "9")
-    assert "step 9 is not kept; steps 1 to 3 are" in swept.stderr
-
-
-@pytest.mark.spark
-def test_check_says_what_bounds_every_state(project, spark):
-    result = dbsp("check", "program.sql")
-    assert result.exit_code == 0
-    assert re.search(r"Upsert customer: .*; bounded by the primary key of customer \(id\)\n", result.output)
-    assert re.search(r"bounded by the primary key of orders \(id\) and customer \(id\)\n", result.output)
-    assert dbsp("check", "program.sql", "--strict").exit_code == 0
-    (project / "program.sql").write_text(PROGRAM.replace(", PRIMARY KEY (id)", "").replace("STRING", "DATE"))
-    bags = dbsp("check", "program.sql")
-    assert bags.exit_code == 0
-    assert re.search(r"unbounded: grows with customer, orders; LATENESS on customer\.name or", bags.output)
-    strict = dbsp("check", "program.sql", "--strict")
-    assert strict.exit_code == 1
-    assert re.fullmatch(r"program\.sql: the state of \d+ operators is unbounded; see above\n", strict.stderr)
-
-
-@pytest.mark.spark
 def test_a_table_that_is_written_takes_no_rows_and_keeps_none(project, spark):
     target = "CREATE TABLE out (country STRING, n BIGINT, __weight BIGINT) USING json OPTIONS (path 'out');"
     insert = "INSERT INTO out SELECT country, count(*) FROM customer GROUP BY country;"
@@ -271,23 +192,6 @@ def test_a_table_that_is_written_takes_no_rows_and_keeps_none(project, spark):
     assert refused.endswith(" writes it; tables: customer, orders\n")
     with Pipeline("program.sql", runner="inline") as p, pytest.raises(ProgramError, match=said):
         p.insert("OUT", [("FR", 1, 1)])
-
-
-@pytest.mark.spark
-def test_explain_in_every_form(project, spark):
-    text = dbsp("explain", "program.sql").output
-    assert "= view turnover (country STRING, orders BIGINT NOT NULL, total DECIMAL(20,2))" in text
-    assert "Upsert customer  key (id)" in text
-    assert "stream key: country" in text
-    assert dbsp("explain", "program.sql", "TURNOVER").output == text
-    operators = len(re.findall(r"^ *\d+  level", text, re.MULTILINE))
-    forms = {"mermaid": r"^  n\d+\[", "dot": r"^  n\d+ \[", "svg": "<rect "}
-    for form, pattern in forms.items():
-        drawn = dbsp("explain", "program.sql", "--format", form).output
-        assert len(re.findall(pattern, drawn, re.MULTILINE)) == operators
-        assert "turnover" in drawn
-    unknown = dbsp("explain", "program.sql", "turnver")
-    assert unknown.stderr == "unknown view 'turnver'; views: turnover; did you mean 'turnover'?\n"
 
 
 @pytest.mark.spark
@@ -307,40 +211,3 @@ def test_a_known_program_needs_nothing_of_weight(project, spark):
 
 def test_the_starter_is_all_of_its_files():
     assert set(starter.FILES.values()) == {PROGRAM, DELTAS, EXPECTED}
-
-
-def fail_in(command: str, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(main.commands[command], "callback", fail)
-
-
-def test_a_bug_is_one_line_and_its_traceback_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.delenv("DBSP_TRACEBACK", raising=False)
-    fail_in("init", KeyError("amount\nand more"), monkeypatch)
-    result = dbsp("init", "p")
-    (kept,) = tmp_path.glob("dbsp-traceback-*.txt")
-    assert (result.exit_code, result.stdout) == (70, "")
-    assert result.stderr == (
-        "dbsp has a bug: KeyError: 'amount\\nand more'; "
-        f"the traceback is in {kept}; DBSP_TRACEBACK=1 prints it\n"
-    )
-    assert "in fail\n    raise error\n" in kept.read_text()
-    monkeypatch.setenv("DBSP_TRACEBACK", "1")
-    result = dbsp("init", "p")
-    assert result.exit_code == 70
-    assert result.stderr.startswith("Traceback (most recent call last):\n")
-    assert result.stderr.endswith("dbsp has a bug: KeyError: 'amount\\nand more'; see above\n")
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
-def test_a_signal_is_one_line_and_a_status(number, word, monkeypatch):
-    before = signal.getsignal(number)
-    monkeypatch.setattr(main.commands["init"], "callback", lambda **_: signal.raise_signal(number))
-    result = dbsp("init", "p")
-    assert result.exit_code == 128 + number
-    assert result.stderr == f"{word}; a state directory is as its last committed step left it\n"
-    assert signal.getsignal(number) is before

@@ -14,13 +14,13 @@ from rich.console import Console
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.commands.process.stopping import Stopped
 from dbsp.commands.run import parse_seconds, stopping
 from dbsp.commands.shown import ordered_rows
 from dbsp.commands.shown.display import Display, Lines, Printed, display, progress_of
 from dbsp.commands.shown.listing import listing
 from dbsp.commands.shown.live import LiveTable
 from dbsp.commands.shown.ordered_rows import OrderedRows
-from dbsp.commands.stopping import Stopped
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.nodes import Scan

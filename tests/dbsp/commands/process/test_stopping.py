@@ -10,8 +10,8 @@ import click
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.commands.cli import Group
-from dbsp.commands.stopping import SIGNALS, Stopped, stoppable
+from dbsp.commands.process.group import Group
+from dbsp.commands.process.stopping import SIGNALS, Stopped, stoppable
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,36 @@
+"""How a command ends: one line on stderr and an exit status, whatever ends it."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import click
+
+from dbsp.circuits.errors import Error
+from dbsp.commands.process.stopping import Stopped, stoppable
+from dbsp.commands.process.unexpected import hear_once, report
+
+
+class Group(click.Group):
+    """Whatever ends a command is one line on stderr and an exit status; no traceback is lost."""
+
+    def invoke(self, context: click.Context) -> Any:
+        hear_once()
+        try:
+            with stoppable() as interruption:
+                return super().invoke(context)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except KeyboardInterrupt as interrupt:
+            stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
+            said, status = str(stopped), stopped.status
+        except Exception as error:
+            if interruption.by is not None:
+                said, status = str(interruption.by), interruption.by.status
+            elif isinstance(error, Error):
+                said, status = str(error).split("\n", 1)[0], 1
+            else:  # the last line of defence: anything else is a bug
+                said, status = report(error)
+        click.echo(said, err=True)
+        return context.exit(status)

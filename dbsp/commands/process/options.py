@@ -1,0 +1,93 @@
+"""Options that several commands take, and how their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbsp.commands.process.config import NAME, read_config
+
+Command = Callable[..., Any]
+
+
+def defines(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """What is given, and what it leaves out of a configuration file's."""
+    pairs = {}
+    for value in (*(context.lookup_default(option.name or "") or ()), *values):
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"'{value}' is not NAME=VALUE")
+        pairs[name] = text
+    return pairs
+
+
+def listed(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Of several options, and of several values in one."""
+    return tuple(each for value in values for each in value.split(",") if each)
+
+
+def configure(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    """What the command line leaves out is as the file says."""
+    path = Path(given or NAME)
+    if given is not None or path.exists():
+        context.default_map = {**(context.default_map or {}), **read_config(path, context.command)}
+
+
+def check_changelog(output: str | None, changelog: str) -> None:
+    if output in ("table", "live-table") and changelog != "retract":
+        raise click.UsageError(f"--changelog is of json, csv and text; --output {output} shows the views")
+
+
+def program_options(command: Command) -> Command:
+    """PROGRAM and what every command that compiles one takes."""
+    define = click.option(
+        "--define",
+        "-D",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=defines,
+        help="A value for ${NAME} in the program; the environment has the others.",
+    )
+    return click.argument("program")(define(command))
+
+
+changelog_option = click.option(
+    "--changelog",
+    type=click.Choice(["retract", "upsert", "append"]),
+    default="retract",
+    show_default=True,
+    help="Of changed rows: their weights, each key's new row or its deletion, or rows that are only added.",
+)
+
+
+verify_option = click.option(
+    "--verify",
+    type=click.Choice(["open", "first read", "never"]),
+    default="first read",
+    show_default=True,
+    help="When stored rows are compared with their checksums.",
+)
+
+
+evolve_option = click.option(
+    "--evolve", is_flag=True, help="Change the program of the state to this one, and say how (`dbsp plan`)."
+)
+
+
+def keep_options(command: Command) -> Command:
+    """How much history a command keeps."""
+    steps = click.option(
+        "--keep-steps",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many of the last steps can be read; 10 unless given. The state remembers it.",
+    )
+    span = click.option(
+        "--keep-for",
+        metavar="TIME",
+        help="Keep every moment of the last 7d, 12h or 30m, too. The state remembers it.",
+    )
+    return steps(span(command))
