@@ -36,7 +36,8 @@ from dbsp.circuits.functions.texts.regex.nodes import (
     Sequence,
     walk,
 )
-from dbsp.circuits.functions.texts.regex.parser import LINE_END, Parsed, Refused
+from dbsp.circuits.functions.texts.regex.parser import LINE_END, Parsed
+from dbsp.circuits.functions.texts.regex.scanner import Refused
 from dbsp.circuits.functions.texts.regex.unicode_classes import category
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -27,8 +27,9 @@ from dbsp.circuits.functions.texts.regex.backtracking import (
 )
 from dbsp.circuits.functions.texts.regex.linear import Linear, linear
 from dbsp.circuits.functions.texts.regex.nodes import can_be_empty, literal
-from dbsp.circuits.functions.texts.regex.parser import Parsed, Refused, parse
+from dbsp.circuits.functions.texts.regex.parser import Parsed, parse
 from dbsp.circuits.functions.texts.regex.replacements import Replacement, read_replacement
+from dbsp.circuits.functions.texts.regex.scanner import Refused
 from dbsp.circuits.functions.texts.strings import character_positions
 
 

@@ -7,11 +7,9 @@ Flags are worked in where they hold: (?i) and (?u) widen sets, (?s), (?m) and (?
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 
 from dbsp.circuits.functions.texts.regex import character_classes as classes
-from dbsp.circuits.functions.texts.regex.character_classes import Ranges
 from dbsp.circuits.functions.texts.regex.nodes import (
     Anchor,
     Atomic,
@@ -29,9 +27,8 @@ from dbsp.circuits.functions.texts.regex.nodes import (
     uncertain_groups,
     walk,
 )
-from dbsp.circuits.functions.texts.regex.unicode_classes import property_ranges
+from dbsp.circuits.functions.texts.regex.sets import SetScanner
 
-_CONTROLS = {"t": 9, "n": 10, "r": 13, "f": 12, "a": 7, "e": 27}
 _ANCHORS: dict[str, Anchor] = {"A": "text begin", "z": "text end", "b": "word edge", "B": "no word edge"}
 _WORDS = ("word edge", "no word edge")
 _LOOKS = {"=": (True, False), "!": (True, True), "<=": (False, False), "<!": (False, True)}
@@ -41,20 +38,6 @@ LINE_END = Choice(
         Characters(classes.VERTICAL),
     )
 )
-
-
-class Refused(Exception):
-    """The pattern can't be matched as Java would; the message is the phrase that says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flags:
-    i: bool = False
-    u: bool = False
-    s: bool = False
-    m: bool = False
-    d: bool = False
-    x: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +58,7 @@ class Parsed:
 
 def parse(pattern: str) -> Parsed:
     """Raises Refused."""
-    parser = _Parser(pattern, all_groups=_count_groups(pattern))
+    parser = _Parser(source=pattern, all_groups=_count_groups(pattern))
     tree = parser.alternation()
     if parser.index < len(pattern):
         raise parser.wrong("an unmatched )")
@@ -100,41 +83,12 @@ def _count_groups(pattern: str) -> int:
     return pattern.count("(")
 
 
-@dataclass(slots=True)
-class _Parser:
-    source: str
+@dataclass(slots=True, kw_only=True)
+class _Parser(SetScanner):
     all_groups: int
-    index: int = 0
     groups: int = 0
     closed: set[int] = field(default_factory=set)
     names: dict[str, int] = field(default_factory=dict)
-    flags: Flags = Flags()
-    beyond: bool = False
-
-    def wrong(self, what: str) -> Refused:
-        return Refused(f"{what} in the regular expression '{self.source}', before character {self.index + 1}")
-
-    def peek(self, length: int = 1) -> str:
-        return self.source[self.index : self.index + length]
-
-    def take(self) -> str:
-        character = self.peek()
-        if not character:
-            raise self.wrong("an unexpected end")
-        self.index += 1
-        return character
-
-    def taken(self, form: str) -> re.Match[str] | None:
-        """What follows in that form."""
-        found = re.compile(form).match(self.source, self.index)
-        if found is not None:
-            self.index = found.end()
-        return found
-
-    def skip(self) -> None:
-        """White space and comments of (?x)."""
-        while self.flags.x and self.taken(r"[ \t-\r]|#[^\n\r\u0085\u2028\u2029]*"):
-            pass
 
     def alternation(self) -> Node:
         flags = self.flags
@@ -209,23 +163,6 @@ class _Parser:
         if character in "?*+{":
             raise self.wrong(f"a dangling {character}")
         return self.one(ord(character))
-
-    def one(self, code: int) -> Characters:
-        return self.set(self.folded(((code, code),)))
-
-    def set(self, ranges: Ranges) -> Characters:
-        """Java notes of each but the dot whether it may be beyond U+FFFF."""
-        self.beyond |= bool(ranges) and ranges[-1][1] > 0xFFFF
-        return Characters(ranges)
-
-    def folded(self, ranges: Ranges) -> Ranges:
-        if not self.flags.i:
-            return ranges
-        if not self.flags.u:
-            return classes.both_cases(ranges)
-        folded = classes.every_case(ranges)
-        self.beyond |= folded != ranges or ranges[0][0] != ranges[0][1]
-        return folded
 
     def dollar(self, every_line: bool) -> Edge:
         if every_line:
@@ -330,119 +267,3 @@ class _Parser:
         if self.flags.i and self.flags.u:
             raise self.wrong("a back-reference under (?iu)")
         return Reference(number, number <= self.groups, self.flags.i)
-
-    def escaped_set(self) -> Ranges:
-        """The set that an escape stands for, in and outside brackets."""
-        character = self.take()
-        if character in classes.ESCAPES:
-            return classes.ESCAPES[character]
-        if character in "pP":
-            return self.property(negated=character == "P")
-        code = self.escaped_code(character)
-        return self.folded(((code, code),))
-
-    def property(self, negated: bool) -> Ranges:
-        found = self.taken(r"\{([\w=]+)\}|(\w)")
-        name = "" if found is None else found[1] or found[2]
-        ranges = property_ranges(name)
-        self.beyond |= name not in classes.POSIX  # to Java, whatever it holds
-        if ranges is None:
-            raise self.wrong(f"the class \\{'P' if negated else 'p'}{{{name}}}")
-        if self.flags.i and name.removeprefix("Is") in (
-            "Lower",
-            "Upper",
-            "Lu",
-            "Ll",
-            "Lt",
-            "Lowercase",
-            "Uppercase",
-        ):
-            raise self.wrong(f"the class \\p{{{name}}} under (?i)")
-        return classes.complement(ranges) if negated else ranges
-
-    def escaped_code(self, character: str) -> int:
-        if character in _CONTROLS:
-            return _CONTROLS[character]
-        if character == "c":
-            return ord(self.take()) ^ 64
-        for prefix, form, base in (
-            ("0", r"[0-3][0-7]{2}|[0-7]{1,2}", 8),
-            ("x", r"[0-9a-fA-F]{2}|\{[0-9a-fA-F]{1,6}\}", 16),
-            ("u", r"[0-9a-fA-F]{4}", 16),
-        ):
-            if character == prefix:
-                found = self.taken(form)
-                code = classes.LAST + 1 if found is None else int(found[0].strip("{}"), base)
-                if found is None or code > classes.LAST or 0xD800 <= code < 0xE000:
-                    raise self.wrong(f"the escape \\{character}")
-                return code
-        if character.isascii() and character.isalnum():
-            raise self.wrong(f"\\{character}")
-        return ord(character)
-
-    def bracket(self) -> Ranges:
-        """Behind [: ^ is of all of it, && binds less than what stands side by side."""
-        negated = self.peek() == "^"
-        if negated:
-            self.take()
-        ranges = self.operand(first=True)
-        while self.peek(2) == "&&":
-            self.index += 2
-            ranges = classes.intersection(ranges, self.operand(first=False))
-        self.take()
-        self.beyond |= negated
-        return classes.complement(ranges) if negated else ranges
-
-    def operand(self, first: bool) -> Ranges:
-        """A union, up to ] or &&."""
-        ranges: Ranges | None = None
-        self.skip()
-        while (first and ranges is None) or (self.peek() != "]" and self.peek(2) != "&&"):
-            if self.peek(2) == "&&":
-                break
-            item = self.bracket_item()
-            ranges = item if ranges is None else classes.union(ranges, item)
-            self.skip()
-        if ranges is None:
-            raise self.wrong("an intersection && without an operand")
-        return ranges
-
-    def bracket_item(self) -> Ranges:
-        character = self.take()
-        if character == "[":
-            return self.bracket()
-        if character == "\\":
-            if self.peek() == "Q":
-                raise self.wrong("\\Q inside brackets")
-            start = self.index
-            ranges = self.escaped_set()
-            if len(ranges) != 1 or ranges[0][0] != ranges[0][1]:
-                is_single = (
-                    self.flags.i
-                    and self.source[start] not in "pP"
-                    and self.source[start].lower() not in "dwshv"
-                )
-                if not is_single or self.peek() == "-":
-                    return self.no_range(ranges)
-                return ranges
-            low = ranges[0][0]
-        else:
-            low = ord(character)
-        if self.peek() != "-" or self.peek(2) in ("-]", "-["):
-            return self.folded(((low, low),))
-        self.take()
-        character = self.take()
-        if character == "\\":
-            ranges = self.escaped_set()
-            high = ranges[0][0] if len(ranges) == 1 and ranges[0][0] == ranges[0][1] else -1
-        else:
-            high = ord(character)
-        if high < low:
-            raise self.wrong("an illegal character range")
-        return self.folded(((low, high),))
-
-    def no_range(self, ranges: Ranges) -> Ranges:
-        """A class such as \\d, behind which a - is only itself before ]."""
-        if self.peek() == "-" and self.peek(2) != "-]":
-            raise self.wrong("an illegal character range")
-        return ranges

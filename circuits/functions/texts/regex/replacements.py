@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from dbsp.circuits.functions.texts.regex.backtracking import as_searched
-from dbsp.circuits.functions.texts.regex.parser import Parsed, Refused
+from dbsp.circuits.functions.texts.regex.parser import Parsed
+from dbsp.circuits.functions.texts.regex.scanner import Refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.texts.regex.functions import searchable, translate
-from dbsp.circuits.functions.texts.regex.parser import Refused
+from dbsp.circuits.functions.texts.regex.scanner import Refused
 from tests.effort import examples
 from tests.generators.columns.texts import text_rows
 from tests.generators.regexes import TEXTS, Regexes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.circuits.functions.texts.regex.parser import Refused, parse
+from dbsp.circuits.functions.texts.regex.parser import parse
 from dbsp.circuits.functions.texts.regex.replacements import read_replacement
+from dbsp.circuits.functions.texts.regex.scanner import Refused
 
 
 def test_a_replacement_may_name_its_group() -> None:
