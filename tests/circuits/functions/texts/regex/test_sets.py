@@ -28,5 +28,5 @@ def test_sets(pattern: str, expected: object) -> None:
 
 @pytest.mark.parametrize("pattern", ["[b-a]", "[\\d-z]", "[a&&]", "[\\Qa\\E]", "\\p{Nothing}", "[a"])
 def test_what_is_no_set_is_refused_with_its_place(pattern: str) -> None:
-    with pytest.raises(Refused, match="in the regular expression '.*', before character [0-9]+$"):
+    with pytest.raises(Refused, match=r"in the regular expression '.*', before character [0-9]+$"):
         parse(pattern)
