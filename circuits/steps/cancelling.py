@@ -18,7 +18,8 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
 from dbsp.circuits.operators.operator import Value
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
 

@@ -9,7 +9,8 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.batch import Batch, StoredBatch
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 
 

@@ -26,7 +26,8 @@ from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import WEIGHT, ZSet

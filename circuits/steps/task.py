@@ -9,7 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Piece
 
 

@@ -18,7 +18,8 @@ from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
 from dbsp.circuits.traces.zset import ZSet

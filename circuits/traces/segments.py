@@ -17,110 +17,22 @@ import errno
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
-from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import xxhash
 
 from dbsp.circuits.disk import disk, refused
 from dbsp.circuits.errors import DamagedChunk, StateError
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.origin import Origin, Traffic
 
 _ALIGNMENT = 64
 _BLOCK = 1 << 18
 
 Opened = TypeVar("Opened")
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """rows of one batch at bytes [offset, offset + length) of a segment; sort keys in [low, high].
-
-    checksum: xxh3_64 of these bytes. tops: for each limit of the trace's retention, the greatest value in
-    the chunk (see `retain.tops`).
-    """
-
-    segment: str
-    offset: int
-    length: int
-    rows: int
-    low: int = 0
-    high: int = 0
-    tops: tuple[int | None, ...] = ()
-    checksum: int = 0
-
-    def to_json(self) -> list[object]:
-        place = [self.segment, self.offset, self.length, self.checksum]
-        return [*place, self.rows, self.low, self.high, *self.tops]
-
-    @staticmethod
-    def from_json(value: list[object]) -> Chunk:
-        segment, offset, length, checksum, rows, low, high, *tops = value
-        if not is_name(segment):
-            raise StateError(
-                f"a chunk is said to be in '{segment}', which is no segment; the record is damaged"
-            )
-        return Chunk(segment, offset, length, rows, low, high, tuple(tops), checksum)  # type: ignore[arg-type]
-
-
-def is_name(segment: object) -> bool:
-    """Whether it can be a file of the directory of segments, and of no other."""
-    return isinstance(segment, str) and segment not in ("", ".", "..") and not {"/", "\\", "\0"} & {*segment}
-
-
-@dataclass
-class Traffic:
-    """Requests to another machine, and bytes of objects to it and from it."""
-
-    gets: int = 0
-    puts: int = 0
-    deletes: int = 0
-    lists: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-
-    def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def __sub__(self, other: Traffic) -> Traffic:
-        return Traffic(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    @property
-    def requests(self) -> int:
-        """Of all kinds."""
-        return self.gets + self.puts + self.deletes + self.lists
-
-
-class Origin(Protocol):
-    """Where the segments are kept of which a directory has copies. All raise OSError, and StateError."""
-
-    @property
-    def uri(self) -> str:
-        """By which a task finds it."""
-
-    @property
-    def traffic(self) -> Traffic:
-        """Of this process, so far."""
-
-    def fetch(self, segment: str, anew: bool) -> None:
-        """Copy it here; anew: the copy that is here is damaged. Raises FileNotFoundError."""
-
-    def send(self, segment: str) -> None:
-        """Begin to copy it from here."""
-
-    def settle(self, segments: Set[str] | None) -> None:
-        """Wait until they are there, or all whose copying was begun."""
-
-    def used(self, segment: str) -> None:
-        """It is opened here."""
-
-    def names(self, prefix: str, after: str | None = None) -> list[str]:
-        """The segments whose names begin so; after: and come after that one."""
-
-    def delete(self, segments: Iterable[str]) -> None:
-        """There, and the copies here."""
 
 
 class SegmentWriter:

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.state.keeping.kept import gaps

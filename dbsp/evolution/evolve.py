@@ -22,7 +22,7 @@ from dbsp.circuits.progress.waterline import to_json
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Run, Spine
 from dbsp.evolution.change import Change
 from dbsp.evolution.fill import Fill

@@ -17,8 +17,9 @@ from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.identity.streams import Stream
 from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.ranges import in_ranges
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Spine
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.sql.plans.program import Table

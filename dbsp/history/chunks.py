@@ -10,7 +10,8 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import DamagedChunk
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Spine
 from dbsp.state.records.commits import Commit, sync
 from dbsp.state.records.places import delete

@@ -17,7 +17,7 @@ from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.errors import DeliveryError
 from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained

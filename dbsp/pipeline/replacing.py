@@ -23,7 +23,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Step
 from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Spine
 from dbsp.running.queue import Queue, Rows
 from dbsp.running.runner import Runner, Work

@@ -13,7 +13,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
 from dbsp.circuits.steps.task import Task
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Piece
 from dbsp.running.runner import Work
 from dbsp.state.records.places import delete

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.steps.state import State, TaskResult
-from dbsp.circuits.traces.segments import Traffic
+from dbsp.circuits.traces.origin import Traffic
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.compiler.targets.format_columns import FILLED

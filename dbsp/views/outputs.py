@@ -13,7 +13,8 @@ from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.steps.contents import Owner, open_chunk
 from dbsp.circuits.steps.state import State, by_name
 from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.calls import SortOrder

@@ -22,7 +22,7 @@ import dbsp.running.inline
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline

@@ -25,7 +25,8 @@ from pyspark.sql.functions import coalesce, col, lit, struct, to_json, when
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
 from dbsp.circuits.operators.inputs.late import row_text
-from dbsp.circuits.traces.segments import Chunk, Segments
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.spark.records import OF_MESSAGES
 from dbsp.pipeline.spark.staging import Order, Reader

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.running.runner import Runner
 from dbsp.running.spark.runner import SparkRunner
 from dbsp.running.spark.session import session

@@ -20,7 +20,7 @@ from pyspark.sql.functions import col, lit
 
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.rows.incoming import BadRow, key_rows, whole_rows

@@ -29,7 +29,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
 from dbsp.pipeline.spark.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of

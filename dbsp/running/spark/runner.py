@@ -25,7 +25,7 @@ from dbsp.circuits.errors import Error
 from dbsp.circuits.steps.reads import read_columns, without_unread
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.running.runner import Work
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dbsp.circuits.traces.segments import Origin, Segments
+from dbsp.circuits.traces.origin import Origin
+from dbsp.circuits.traces.segments import Segments
 from dbsp.state.records.places import delete
 
 log = logging.getLogger("dbsp")

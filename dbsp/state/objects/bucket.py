@@ -21,7 +21,7 @@ from threading import Lock
 from typing import IO, Any, TypeVar
 
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import Traffic
+from dbsp.circuits.traces.origin import Traffic
 from dbsp.state.objects.refusals import Unanswered, refusal
 
 # obstore repeats by itself what never reached the store, and reads

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DamagedChunk, StateError
-from dbsp.circuits.traces.segments import Chunk, Segments, SegmentWriter
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments, SegmentWriter
 
 SCHEMA = pa.schema([("x", pa.int64())])
 

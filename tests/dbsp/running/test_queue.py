@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import Chunk
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.running.queue import Queue, weighted
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import Traffic
+from dbsp.circuits.traces.origin import Traffic
 from dbsp.state.objects import bucket as bucket_module
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.refusals import Changed, Unanswered
