@@ -34,7 +34,7 @@ from dbsp.circuits.operators.inputs import (
     tables,
     thresholds,
 )
-from dbsp.circuits.operators.joins import as_of, join, semijoin
+from dbsp.circuits.operators.joins import as_of, join, lookup, semijoin
 from dbsp.circuits.progress import limits
 from dbsp.circuits.progress.waterline import Lateness
 
@@ -80,6 +80,7 @@ OPERATORS: Forms = {
         silent=("left_band", "right_band"),
     ),
     semijoin.SemiJoin: Form("semi_join", ("left_on", "right_on", Default("anti", False))),
+    lookup.Lookup: Form("lookup", ("left_key", "right_key", "kind", Default("residual", None))),
     as_of.AsOf: Form(
         "as_of",
         (
@@ -101,11 +102,15 @@ OPERATORS: Forms = {
         "combine_expanded", ("projections", "shared", "arguments", "accumulators"), silent=("keys",)
     ),
     aggregate.Aggregate: Form("aggregate", ("keys", "accumulated", "results"), silent=("output",)),
-    top.Top: Form("top", ("partition", "order", "ranking", "size", Default("ranked", False))),
-    top.TopOfAppends: Form(
-        "top_of_appends", ("partition", "order", "ranking", "size", Default("ranked", False))
+    top.Top: Form(
+        "top", ("partition", "order", "ranking", "size", Default("ranked", False)), silent=("made",)
     ),
-    window.Window: Form("window", ("partition", "functions")),
+    top.TopOfAppends: Form(
+        "top_of_appends",
+        ("partition", "order", "ranking", "size", Default("ranked", False)),
+        silent=("made",),
+    ),
+    window.Window: Form("window", ("partition", "functions"), silent=("made",)),
     sessions.Sessions: Form("sessions", ("partition", "start", "end"), silent=("output",)),
     # recursion
     recursion.Recurrence: Form("recurrence", ("limit",), silent=("loop", "name", "columns", "past_limit")),

@@ -20,7 +20,7 @@ from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
 from dbsp.circuits.operators.legal import has_columns, makes, same_types
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
-from dbsp.circuits.progress.bounds import NO_MORE, Lines, projected, union
+from dbsp.circuits.progress.bounds import NO_MORE, Lines, alternate, expanded, projected, union
 from dbsp.circuits.traces.zset import ZSet
 
 # the last column of a source whose rows' order counts, as that of a keyed table's changes does
@@ -184,7 +184,11 @@ class FlatMap(RowWise):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """Each output row comes from one of the projections: bounded by the least of theirs."""
-        return union([projected(projection, inputs[0]) for projection in self.projections])
+        return expanded(self.projections, inputs[0])
+
+    def alternates(self, inputs: Sequence[Bounds]) -> bool:
+        """Whether some bounded column is NULL in other projections."""
+        return alternate(self.projections, inputs[0])
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         made = [projection[column] for projection in self.projections]

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bounds, bound_of, least
-from dbsp.circuits.expressions.nodes import Column, Expression
+from dbsp.circuits.expressions.nodes import Column, Expression, Literal
 
 # per waterline, its column in `limits.waterline_row`
 Lines = Mapping[str, Column]
@@ -35,3 +36,44 @@ def projected(expressions: Sequence[Expression], bounds: Bounds) -> Bounds:
     """A column that is a monotone function of a bounded one is bounded by the function of the bound."""
     found = {i: bound_of(expression, bounds) for i, expression in enumerate(expressions)}
     return {i: bound for i, bound in found.items() if bound is not None}
+
+
+def expanded(projections: Sequence[Sequence[Expression]], bounds: Bounds) -> Bounds:
+    """A row of the output is made by one of the projections: bounded by the least of theirs.
+
+    NULL is within any bound. So each of GROUPING SETS may have a bounded column of its own, which is NULL in
+    the others; where a set has none, its rows may be of any time, and only what all have counts.
+    """
+    made = [projected(projection, bounds) for projection in projections]
+    if not all(made):
+        return union(made)
+    columns = range(len(projections[0]))
+    found = {i: [one[i] for one in made if i in one] for i in columns}
+    null = {i: sum(is_null(projection[i]) for projection in projections) for i in columns}
+    return {i: least(*found[i]) for i in columns if found[i] and len(found[i]) + null[i] == len(made)}
+
+
+def of_groups(keys: Sequence[Expression], bounds: Bounds) -> Bounds:
+    """Rows of groups that new rows are in: of any age, but with their keys.
+
+    A row of an hour that isn't closed is no older than the hour's start. keys: over the row's columns.
+    """
+    made = (solved(key, bound) for key in keys if (bound := bound_of(key, bounds)) is not None)
+    return dict(solution for solution in made if solution is not None)
+
+
+def of_partition(partition: Sequence[int], made: Sequence[Expression], bounds: Bounds) -> Bounds:
+    """The same, where keys are columns. made: what these hold over the other columns, where it is known."""
+    return {**of_groups(made, bounds), **{i: bounds[i] for i in partition if i in bounds}}
+
+
+def alternate(projections: Sequence[Sequence[Expression]], bounds: Bounds) -> bool:
+    """Whether some bounded column is NULL in other projections, so that another one has to tell there."""
+    return any(
+        any(is_null(projection[i]) for projection in projections) for i in expanded(projections, bounds)
+    )
+
+
+def is_null(expression: Expression) -> bool:
+    """Whether it is the constant NULL."""
+    return isinstance(expression, Literal) and expression.value is None

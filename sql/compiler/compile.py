@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
@@ -20,11 +21,13 @@ from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.session_statements import add_session_statement
 from dbsp.sql.compiler.shown_order import shown_order
 from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
-from dbsp.sql.compiler.streams import (
+from dbsp.sql.compiler.streams.on_arrival import on_arrival
+from dbsp.sql.compiler.streams.select_stream import (
     Relations,
     check_stream,
     emission_of_stream,
     is_streaming,
+    without_history,
     words_of,
 )
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
@@ -33,6 +36,7 @@ from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Insert, Program, View, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
@@ -96,12 +100,18 @@ class _Compiler:
     scope: Scope
     inserts: list[Insert] = field(default_factory=list)
     recursions: Recursions = field(init=False)
+    # views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, and what
+    # is said of those that may not stay so
+    unread: dict[str, tuple[ProgramError | None, Plan]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
 
     def program(self) -> Program:
         scope = self.scope
+        for error, _ in self.unread.values():
+            if error is not None:
+                raise error
         check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
         inputs = inputs_of(scope.defined.tables, self.inserts)
         for table in scope.defined.tables.values():
@@ -187,15 +197,25 @@ class _Compiler:
             raise self.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
         optimized = apply_rules(written)
+        streaming = is_streaming(words_of(self.source, text))
+        if streaming:
+            streams = self.scope.defined.streams.keys()
+            optimized = on_arrival(optimized, streams, self.scope.defined.append_only())
         retracts_nothing = optimized.append_only(self.scope.defined.append_only())
         location = self.source.location(start)
         asked = order_of(query, dumped["plan"])
-        order = shown_order(query, asked, name, kind, is_streaming(words_of(self.source, text)))
+        order = shown_order(query, asked, name, kind, streaming)
         relations = Relations(
             self.scope.defined.streams, self.scope.defined.monotonic(), self.scope.defined.forgetful
         )
-        if check_stream(query, text, optimized, relations, kind, asked, order):
-            self.scope.defined.streams[name] = kind != "local"
+        history = check_stream(query, text, optimized, relations, kind, asked, order)
+        if streaming:
+            self._serve(optimized)
+        elif history is False:
+            error = without_history(self.source, text, optimized, self.scope.defined.streams)
+            self.unread[name] = None if kind == "local" else error, optimized
+        if history is not None:
+            self.scope.defined.streams[name] = history
         if optimized.forgets(self.scope.defined.forgetful):
             self.scope.defined.forgetful.add(name)
         emission = None if kind == "local" else emission_of_stream(self.source, text, retracts_nothing, order)
@@ -210,6 +230,13 @@ class _Compiler:
             order=order,
         )
         return view, dumped
+
+    def _serve(self, plan: Plan) -> None:
+        """A stream reads these views, so that they are there for it."""
+        for name in plan.scanned():
+            _, read = self.unread.pop(name, (None, None))
+            if read is not None:
+                self._serve(read)
 
     def _check_named(self, text: Slice, names: Sequence[str]) -> None:
         """What Spark calls a column that calls one of our functions is nothing to read it by."""

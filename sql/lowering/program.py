@@ -15,6 +15,7 @@ from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.verify import verify
 from dbsp.sql.lowering.aggregate import lower_aggregate
+from dbsp.sql.lowering.arrival_join import lower_arrival_join
 from dbsp.sql.lowering.as_of import lower_as_of
 from dbsp.sql.lowering.clock import lower_temporal_filter, lower_timed_projection
 from dbsp.sql.lowering.context.lowering import Kinds, Lowering, Relation
@@ -46,6 +47,7 @@ KINDS: Kinds = {
     p.TemporalFilter: lower_temporal_filter,
     p.TimedProjection: lower_timed_projection,
     p.Join: lower_join,
+    p.ArrivalJoin: lower_arrival_join,
     p.AsOf: lower_as_of,
     p.Aggregate: lower_aggregate,
     p.Distinct: lower_distinct,

@@ -16,6 +16,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.calls import SortOrder, WindowCall
+from dbsp.sql.plans.nodes.project import in_other_columns
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.spelling import spell
@@ -54,7 +55,9 @@ def lower_window(lowering: Lowering, plan: p.Window) -> int:
     partition = tuple(columns.at(key) for key in plan.partition)
     functions = tuple(_function(columns, call) for call in plan.calls)
     trace = lowering.integrated(columns.node(lowering, plan.input), partition)
-    computed = lowering.builder.add(Window(partition, functions), trace)
+    computed = lowering.builder.add(
+        Window(partition, functions, in_other_columns(plan.partition, plan.input)), trace
+    )
     return _without_computed(lowering, computed, columns, plan)
 
 
@@ -77,14 +80,15 @@ def lower_top(lowering: Lowering, plan: p.Top) -> int:
     order = columns.order(plan.order)
     placed = lowering.builder.placed(columns.node(lowering, plan.input), partition)
     ranking = (plan.ranking, plan.size, plan.ranked)
+    made = in_other_columns(plan.partition, plan.input)
     if lowering.append_only(plan.input):
-        top = lowering.builder.add(TopOfAppends(partition, order, *ranking), placed)
+        top = lowering.builder.add(TopOfAppends(partition, order, *ranking, made), placed)
     else:
         first = order[0]
         nulls_greatest = first.nulls_last != first.descending
         by_order = Integrate(partition, order=first.column, nulls_greatest=nulls_greatest)
         trace = lowering.builder.add(by_order, placed)
-        top = lowering.builder.add(Top(partition, order, *ranking), trace)
+        top = lowering.builder.add(Top(partition, order, *ranking, made), trace)
     return _without_computed(lowering, top, columns, plan)
 
 

@@ -5,7 +5,7 @@ left columns followed by the right ones), so structurally equal plans are equal 
 dictionary lookup.
 
 A node answers for itself: whatever the rest of the project has to know of it is asked here, and one that
-leaves a question open can't be made. The nodes are in `nodes/`, one file a family; `nodes/families.py` has
+leaves a question open can't be made. The nodes are in `nodes/`, one file a family; `families.py` has
 answers that several give alike. How a node is lowered is said in `dbsp.sql.lowering.program`.
 """
 
@@ -55,7 +55,7 @@ class Plan(ABC):
     def verify(self) -> None:
         """What is legal of it: positions exist, types agree, the schema follows from the inputs'.
 
-        `nodes/legal.py` has what several ask. Raises AssertionError naming the node.
+        `legal.py` has what several ask. Raises AssertionError naming the node.
         """
 
     # -- what is true of its rows ----------------------------------------------------------------------

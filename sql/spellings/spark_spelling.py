@@ -6,7 +6,7 @@
     TUMBLE_START(...), TUMBLE_END(...), ... the same, .start or .end
     TUMBLE(TABLE t, ...), HOP, SESSION      t's rows beside their windows (`window_tables.py`)
     FLOOR(ts TO HOUR), CEIL(ts TO HOUR)     date_trunc('HOUR', ts), ... (`rounded_times.py`)
-    SELECT STREAM ...                       SELECT ... (`sql/compiler/streams.py` says what STREAM asks for)
+    SELECT STREAM ...                       SELECT ... (`sql/compiler/streams/` says what STREAM asks for)
     CAST(x AS VARCHAR), x::TEXT             CAST(x AS STRING), ... (`type_names.py`)
     JOIN t FOR SYSTEM_TIME AS OF s.ts       ASOF JOIN t MATCH_CONDITION (s.ts >= t.since) (`system_time.py`)
 

@@ -24,7 +24,7 @@ from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.legal import has_columns
 from dbsp.circuits.operators.linear import moved, only_column, project
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
-from dbsp.circuits.progress.bounds import Lines, projected, union
+from dbsp.circuits.progress.bounds import Lines, alternate, expanded, projected
 from dbsp.circuits.traces.zset import ZSet
 
 
@@ -89,7 +89,11 @@ class CombineExpanded(RowWise):
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """A group comes from one of the projections: bounded by the least of theirs."""
         shared = projected(self.shared, inputs[0])
-        return union([projected(projection, shared) for projection in self.projections])
+        return expanded(self.projections, shared)
+
+    def alternates(self, inputs: Sequence[Bounds]) -> bool:
+        """Whether some bounded column is NULL in other projections."""
+        return alternate(self.projections, projected(self.shared, inputs[0]))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         if column >= len(self.keys):

@@ -20,6 +20,7 @@ from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.families import Keeper, Reader
 from dbsp.circuits.operators.groups.touched import (
     Side,
@@ -36,7 +37,7 @@ from dbsp.circuits.operators.joins.outermost import codes_of, outermost
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed, ordered
-from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.bounds import Lines, of_partition
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.batch import Batch, Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
@@ -51,6 +52,7 @@ class Top(Reader):
     """Input: an Integrate node placed by exactly `partition`, ordered by the first column of `order`.
 
     ranking: 'row_number', 'rank' or 'dense_rank'. Output: the input's rows, then the rank if `ranked`.
+    made: see `Window`.
     State: the trace that is read.  Cost: O((k + log |I|)) a partition and run, as long as few of its
     outermost rows have been retracted.
     """
@@ -60,6 +62,7 @@ class Top(Reader):
     ranking: str
     size: int
     ranked: bool = False
+    made: tuple[Expression, ...] = ()
 
     @property
     def cost(self) -> str:
@@ -134,7 +137,7 @@ class Top(Reader):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """A delta puts out rows of its partitions: of any age, but with their keys."""
-        return {i: bound for i, bound in inputs[0].items() if i in self.partition}
+        return of_partition(self.partition, self.made, inputs[0])
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """A partition is listed when a new row has its keys."""
@@ -159,6 +162,7 @@ class Top(Reader):
 class TopOfAppends(Keeper):
     """Top of an input that never retracts, placed by `partition`. Output: rows, then the rank if `ranked`.
 
+    made: see `Window`.
     State: the rows put out, by partition.  Cost: O(k + log |top|) a partition.
     """
 
@@ -167,6 +171,7 @@ class TopOfAppends(Keeper):
     ranking: str
     size: int
     ranked: bool = False
+    made: tuple[Expression, ...] = ()
 
     is_trace: ClassVar[bool] = True
 
@@ -223,7 +228,7 @@ class TopOfAppends(Keeper):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """A delta puts out rows of its partitions: of any age, but with their keys."""
-        return {i: bound for i, bound in inputs[0].items() if i in self.partition}
+        return of_partition(self.partition, self.made, inputs[0])
 
     def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
         """A partition's rows are compared with new ones of the partition."""

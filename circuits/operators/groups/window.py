@@ -31,7 +31,7 @@ from dbsp.circuits.operators.groups.windows.values import is_gathered
 from dbsp.circuits.operators.legal import has_columns
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value
 from dbsp.circuits.operators.shown import listed
-from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.bounds import Lines, of_partition
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -42,11 +42,13 @@ class Window(Reader):
     """Input: an Integrate node, placed by `partition` or some of it. Output: its rows, then the functions.
 
     Where an order leaves rows tied, they follow each other by their values, so that the result is a function
-    of what the partition holds.
+    of what the partition holds. made: what the columns of `partition` hold, over the input's columns, as far
+    as it is known: only what waterlines prove follows from it.
     """
 
     partition: tuple[int, ...]
     functions: tuple[WindowFunction, ...]
+    made: tuple[Expression, ...] = ()
 
     @property
     def cost(self) -> str:
@@ -133,7 +135,7 @@ class Window(Reader):
 
         Of rolling windows only rows whose frame can hold a new one (`windows/rolling.py`).
         """
-        found = {i: bound for i, bound in inputs[0].items() if i in self.partition}
+        found = of_partition(self.partition, self.made, inputs[0])
         rolling = reach(self.functions, inputs[0])
         return found if rolling is None else {rolling.column: rolling.changed, **found}
 

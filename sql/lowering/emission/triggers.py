@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.errors import ProgramError
-from dbsp.circuits.expressions.monotone import Bound, bound_of
+from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of
 from dbsp.circuits.expressions.nodes import Column, Expression, columns_of, remap
 from dbsp.circuits.operators.emission.timers import After, At, Timers
 from dbsp.circuits.operators.emission.trigger import Passed, Trigger
+from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
 from dbsp.circuits.operators.inputs.thresholds import Threshold
+from dbsp.circuits.operators.linear import FlatMap
 from dbsp.circuits.progress.limits import Limit
 from dbsp.circuits.progress.proofs.bounds import all_bounds
 from dbsp.circuits.progress.waterline import CLOCK
@@ -41,12 +43,17 @@ def lower_triggers(
 
 
 def _watched(keyed: Keyed, given: Triggers, ordered: Expression | None) -> list[Watched]:
-    """The key's columns, or fields of one, that a waterline bounds; one for each waterline."""
+    """The key's columns, or fields of one, that a waterline bounds; one for each waterline.
+
+    Of GROUPING SETS all: where one is NULL, as it isn't of the set, another tells.
+    """
     found: list[Watched] = []
     seen: set[int] = set()
-    for value, bound in _bounded(keyed, ordered):
+    bounds = all_bounds(keyed.lowering.builder.build())
+    alternates = _alternates(keyed, bounds)
+    for value, bound in _bounded(keyed, bounds, ordered):
         waterlines = {column for e in bound for column in columns_of(e)}
-        if not waterlines <= seen:
+        if alternates or not waterlines <= seen:
             seen |= waterlines
             found.append((value, bound))
     if not found:
@@ -54,9 +61,24 @@ def _watched(keyed: Keyed, given: Triggers, ordered: Expression | None) -> list[
     return found
 
 
-def _bounded(keyed: Keyed, ordered: Expression | None) -> Iterator[Watched]:
+def _alternates(keyed: Keyed, bounds: Sequence[Bounds]) -> bool:
+    """Whether a bounded column of the view may be NULL for the set that a row is of."""
+    nodes, waiting, seen = keyed.lowering.builder.nodes, [keyed.node], set[int]()
+    while waiting:
+        number = waiting.pop()
+        if number not in seen:
+            seen.add(number)
+            node = nodes[number]
+            if isinstance(node.operator, FlatMap | CombineExpanded) and node.operator.alternates(
+                [bounds[i] for i in node.inputs]
+            ):
+                return True
+            waiting.extend(node.inputs)
+    return False
+
+
+def _bounded(keyed: Keyed, bounds: Sequence[Bounds], ordered: Expression | None) -> Iterator[Watched]:
     """Each bounded value of the key, over its columns; of an ordered stream what it is ordered by."""
-    bounds = all_bounds(keyed.lowering.builder.build())
     if ordered is not None:  # a row that is final before waits for its turn
         position = {column: i for i, column in enumerate(keyed.key)}
         values = [(remap(ordered, position), ordered, keyed.node)]

@@ -87,6 +87,7 @@ FORMS: Forms = {
     p.TemporalFilter: Form("visible", ("input", "bounds")),
     p.TimedProjection: Form("phases", ("input", "changes", "expressions", "condition", "schema")),
     p.Join: Form("join", (*_KEYED, "residual", "schema")),
+    p.ArrivalJoin: Form("arrival_join", (*_KEYED, "residual", "schema")),
     p.AsOf: Form("as_of", (*_KEYED, "left_time", "right_time", "comparison", "schema")),
     p.Aggregate: Form("aggregate", ("input", "keys", "aggregates", "schema")),
     p.Distinct: Form("distinct", ("input",)),

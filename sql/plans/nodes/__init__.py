@@ -1,6 +1,7 @@
 """The nodes of plans."""
 
 from dbsp.sql.plans.nodes.aggregate import Aggregate
+from dbsp.sql.plans.nodes.arrival_join import ArrivalJoin
 from dbsp.sql.plans.nodes.as_of import AsOf
 from dbsp.sql.plans.nodes.clock import TemporalFilter, TimedProjection
 from dbsp.sql.plans.nodes.expand import Expand, Generate
@@ -15,6 +16,7 @@ from dbsp.sql.plans.nodes.window import Window
 
 __all__ = [
     "Aggregate",
+    "ArrivalJoin",
     "AsOf",
     "Distinct",
     "Expand",

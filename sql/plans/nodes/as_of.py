@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
 from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.legal import at_fault, check_columns
 from dbsp.sql.plans.nodes.join import Keyed, join_schema, joined_position
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns
 from dbsp.sql.plans.nodes.project import columns_in, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema

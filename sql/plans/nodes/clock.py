@@ -11,8 +11,8 @@ from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.clock.changes import Changes, TimeBound
 from dbsp.sql.plans.clock.readings import CLOCK_COLUMN
-from dbsp.sql.plans.nodes.families import OneInput
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns, check_types
+from dbsp.sql.plans.families import OneInput
+from dbsp.sql.plans.legal import at_fault, check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Field, Key, Schema

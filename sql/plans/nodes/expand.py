@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
-from dbsp.circuits.progress.bounds import projected, union
+from dbsp.circuits.progress.bounds import expanded
 from dbsp.sql.plans.calls import Change
-from dbsp.sql.plans.nodes.families import OneInput
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns, check_types
+from dbsp.sql.plans.families import OneInput
+from dbsp.sql.plans.legal import at_fault, check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
@@ -44,7 +44,7 @@ class Expand(OneInput):
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         below = self.input.monotonic(relations)
-        return union([projected(projection, below) for projection in self.projections])
+        return expanded(self.projections, below)
 
     def obstacle(self, growing: Set[str]) -> str | None:
         return None

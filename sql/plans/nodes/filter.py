@@ -11,8 +11,8 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
 from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.sql.plans.calls import Change
-from dbsp.sql.plans.nodes.families import OneInput
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns
+from dbsp.sql.plans.families import OneInput
+from dbsp.sql.plans.legal import at_fault, check_columns
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell

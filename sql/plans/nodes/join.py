@@ -12,10 +12,10 @@ from dbsp.circuits.expressions.nodes import Column, Expression, remap
 from dbsp.circuits.expressions.predicates import conjuncts
 from dbsp.sql.plans.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.calls import Change
-from dbsp.sql.plans.nodes.families import TwoInputs
+from dbsp.sql.plans.families import TwoInputs
+from dbsp.sql.plans.legal import at_fault, check_columns
 from dbsp.sql.plans.nodes.filter import required
 from dbsp.sql.plans.nodes.leaves import LEVEL
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns
 from dbsp.sql.plans.nodes.project import columns_in, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Field, Key, Schema

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.legal import check_types
 from dbsp.sql.plans.nodes.leaves import LEVEL
-from dbsp.sql.plans.nodes.legal import check_types
 from dbsp.sql.plans.nodes.project import narrowed
 from dbsp.sql.plans.nodes.sets import all_of
 from dbsp.sql.plans.plan import Plan, Position

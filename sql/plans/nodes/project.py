@@ -11,8 +11,8 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of, remap
 from dbsp.circuits.progress.bounds import projected
 from dbsp.sql.plans.calls import AggregateCall, Change
-from dbsp.sql.plans.nodes.families import OneInput
-from dbsp.sql.plans.nodes.legal import check_columns, check_types
+from dbsp.sql.plans.families import OneInput
+from dbsp.sql.plans.legal import check_columns, check_types
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell
@@ -151,3 +151,18 @@ def _word(column: Expression | AggregateCall, below: Schema) -> str:
     if isinstance(column, Call) and column.function == "precise_timestamp_conversion":
         return "window_time"
     return getattr(column, "function", "literal")
+
+
+def in_other_columns(keys: Sequence[Expression], input_: Plan) -> tuple[Expression, ...]:
+    """Keys over a plan's columns; one that it has just computed, over what that was made of, if it is there.
+
+    Catalyst computes what windows are partitioned by in a projection of its own.
+    """
+    if not isinstance(input_, Project):
+        return tuple(keys)
+    passed = {e.index: i for i, e in enumerate(input_.expressions) if isinstance(e, Column)}
+    made = [input_.expressions[key.index] if isinstance(key, Column) else key for key in keys]
+    return tuple(
+        remap(one, passed) if one is not key and passed.keys() >= {*columns_of(one)} else key
+        for one, key in zip(made, keys, strict=True)
+    )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.progress.bounds import union
 from dbsp.sql.plans.calls import Change
-from dbsp.sql.plans.nodes.families import OneInput, TwoInputs
-from dbsp.sql.plans.nodes.legal import check_types
+from dbsp.sql.plans.families import OneInput, TwoInputs
+from dbsp.sql.plans.legal import check_types
 from dbsp.sql.plans.nodes.project import narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, remap
+from dbsp.circuits.progress.bounds import of_groups
 from dbsp.sql.plans.calls import Change, SortOrder, reordered
-from dbsp.sql.plans.nodes.families import OneInput
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns, check_types
-from dbsp.sql.plans.nodes.project import columns_in, narrowed
+from dbsp.sql.plans.families import OneInput
+from dbsp.sql.plans.legal import at_fault, check_columns, check_types
+from dbsp.sql.plans.nodes.project import columns_in, in_other_columns, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell, spell_order
@@ -62,7 +63,8 @@ class Top(OneInput):
         return set()
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
-        return {}
+        """As of `Window`."""
+        return of_groups(in_other_columns(self.partition, self.input), self.input.monotonic(relations))
 
     def obstacle(self, growing: Set[str]) -> str | None:
         return "Top"

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
+from dbsp.circuits.progress.bounds import of_groups
 from dbsp.sql.plans.calls import Change, WindowCall
-from dbsp.sql.plans.nodes.families import OneInput
-from dbsp.sql.plans.nodes.legal import check_columns, check_types
-from dbsp.sql.plans.nodes.project import columns_in, narrowed
+from dbsp.sql.plans.families import OneInput
+from dbsp.sql.plans.legal import check_columns, check_types
+from dbsp.sql.plans.nodes.project import columns_in, in_other_columns, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Field, Key, Schema
 from dbsp.sql.plans.shown.spelling import spell, spell_order
@@ -54,7 +55,8 @@ class Window(OneInput):
         return set()
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
-        return {}
+        """What the keys of a partition say of its rows: those of an open hour are of that hour."""
+        return of_groups(in_other_columns(self.partition, self.input), self.input.monotonic(relations))
 
     def obstacle(self, growing: Set[str]) -> str | None:
         return "Window"

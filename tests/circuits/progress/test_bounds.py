@@ -1,11 +1,19 @@
-"""What waterlines prove of a union and of a projection."""
+"""What waterlines prove of a union, of projections, and of groups."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.circuits.progress.bounds import NO_MORE, projected, union
+from dbsp.circuits.progress.bounds import (
+    NO_MORE,
+    alternate,
+    expanded,
+    of_groups,
+    of_partition,
+    projected,
+    union,
+)
 
 INT = pa.int64()
 A, B = Column(0, INT), Column(1, INT)
@@ -32,3 +40,42 @@ def test_a_projection_is_bounded_where_it_is_monotone() -> None:
     assert found[0] == (A,)
     assert found[1] == (Call("add", (A, one), INT, True, ANSI),)
     assert not {2, 3} & found.keys()
+
+
+NULL = Literal(None, INT)
+
+
+def test_each_of_several_projections_may_have_a_bounded_column_of_its_own() -> None:
+    """NULL is within any bound; a constant isn't."""
+    hour, day = Column(3, INT), Column(4, INT)
+    bounds = {3: (A,), 4: (B,)}
+    assert expanded([(hour, NULL), (NULL, day)], bounds) == {0: (A,), 1: (B,)}
+    assert expanded([(hour, day), (NULL, day)], bounds) == {0: (A,), 1: (B,)}
+    assert expanded([(hour, NULL), (Literal(1, INT), day)], bounds) == {1: (B,)}
+    assert expanded([(hour, Column(5, INT)), (day, NULL)], bounds) == {0: (A, B)}
+
+
+def test_a_projection_without_a_bounded_column_leaves_what_all_have() -> None:
+    assert expanded([(Column(3, INT), NULL), (NULL, NULL)], {3: (A,)}) == {}
+
+
+def test_one_column_tells_of_all_unless_it_is_null_in_some() -> None:
+    hour, day = Column(3, INT), Column(4, INT)
+    bounds = {3: (A,), 4: (B,)}
+    assert alternate([(hour, NULL), (NULL, day)], bounds)
+    assert not alternate([(hour, day), (hour, day)], bounds)
+    assert not alternate([(hour, NULL), (NULL, NULL)], bounds)
+
+
+def test_rows_of_groups_are_as_old_as_their_groups() -> None:
+    """A key x + 1 of at least a: x is at least a - 1."""
+    key = Call("add", (Column(3, INT), Literal(1, INT)), INT, True, ANSI)
+    assert of_groups([Column(2, INT), Column(3, INT)], {3: (A,)}) == {3: (A,)}
+    (bound,) = of_groups([key], {3: (A,)})[3]
+    assert "subtract" in str(bound)
+    assert of_groups([Call("abs", (Column(3, INT),), INT)], {3: (A,)}) == {}
+
+
+def test_keys_that_are_columns_say_what_they_hold() -> None:
+    assert of_partition((2, 3), (), {3: (A,), 4: (B,)}) == {3: (A,)}
+    assert of_partition((2,), (Column(4, INT),), {2: (A,), 4: (B,)}) == {2: (A,), 4: (B,)}

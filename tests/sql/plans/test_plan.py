@@ -9,9 +9,9 @@ import pytest
 
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.program import KINDS
+from dbsp.sql.plans.families import Leaf, OneInput, TwoInputs
 from dbsp.sql.plans.identity.fingerprint import FORMS
 from dbsp.sql.plans.nodes import Values
-from dbsp.sql.plans.nodes.families import Leaf, OneInput, TwoInputs
 from dbsp.sql.plans.plan import Plan
 
 QUESTIONS = (

@@ -44,8 +44,10 @@ def test_a_place_and_the_rows_key_tell_elements_apart() -> None:
 
 
 def test_what_never_decreases_does_so_in_all_projections() -> None:
+    """A constant does; NULL says nothing of time."""
     late = {"t": {1: (column(1),), 0: (column(0),)}}
-    assert {*EXPAND.monotonic(late)} == {1}
+    assert {*EXPAND.monotonic(late)} == {0, 1}
+    assert not EXPAND.monotonic({"t": {0: (column(0),)}})
 
 
 def test_only_what_is_read_is_made() -> None:

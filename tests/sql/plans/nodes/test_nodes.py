@@ -13,6 +13,7 @@ from dbsp.sql.plans.clock.changes import Changes, Crossing, TimeBound
 from dbsp.sql.plans.clock.readings import NOW
 from dbsp.sql.plans.nodes import (
     Aggregate,
+    ArrivalJoin,
     AsOf,
     Distinct,
     Expand,
@@ -66,6 +67,7 @@ NODES: tuple[Plan, ...] = (
         (*SCHEMA, Field("later", BOOL)),
     ),
     *map(join, JOINS),
+    ArrivalJoin(T, U, "left", (B,), (A,), (False,), LESS, join_schema("left", SCHEMA, SCHEMA)),
     AsOf(T, U, "left", (B,), (B,), (False,), TS, TS, "less_than", join_schema("left", SCHEMA, SCHEMA)),
     Aggregate(T, (B,), (COUNT,), (Field("b", INT), Field("n", INT))),
     Distinct(T),

@@ -140,6 +140,87 @@ def test_what_is_no_stream(spark: Any, query: str, error: str) -> None:
     assert f"p.sql:{error}" in str(raised.value)
 
 
+HOURLY = "SELECT FLOOR(rowtime TO HOUR) AS h, count(*) AS n FROM orders GROUP BY FLOOR(rowtime TO HOUR)"
+
+
+def test_a_view_without_stream_serves_both(spark: Any) -> None:
+    """`hourly` is a relation, and what streams from it, through a local view or not, a stream."""
+    few = "CREATE LOCAL VIEW few AS SELECT * FROM hourly WHERE n < 9;"
+    text = f"{RELATIONS}CREATE VIEW hourly AS {HOURLY}; {few}"
+    for read in ("hourly", "few"):
+        views = compile_program(f"{text} CREATE VIEW s AS SELECT STREAM h FROM {read};", session=spark).views
+        assert views["hourly"].emission is None
+        assert views["s"].emission is not None
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "",
+        "CREATE VIEW s AS SELECT STREAM id FROM orders;",
+        "CREATE LOCAL VIEW l AS SELECT * FROM hourly;",
+        "CREATE VIEW t AS SELECT max(n) AS n FROM hourly;",
+    ],
+)
+def test_a_view_that_nothing_streams_from_reads_no_history(spark: Any, reader: str) -> None:
+    with pytest.raises(
+        ProgramError, match=r"p.sql:7:\d+: cannot convert stream 'orders' to a table; declare"
+    ):
+        compile_program(f"{RELATIONS}CREATE VIEW hourly AS {HOURLY}; {reader}", "p.sql", session=spark)
+
+
+STREAMED = """
+CREATE STREAM orders (rowtime TIMESTAMP LATENESS INTERVAL 0 SECONDS, product INT, units INT);
+CREATE TABLE product (id INT PRIMARY KEY, name STRING);
+"""
+
+
+def nodes(plan: Any) -> list[str]:
+    return [type(plan).__name__, *(name for input_ in plan.inputs for name in nodes(input_))]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT STREAM units, name FROM orders JOIN product ON product = id",
+        "SELECT STREAM units, name FROM product JOIN orders ON product = id",
+        "SELECT STREAM units, name FROM orders LEFT JOIN product ON product = id",
+        "SELECT STREAM units FROM orders WHERE product NOT IN (SELECT id FROM product)",
+        "SELECT STREAM units FROM orders WHERE EXISTS (SELECT * FROM product WHERE id = product)",
+        "SELECT STREAM FLOOR(rowtime TO HOUR) AS h, name, count(*) AS n FROM orders JOIN product "
+        "ON product = id GROUP BY FLOOR(rowtime TO HOUR), name",
+    ],
+)
+def test_a_stream_meets_a_table_that_changes_when_its_rows_come(spark: Any, query: str) -> None:
+    view = compile_program(f"{STREAMED}CREATE VIEW v AS {query};", session=spark).views["v"]
+    assert "ArrivalJoin" in nodes(view.plan)
+    assert "Join" not in nodes(view.plan)
+
+
+def test_a_relation_follows_the_table(spark: Any) -> None:
+    text = STREAMED.replace("INT);\nCREATE TABLE", "INT) WITH (materialized = true);\nCREATE TABLE")
+    query = "SELECT units, name FROM orders JOIN product ON product = id"
+    view = compile_program(f"{text}CREATE VIEW v AS {query};", session=spark).views["v"]
+    assert "ArrivalJoin" not in nodes(view.plan)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT STREAM rowtime, SUM(units) OVER (PARTITION BY FLOOR(rowtime TO HOUR) ORDER BY rowtime) AS s "
+        "FROM orders",
+        "SELECT STREAM rowtime, RANK() OVER (PARTITION BY FLOOR(rowtime TO HOUR) ORDER BY units) AS k "
+        "FROM orders",
+        "SELECT STREAM FLOOR(rowtime TO HOUR) AS h, FLOOR(rowtime TO DAY) AS d, count(*) AS n FROM orders "
+        "GROUP BY GROUPING SETS ((FLOOR(rowtime TO HOUR), product), (FLOOR(rowtime TO DAY)))",
+    ],
+)
+def test_partitions_and_sets_of_times_come_to_an_end(spark: Any, query: str) -> None:
+    """Each set has a monotonic column of its own; a partition is over when its hour is."""
+    view = compile_program(f"{STREAMED}CREATE VIEW v AS {query};", session=spark).views["v"]
+    assert view.emission is not None
+
+
 def test_a_column_may_be_called_stream(spark: Any) -> None:
     query = "SELECT stream, a FROM (SELECT stream AS stream, a FROM t)"
     text = f"CREATE TABLE t (stream INT, a INT); CREATE VIEW v AS {query};"

@@ -1,10 +1,11 @@
 """Streams: CREATE STREAM, SELECT STREAM, and what can't be one.
 
 A stream is an append-only table; a query over it without STREAM asks for its history, which it has if it is
-declared WITH (materialized = true). The rows of SELECT STREAM are never retracted: each is put out once, when
-no further input can change it. Where the query only adds rows that is at once; else a row waits, as with
-TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins with a
-monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
+declared WITH (materialized = true). A view without STREAM serves both: it is a relation where its history may
+be read, and a stream where SELECT STREAM reads it. The rows of SELECT STREAM are never retracted: each is put
+out once, when no further input can change it. Where the query only adds rows that is at once; else a row
+waits, as with TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins
+with a monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
 
 A column is *monotonic* if waterlines bound it from below: each node of the plan says which of its columns are
 (`Plan.monotonic`), by the algebra of `circuits/progress/bounds.py`.
@@ -61,9 +62,9 @@ def emission_of_stream(source: Source, text: Slice, final: bool, order: Shown) -
 
 def check_stream(
     query: Query, text: Slice, plan: Plan, relations: Relations, kind: str, order: Order, shown: Shown
-) -> bool:
-    """Whether a view of the query is a stream. text: as written. kind: of the view. order: of its rows.
-    shown: as much of it as they are shown in.
+) -> bool | None:
+    """Whether the history of a view of the query may be read; None: it is no stream. text: as written.
+    kind: of the view. order: of its rows. shown: as much of it as they are shown in.
 
     Raises ProgramError, which says the cure, for a query that can't be what it says.
     """
@@ -72,10 +73,8 @@ def check_stream(
     read = plan.scanned()
     word = _streaming(inside)
     if word is None:
-        without = sorted(name for name in read if relations.streams.get(name) is False)
-        if kind != "local":
-            _check_history(source, inside, without)
-        return bool(without)
+        known = [relations.streams[name] for name in read & relations.streams.keys()]
+        return all(known) if known else None
     if not read & relations.streams.keys():
         _refuse_table(source, word, inside, sorted(read))
     if order.limit is not None:
@@ -87,7 +86,15 @@ def check_stream(
         raise source.error(word.start, message)
     for node in _nodes(plan):
         _check_node(source, word, inside, node, relations)
-    return True
+    return kind != "local"
+
+
+def without_history(source: Source, text: Slice, plan: Plan, streams: Mapping[str, bool]) -> ProgramError:
+    """What is said of a view without STREAM that no SELECT STREAM reads."""
+    name = min(name for name in plan.scanned() if streams.get(name) is False)
+    cure = "declare it WITH (materialized = true), or SELECT STREAM"
+    message = f"cannot convert stream '{name}' to a table; {cure}"
+    return source.error(_place(words_of(source, text), name), message)
 
 
 def words_of(source: Source, text: Slice) -> list[Token]:
@@ -108,12 +115,6 @@ def _streaming(inside: Sequence[Token]) -> Token | None:
         if depth == 0 and token.upper == "SELECT":
             return inside[i + 1] if is_stream_word(inside, i + 1) else None
     return None
-
-
-def _check_history(source: Source, inside: Sequence[Token], streams: Sequence[str]) -> None:
-    for name in streams:
-        cure = "declare it WITH (materialized = true), or SELECT STREAM"
-        raise source.error(_place(inside, name), f"cannot convert stream '{name}' to a table; {cure}")
 
 
 def _refuse_table(source: Source, word: Token, inside: Sequence[Token], read: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.expressions.nodes import Column, Variable
-from dbsp.sql.plans.nodes.legal import at_fault, check_columns, check_types
+from dbsp.sql.plans.legal import at_fault, check_columns, check_types
 from dbsp.sql.plans.schemas import Field
 from tests.sql.hand_made import INT, T, call, column, schema
 

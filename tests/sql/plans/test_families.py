@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dbsp.sql.plans.families import Leaf, OneInput, TwoInputs
 from dbsp.sql.plans.nodes import Distinct, SetOperation
-from dbsp.sql.plans.nodes.families import Leaf, OneInput, TwoInputs
 from tests.sql.hand_made import T, U
 
 BOTH = SetOperation(T, U, "except", T.schema)
