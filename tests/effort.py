@@ -7,10 +7,11 @@ from typing import Any
 
 from hypothesis import settings
 
-QUICK = 25  # what a law without a number of its own draws
+WHOLE = 25  # what the numbers that laws name are made for
+QUICK = 15  # what a law without a number of its own draws
 MINUTE = 10  # the same, in `make quick`
 
 
 def examples(count: int) -> Callable[[Any], Any]:
-    """A law that draws `count` examples, and with a profile of more or fewer than QUICK in proportion."""
-    return settings(max_examples=max(1, count * settings.default.max_examples // QUICK))
+    """A law that draws `count` examples, and with a profile of more or fewer than WHOLE in proportion."""
+    return settings(max_examples=max(1, count * settings.default.max_examples // WHOLE))

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import dbsp
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
+from tests.effort import QUICK
 
 pytestmark = pytest.mark.spark
 
@@ -80,8 +82,12 @@ STOPPING = "stopping after this step; Ctrl-C again to stop at once\n"
 AS_IT_WAS = "a state directory is as its last committed step left it\n"
 
 
+# a start of Spark each: the long profile tries all
+THOROUGH = settings.default.max_examples > QUICK
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+@pytest.mark.parametrize("number", [signal.SIGTERM, *[signal.SIGINT] * THOROUGH], ids=lambda n: n.name)
 def test_a_signal_ends_a_run_after_its_step(run: subprocess.Popen[str], number: signal.Signals) -> None:
     first_change(run)
     run.send_signal(number)
@@ -89,7 +95,7 @@ def test_a_signal_ends_a_run_after_its_step(run: subprocess.Popen[str], number: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, *[signal.SIGTERM] * THOROUGH], ids=lambda n: n.name)
 def test_signals_that_insist_end_it_in_one_line_more(
     run: subprocess.Popen[str], number: signal.Signals
 ) -> None:

@@ -222,13 +222,13 @@ def test_no_call_escapes(run: Run, tmp_path: Path) -> None:
 def test_a_step_disturbed_at_any_call(run: Run, tmp_path: Path, fault: Callable[[], None]) -> None:
     points = survey(run, tmp_path / "survey").points()
     fired = tried = 0
-    for i, point in enumerate(points):
+    for i, point in enumerate(points if THOROUGH else points[fault is interrupt :: 2]):
         if fault is interrupt and point.beside:
             continue  # only the main thread is interrupted
         for retried in (True, False) if THOROUGH else (i % 4 < 2,):
             tried += 1
             fired += disturb(run, tmp_path / f"{i}-{retried}", fault, point, retried)
-    assert fired > 0.9 * tried
+    assert fired > 0.8 * tried
 
 
 @pytest.mark.slow
@@ -258,28 +258,33 @@ def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
 
 
 # what makes a step true; of the rest only the calls can fail
-MODULES = {"pipeline": ("attempt", "pipeline", "position", "subscriptions")}
-MODULES |= {"running": ("inline", "queue"), "state": ("commits", "kept", "lock", "store", "sweep", "tags")}
-PACKAGES = tuple(
-    str(Path(dbsp.__file__).parent / package / f"{name}.py")
-    for package, names in MODULES.items()
-    for name in names
-)
+MODULES = {
+    "pipeline": ("attempt", "pipeline", "position", "subscriptions"),
+    "running": ("inline", "queue"),
+    "state": ("claim", "lock", "recording", "store"),
+    "state/records": ("commits", "sealed"),
+    "state/keeping": ("keep", "kept", "past", "sweep", "tags"),
+}
+FILES = [
+    Path(dbsp.__file__).parent / folder / f"{name}.py" for folder, names in MODULES.items() for name in names
+]
 
 
 @pytest.mark.slow
 def test_a_step_interrupted_at_any_line(run: Run, tmp_path: Path) -> None:
     """In the long profile: at any instruction, each time that it is come by."""
+    assert all(file.is_file() for file in FILES)
+    traced = tuple(map(str, FILES))
     disturbed = Disturbed(run, tmp_path / "survey")
-    with tracing(PACKAGES, instructions=THOROUGH) as found:
+    with tracing(traced, instructions=THOROUGH) as found:
         disturbed.pipeline.step()
-    places = [place for place in found.found if THOROUGH or place[2] == 0]
+    places = found.found if THOROUGH else [place for place in found.found if place[2] == 0][::2]
     assert len(places) > 100
     fired = 0
     for i, place in enumerate(places):
         disturbed = Disturbed(run, tmp_path / str(i))
         raised: BaseException | None = None
-        with tracing(PACKAGES, place, THOROUGH) as lines_:
+        with tracing(traced, place, THOROUGH) as lines_:
             try:
                 disturbed.pipeline.step()
             except KeyboardInterrupt as error:
@@ -290,4 +295,4 @@ def test_a_step_interrupted_at_any_line(run: Run, tmp_path: Path) -> None:
             disturbed.retry()
         disturbed.reopen()
         shutil.rmtree(disturbed.root)
-    assert fired > 0.9 * len(places)
+    assert fired > 0.8 * len(places)

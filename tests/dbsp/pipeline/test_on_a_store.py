@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import dbsp
 from dbsp.circuits.errors import Overtaken, StateError
@@ -35,11 +36,13 @@ from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 from tests.dbsp.pipeline.test_faults import VIEWS, queue, shown
 from tests.dbsp.state.objects.places import OnStore, on_store
+from tests.effort import QUICK
 from tests.servers.s3 import ENVIRONMENT, Request, Server
 
 pytestmark = pytest.mark.slow
 LAST, RETAIN = 9, 3
 BASE = 4
+STRIDE = 1 if settings.default.max_examples > QUICK else 3  # of the requests that are disturbed
 
 
 @pytest.fixture(autouse=True)
@@ -253,7 +256,7 @@ def test_a_step_disturbed_at_any_request(
     s3_server: Server, tmp_path: Path, expected: dict[int, Any], kind: str, lasting: bool
 ) -> None:
     """Either the step is made, or it isn't and can be tried again; where nobody knows, the pipeline ends."""
-    offset, fired = 0, True
+    offset, fired = len(kind) % STRIDE, True
     while fired:
         with on_store(s3_server, tmp_path / f"cache{offset}") as place:
             p = opened(place)
@@ -288,15 +291,12 @@ def test_a_step_disturbed_at_any_request(
             assert (damaged, whole[-1]) == ([], LAST)
             with opened(place) as p:
                 assert not leftovers(p)
-        fired, offset = fault.fired, offset + 1
-    assert offset > 2
+        fired, offset = fault.fired, offset + STRIDE
+    assert offset > 2 * STRIDE
 
 
 CHILD = """
 import sys
-from dbsp.state.keeping import sweep
-from dbsp.state.keeping import past
-from dbsp.state.keeping import past
 from tests.dbsp.pipeline.test_on_a_store import made, pipeline, RETAIN
 p = pipeline(sys.argv[1], keep_steps=RETAIN)
 print("open", flush=True)
@@ -339,8 +339,8 @@ def test_a_process_killed_at_any_request(s3_server: Server, tmp_path: Path, expe
             assert examine(place_of(place.uri))[0] == []
             with opened(place) as p:
                 assert not leftovers(p)
-        fired, offset = fault.fired, offset + 1
-    assert offset > 3
+        fired, offset = fault.fired, offset + STRIDE
+    assert offset > 3 * STRIDE
 
 
 def killing(child: subprocess.Popen[bytes], fault: Disturbance) -> Callable[[int, Request], str | None]:
