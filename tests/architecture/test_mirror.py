@@ -9,7 +9,7 @@ import pytest
 from tests.architecture.imports import ROOT, sources
 
 # of which every module has its tests
-MIRRORED = ("circuits",)
+MIRRORED = ("circuits", "sql", "dbsp")
 
 
 def mirror(module: Path) -> Path:

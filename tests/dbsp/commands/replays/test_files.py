@@ -227,46 +227,6 @@ def test_mistakes_in_json(text, said):
         assert words in message
 
 
-RANGE = "column '{}' (BIGINT): it is beyond -9223372036854775808 to 9223372036854775807"
-SQL_MISTAKES = [
-    ("INSERT INTO votes (user_id, USER_ID) VALUES (1, 2)", ["d.sql:1:29: column 'USER_ID' is listed twice"]),
-    (
-        "UPSERT INTO customer VALUES (1, 'x', 5)",
-        ["d.sql:1:38: 5 doesn't fit column 'joined'", "expected a time"],
-    ),
-    (
-        "INSERT INTO votes VALUES (9223372036854775808, 1)",
-        ["d.sql:1:26: table 'votes'", RANGE.format("user_id")],
-    ),
-    ("INSERT INTO vots VALUES (1)", ["d.sql:1:13: unknown table 'vots'", "'votes'?"]),
-    ("STEP;\nSELECT 1", ["d.sql:2:1: unknown statement 'SELECT'", "INSERT INTO"]),
-    ("INSERT INTO votes SELECT 1", ["d.sql:1:19: expected VALUES, found 'SELECT'"]),
-    ("DELETE FROM votes WHERE user_id = 1", ["d.sql:1:19: expected VALUES", "rows are listed"]),
-    ("INSERT INTO votes VALUES (1)", ["d.sql:1:26: 1 values for 2 columns (user_id, story_id)"]),
-    ("INSERT INTO votes (usr) VALUES (1)", ["d.sql:1:20: unknown column 'usr'", "user_id, story_id"]),
-    ("INSERT INTO votes VALUES (1, two)", ["d.sql:1:30: expected a value, found 'two'", "a number, 'text'"]),
-    ("INSERT INTO votes VALUES (1, 2", ["d.sql:1:31: expected ), found the end"]),
-    ("INSERT INTO votes VALUES (1, 'two')", ["d.sql:1:26: table 'votes'", "'two'", "give an int"]),
-    ("INSERT INTO votes VALUES (1, 2)\n(3, 4)", ["d.sql:2:1: expected ; found '('"]),
-    ("INSERT INTO votes VALUES (1, 2.5)", ["d.sql:1:26: table 'votes'", "2.5", "fraction"]),
-    ("UPSERT INTO votes VALUES (1, 1)", ["d.sql:1:13: table 'votes' has no PRIMARY KEY"]),
-    ("UPSERT INTO customer VALUES (1, 'x', DATE 'soon')", ["d.sql:1:43: 'soon'", "expected a date"]),
-    ("UPSERT INTO customer VALUES (1, 'x', 'soon')", ["d.sql:1:38: 'soon' doesn't fit column 'joined'"]),
-    ("UPSERT INTO customer VALUES (1, 'x)", ["d.sql:1:33: ' is never closed"]),
-    ("STEP AT TIMESTAMP 'soon'", ["d.sql:1:19: 'soon'", "expected a time"]),
-    ("STEP AT 5", ["d.sql:1:9: expected a quoted text"]),
-    ("STEP STEP", ["d.sql:1:6: expected AT"]),
-]
-
-
-@pytest.mark.parametrize(("text", "said"), SQL_MISTAKES, ids=[said[0] for _, said in SQL_MISTAKES])
-def test_mistakes_in_sql(text, said):
-    message = mistake(text, "d.sql")
-    assert message.startswith(said[0])
-    for words in said[1:]:
-        assert words in message
-
-
 def test_a_step_with_a_mistake_queues_nothing():
     with pipeline() as p:
         steps = read_file(

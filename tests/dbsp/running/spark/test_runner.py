@@ -125,15 +125,3 @@ def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark):
             results[name] = list(json_lines(changes))
     assert len(set(map(tuple, results.values()))) == 1
     assert any('"country": "C", "orders": 15000' in line for line in results["one task"])
-
-
-def test_a_task_that_runs_twice_does_no_harm(program, spark):
-    with pipeline(program, spark, -1, 2) as p:
-        runner = p.runner
-        run_once = runner.run
-        runner.run = lambda work: (run_once(work), run_once(work))[1]
-        feed(p, 3)
-        twice = list(json_lines(p.step()))
-    with pipeline(program, spark, runner="inline", partitions=1) as inline:
-        feed(inline, 3)
-        assert twice == list(json_lines(inline.step()))

@@ -1,3 +1,5 @@
+"""The session that a user asks for: with settings, or the one that runs."""
+
 from __future__ import annotations
 
 from typing import Any

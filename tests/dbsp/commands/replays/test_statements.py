@@ -1,0 +1,89 @@
+"""Replay files in SQL: what a statement may be, and mistakes are placed at line and column."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from dbsp.circuits.errors import DataError
+from dbsp.commands.replays.files import queue
+from dbsp.commands.replays.statements import read_sql
+from dbsp.commands.replays.steps import Change
+from tests.dbsp.build import pipeline, votes_program
+
+
+def changes(text):
+    (step,) = read_sql(text, "d.sql", votes_program())
+    return step.changes
+
+
+def test_columns_may_be_named_in_any_order_and_left_out():
+    text = "INSERT INTO votes (story_id, USER_ID) VALUES (1, 2), (3, NULL);\n"
+    text += "DELETE FROM votes (user_id) VALUES (4)"
+    assert changes(text) == {
+        "votes": [
+            Change({"story_id": 1, "user_id": 2}, 1, False, "d.sql:1:46"),
+            Change({"story_id": 3, "user_id": None}, 1, False, "d.sql:1:54"),
+            Change({"user_id": 4}, -1, False, "d.sql:2:36"),
+        ]
+    }
+
+
+def test_rows_of_a_keyed_table_go_by_their_key():
+    (one, other) = changes("UPSERT INTO customer VALUES (1, 'x', NULL); DELETE FROM customer VALUES (1)")[
+        "customer"
+    ]
+    assert (one.weight, one.by_key) == (1, False)
+    assert (other.weight, other.by_key) == (-1, True)
+
+
+def test_steps_end_with_step_and_have_its_clock():
+    text = "STEP; INSERT INTO event VALUES (1, 2.5); STEP AT '2024-01-01 10:00:00'; ;; STEP"
+    steps = list(read_sql(text, "d.sql", votes_program()))
+    assert [step.clock for step in steps] == [None, datetime(2024, 1, 1, 10), None]
+    assert [bool(step.changes) for step in steps] == [False, True, False]
+
+
+RANGE = "column '{}' (BIGINT): it is beyond -9223372036854775808 to 9223372036854775807"
+SQL_MISTAKES = [
+    ("INSERT INTO votes (user_id, USER_ID) VALUES (1, 2)", ["d.sql:1:29: column 'USER_ID' is listed twice"]),
+    (
+        "UPSERT INTO customer VALUES (1, 'x', 5)",
+        ["d.sql:1:38: 5 doesn't fit column 'joined'", "expected a time"],
+    ),
+    (
+        "INSERT INTO votes VALUES (9223372036854775808, 1)",
+        ["d.sql:1:26: table 'votes'", RANGE.format("user_id")],
+    ),
+    ("INSERT INTO vots VALUES (1)", ["d.sql:1:13: unknown table 'vots'", "'votes'?"]),
+    ("STEP;\nSELECT 1", ["d.sql:2:1: unknown statement 'SELECT'", "INSERT INTO"]),
+    ("INSERT INTO votes SELECT 1", ["d.sql:1:19: expected VALUES, found 'SELECT'"]),
+    ("DELETE FROM votes WHERE user_id = 1", ["d.sql:1:19: expected VALUES", "rows are listed"]),
+    ("INSERT INTO votes VALUES (1)", ["d.sql:1:26: 1 values for 2 columns (user_id, story_id)"]),
+    ("INSERT INTO votes (usr) VALUES (1)", ["d.sql:1:20: unknown column 'usr'", "user_id, story_id"]),
+    ("INSERT INTO votes VALUES (1, two)", ["d.sql:1:30: expected a value, found 'two'", "a number, 'text'"]),
+    ("INSERT INTO votes VALUES (1, 2", ["d.sql:1:31: expected ), found the end"]),
+    ("INSERT INTO votes VALUES (1, 'two')", ["d.sql:1:26: table 'votes'", "'two'", "give an int"]),
+    ("INSERT INTO votes VALUES (1, 2)\n(3, 4)", ["d.sql:2:1: expected ; found '('"]),
+    ("INSERT INTO votes VALUES (1, 2.5)", ["d.sql:1:26: table 'votes'", "2.5", "fraction"]),
+    ("UPSERT INTO votes VALUES (1, 1)", ["d.sql:1:13: table 'votes' has no PRIMARY KEY"]),
+    ("UPSERT INTO customer VALUES (1, 'x', DATE 'soon')", ["d.sql:1:43: 'soon'", "expected a date"]),
+    ("UPSERT INTO customer VALUES (1, 'x', 'soon')", ["d.sql:1:38: 'soon' doesn't fit column 'joined'"]),
+    ("UPSERT INTO customer VALUES (1, 'x)", ["d.sql:1:33: ' is never closed"]),
+    ("STEP AT TIMESTAMP 'soon'", ["d.sql:1:19: 'soon'", "expected a time"]),
+    ("STEP AT 5", ["d.sql:1:9: expected a quoted text"]),
+    ("STEP STEP", ["d.sql:1:6: expected AT"]),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), SQL_MISTAKES, ids=[said[0] for _, said in SQL_MISTAKES])
+def test_mistakes_in_sql(text, said):
+    with pytest.raises(DataError) as caught, pipeline() as p:
+        for step in read_sql(text, "d.sql", p.program):
+            queue(p, step)
+    assert p.queued == {}
+    message = str(caught.value)
+    assert message.startswith(said[0])
+    for words in said[1:]:
+        assert words in message
