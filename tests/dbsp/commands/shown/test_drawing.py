@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from xml.etree import ElementTree
 
@@ -38,9 +39,9 @@ def test_boxes_lie_below_their_inputs_and_apart(seed: int) -> None:
         assert shape["y"] + shape["height"] <= int(root.attrib["height"])
         by_row.setdefault(shape["y"], []).append(shape)
     ends = [(y, max(one["y"] + one["height"] for one in row)) for y, row in sorted(by_row.items())]
-    assert all(end < begin for (_, end), (begin, _) in zip(ends, ends[1:], strict=False))
+    assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(ends))
     for row in by_row.values():
-        for one, other in zip(row, row[1:], strict=False):
+        for one, other in itertools.pairwise(row):
             assert one["x"] + one["width"] < other["x"]
 
 
