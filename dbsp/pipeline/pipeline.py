@@ -44,6 +44,7 @@ from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
 from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
+from dbsp.views.search import Indexes
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Pipeline:
         self._lock = threading.RLock()
         try:
             self._position = Position(program, self.store)
+            self._indexes = Indexes(program)
             self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
@@ -402,7 +404,7 @@ class Pipeline:
             if as_of is not None and as_of != self.last_step:
                 step = step_of(self.store, as_of, self.program.timezone)
                 state = state_of(self.program, self.store.commit_of(step))
-            return contents_of(self.program, state, name, self.store, self.spark)
+            return contents_of(self.program, state, name, self.store, self.spark, self._indexes)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""

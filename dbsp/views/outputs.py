@@ -23,6 +23,7 @@ from dbsp.state.records.commits import Commit
 from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
+from dbsp.views.search import Indexes
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -57,15 +58,21 @@ def is_there(program: Program, state: State, view: str) -> bool:
 
 
 def contents_of(
-    program: Program, state: State, view: str, store: Store, spark: SparkSession | None = None
+    program: Program,
+    state: State,
+    view: str,
+    store: Store,
+    spark: SparkSession | None = None,
+    indexes: Indexes | None = None,
 ) -> Contents:
-    """What a view holds in some state."""
+    """What a view holds in some state. indexes: of all its states; None: of this one."""
     if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     kept = program.circuit.output(view).kept
     chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
-    return Contents(view, arrow_schema(program.views[view]), parts, spark, program.views[view].order)
+    order, known = program.views[view].order, indexes or Indexes(program)
+    return Contents(view, arrow_schema(program.views[view]), parts, spark, order, chunks, known)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:

@@ -12,9 +12,13 @@ import pyarrow as pa
 from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import DataError
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.plans.calls import SortOrder
+from dbsp.views.index import FEW, Bound
+from dbsp.views.search import Asker, Indexes, positions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,12 +34,16 @@ class Contents:
         parts: list[ZSet],
         spark: SparkSession | None = None,
         order: Sequence[SortOrder] = (),
+        chunks: Sequence[Chunk] = (),
+        indexes: Indexes | None = None,
     ) -> None:
+        """parts: what is stored, of `chunks`. indexes: of the pipeline whose view it is."""
         self.view = view
         self.schema = schema
         self._parts = parts
         self._spark = spark
         self._order = tuple(order)
+        self._chunks, self._indexes = tuple(chunks), indexes
 
     @cached_property
     def zset(self) -> ZSet:
@@ -75,6 +83,51 @@ class Contents:
         """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
         return listed(batch_to_calendar(_repeated(self.view, self.sorted)))
 
+    def lookup(self, key: Any) -> list[dict[str, Any]]:
+        """The rows of a key: of a view whose key is known, one or none.
+
+        key: a value, or a tuple of as many as the key has columns: those of GROUP BY, a PRIMARY KEY or a
+        DISTINCT; or a dict of any columns. Equal is as in GROUP BY, so that None finds NULL.
+
+            p["turnover"].lookup("Ada")         p["sold"].lookup({"shop": 7, "day": None})
+
+        Cost: O(log n) in an index of a view of few rows (see `index.FEW`), which follows what steps change,
+        and which the first lookup makes; else a search through all rows in Arrow. Raises DataError.
+        """
+        values = self._asker.values(key)
+        bound = self._asker.bound(values)
+        return self._between(tuple(values), bound, bound)
+
+    def between(self, low: Any = None, high: Any = None, by: str | None = None) -> list[dict[str, Any]]:
+        """The rows from one value of a column to another, both included, in the column's order.
+
+        by: the column; the first one of the key unless given. None: no bound. NULL is between nothing, as in
+        SQL; without bounds it comes first. Cost and errors as of `lookup`.
+        """
+        column = self._asker.key_columns()[0] if by is None else self._asker.column(by)
+        low, high = (None if value is None else self._asker.bound({column: value}) for value in (low, high))
+        return self._between((column,), low, high)
+
+    @cached_property
+    def _asker(self) -> Asker:
+        known = self._indexes
+        key, timezone = (None, "UTC") if known is None else (known.key(self.view), known.program.timezone)
+        return Asker(self.view, self.schema, key, timezone)
+
+    def _between(
+        self, columns: tuple[int, ...], low: Bound | None, high: Bound | None
+    ) -> list[dict[str, Any]]:
+        if self._indexes is not None and sum(map(len, self._parts)) <= FEW:
+            index = self._indexes.of(self.view, self.schema, columns)
+            found = index.between(dict(zip(self._chunks, self._parts, strict=True)), low, high)
+            fewer = next(((row, weight) for row, weight in found if weight < 0), None)
+            if fewer is not None:
+                raise _negative(self.view, *fewer)
+            return [dict(row) for row, weight in found for _ in range(weight)]
+        parts = [part.take(positions(part.rows, columns, low, high)) for part in self._parts]
+        order = [SortOrder(Column(i, self.schema.field(i).type)) for i in columns]
+        return Contents(self.view, self.schema, parts, order=order).rows()
+
     def __len__(self) -> int:
         return int(self.zset.weights.sum())
 
@@ -88,8 +141,12 @@ def _repeated(view: str, total: ZSet) -> pa.RecordBatch:
     negative = np.flatnonzero(total.weights < 0)
     if len(negative):
         row = total.rows.slice(int(negative[0]), 1).to_pylist()[0]
-        raise DataError(
-            f"view '{view}' has the row {row} {int(total.weights[negative[0]])} times: "
-            "a table WITH (unchecked = true) had more retractions than insertions"
-        )
+        raise _negative(view, row, int(total.weights[negative[0]]))
     return total.take(np.repeat(np.arange(len(total)), total.weights)).rows
+
+
+def _negative(view: str, row: dict[str, Any], weight: int) -> DataError:
+    return DataError(
+        f"view '{view}' has the row {row} {weight} times: "
+        "a table WITH (unchecked = true) had more retractions than insertions"
+    )

@@ -1,0 +1,99 @@
+"""What is asked of a view by key, and the search in views that are too large for an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dbsp
+from dbsp.circuits.errors import DataError
+from dbsp.views import view as view_module
+from tests.dbsp.build import pipeline
+from tests.dbsp.views.held import contents
+
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.decimal128(5, 2))])
+A = st.none() | st.integers(-2, 2)
+B = st.none() | st.sampled_from(["", "x", "é"])
+C = st.none() | st.sampled_from([Decimal("-1.50"), Decimal(0), Decimal("7.25")])
+PARTS = st.lists(st.lists(st.tuples(st.tuples(A, B, C), st.integers(1, 2)), max_size=6), max_size=3)
+
+
+@pytest.mark.parametrize("few", [view_module.FEW, -1])
+@given(PARTS, A, B, st.tuples(A, A))
+def test_rows_are_those_that_duckdb_finds(few: int, parts: Any, a: Any, b: Any, ends: Any) -> None:
+    held = contents(SCHEMA, parts)
+    same = "a IS NOT DISTINCT FROM ?"
+    with pytest.MonkeyPatch.context() as patch, duckdb.connect() as connection:
+        patch.setattr(view_module, "FEW", few)
+        connection.register("held", held.to_arrow())
+
+        def found(condition: str, *values: Any) -> list[tuple[Any, ...]]:
+            query = f"FROM held WHERE {condition} ORDER BY a NULLS FIRST, b NULLS FIRST, c NULLS FIRST"
+            return connection.execute(query, values).fetchall()
+
+        assert tuples(held.lookup({"A": a})) == found(same, a)
+        assert tuples(held.lookup({"b": b, "a": a})) == found(f"{same} AND b IS NOT DISTINCT FROM ?", a, b)
+        low, high = ends
+        conditions = [f"a {op} {end}" for op, end in ((">=", low), ("<=", high)) if end is not None]
+        assert tuples(held.between(low, high, by="a")) == found(" AND ".join(conditions) or "true")
+
+
+def tuples(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in rows]
+
+
+@pytest.fixture
+def p() -> Iterator[dbsp.Pipeline]:
+    with pipeline() as opened:
+        opened.insert("votes", [(1, 1), (2, 1), (2, None), (2, None)])
+        opened.upsert("customer", [{"id": 7, "name": "Ada"}])
+        opened.step()
+        yield opened
+
+
+def test_a_view_is_asked_by_its_key_or_by_any_columns(p: dbsp.Pipeline) -> None:
+    assert p["counts"].lookup(1) == [{"story_id": 1, "n": 2}]
+    assert p["counts"].lookup((None,)) == [{"story_id": None, "n": 2}]
+    assert p["counts"].lookup(99) == []
+    assert p["customers"].lookup(7)[0]["name"] == "Ada"
+    assert p["all_votes"].lookup({"user_id": 2, "story_id": None}) == [{"user_id": 2, "story_id": None}] * 2
+    assert p["counts"].lookup({"N": 2}) == [{"story_id": None, "n": 2}, {"story_id": 1, "n": 2}]
+    assert p["counts"].between(1) == [{"story_id": 1, "n": 2}]
+    assert len(p["all_votes"].between(None, 1, by="user_id")) == 1
+
+
+def test_what_is_found_is_the_asker_s(p: dbsp.Pipeline) -> None:
+    p["counts"].lookup(1)[0]["n"] = "changed"
+    assert p["counts"].lookup(1) == [{"story_id": 1, "n": 2}]
+
+
+@pytest.mark.parametrize(
+    ("view", "key", "said"),
+    [
+        ("all_votes", 1, r"view 'all_votes' has no key: .*; name columns, as {'user_id': \.\.\.}"),
+        ("counts", (1, 2), r"view 'counts' has the key \(story_id\): give 1 values, not 2"),
+        ("counts", {"stry_id": 1}, "no column 'stry_id'; columns: story_id, n; did you mean 'story_id'"),
+        ("counts", {"n": 1, "N": 1}, "names no column, or one of them twice"),
+        ("counts", {}, "names no column"),
+        ("counts", "x", r"view 'counts', column 'story_id' \(BIGINT\): 'x' doesn't fit: .*give an int"),
+        ("counts", 1 << 70, "doesn't fit: it is beyond"),
+    ],
+)
+def test_what_can_t_be_asked(p: dbsp.Pipeline, view: str, key: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        p[view].lookup(key)
+
+
+def test_fewer_than_no_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = contents(SCHEMA, [[((1, "x", None), -1)]])
+    for few in (view_module.FEW, -1):
+        monkeypatch.setattr(view_module, "FEW", few)
+        with pytest.raises(DataError, match=r"has the row .* -1 times"):
+            held.lookup({"a": 1})
