@@ -84,7 +84,7 @@ def step(running: Running) -> str:
 
 @pytest.mark.parametrize(
     ("steps", "size"),
-    [pytest.param(12, 3000, id="growing"), pytest.param(24, 400, id="many small steps")],
+    [pytest.param(8, 3000, id="growing"), pytest.param(12, 400, id="many small steps")],
 )
 def test_incremental_equals_batch_in_every_way(spark: Any, steps: int, size: int) -> None:
     case = Case.of(PROGRAM, spark)

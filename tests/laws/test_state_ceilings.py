@@ -15,7 +15,7 @@ from dbsp.sql.compiler.load import compile_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-STEPS, ROWS, KEYS = 200, 30, 5
+STEPS, ROWS, KEYS = 100, 30, 5
 STEP = timedelta(seconds=10)
 LATENESS, WINDOW = 20, 60  # seconds
 START = datetime(2024, 1, 1, tzinfo=UTC)
