@@ -170,3 +170,11 @@ def test_a_long_run_is_read_where_it_is_asked_for() -> None:
     two = Integral(layout, (SortedRun(list(trace.before[0].batches)[:2]),), trace.delta)
     held = [batch.rows.column(0)[0].as_py() for batch in two.before[0].batches]
     assert looked_up(two, held, 0) == {(0, "a"): 1, (1, "a"): 1}
+
+
+def test_rows_of_one_hash_are_told_apart() -> None:
+    """Forty keys share sixteen hashes: each finds its own row, and no other one's."""
+    keys = [*range(40)]
+    trace = integral(Layout(SCHEMA, (0,)), [[((key, "a"), key + 1) for key in keys], []], FOUR_BITS)
+    assert looked_up(trace, keys, FOUR_BITS) == {(key, "a"): key + 1 for key in keys}
+    assert looked_up(trace, [99], FOUR_BITS) == {}

@@ -132,6 +132,24 @@ def test_what_it_says_of_itself(anti: bool) -> None:
 PAIR = pa.schema([("k", INT), ("x", INT)])
 
 
+@given(st.data(), st.booleans(), hash_seeds)
+def test_whole_rows_compared_crosswise(data: Any, anti: bool, seed: int) -> None:
+    """(k, x) against (x, k): equal rows have other sort keys, though both traces sort alike."""
+
+    def build(builder: CircuitBuilder, left: int, right: int) -> int:
+        sides = trace(builder, left, (0, 1)), trace(builder, right, (1, 0))
+        return builder.add(SemiJoin((0, 1), (1, 0), anti), *sides)
+
+    def query(left: Naive, right: Naive) -> Naive:
+        crossed = {("list", *y[:0:-1]): m for y, m in right.items()}
+        return Naive({x: n for x, n in left.items() if (crossed.get(x, 0) > 0) != anti})
+
+    circuit = circuit_of({"a": PAIR, "b": PAIR}, build, seed)
+    node = next(node for node in circuit.nodes if isinstance(node.operator, SemiJoin))
+    assert node.placement == (0, 1)
+    check(circuit, data.draw(streams({"a": PAIR, "b": PAIR})), query, Options())
+
+
 @pytest.mark.parametrize(
     ("on", "places", "said"),
     [
