@@ -42,20 +42,19 @@ def test_it_is_printed_where_it_is_asked_for_or_can_t_be_kept(
     assert "in bug\n" in capsys.readouterr().err
 
 
-def test_py4j_says_nothing_that_it_also_raises(caplog: pytest.LogCaptureFixture) -> None:
+def test_py4j_says_nothing_that_it_also_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     root, py4j = logging.getLogger(), logging.getLogger("py4j")
-    before = root.filters[:], py4j.level
-    try:
-        hear_once()
-        (added,) = [each for each in root.filters if each not in before[0]]
+    monkeypatch.setattr(root, "filters", [])  # a command that ran before has heard already
+    monkeypatch.setattr(py4j, "level", py4j.level)
+    hear_once()
+    (added,) = root.filters
 
-        def passes(path: str) -> bool:
-            record = logging.LogRecord("root", logging.ERROR, path, 1, "said", None, None)
-            return bool(added(record))  # type: ignore[operator]
+    def passes(path: str) -> bool:
+        record = logging.LogRecord("root", logging.ERROR, path, 1, "said", None, None)
+        return bool(added(record))  # type: ignore[operator]
 
-        assert not passes("/x/site-packages/py4j/java_gateway.py")
-        assert passes("/x/dbsp/pipeline/pipeline.py")
-        assert not py4j.isEnabledFor(logging.CRITICAL)
-    finally:
-        root.filters[:] = before[0]
-        py4j.setLevel(before[1])
+    assert not passes("/x/site-packages/py4j/java_gateway.py")
+    assert passes("/x/dbsp/pipeline/pipeline.py")
+    assert py4j.getEffectiveLevel() > logging.CRITICAL
+    hear_once()
+    assert root.filters == [added]
