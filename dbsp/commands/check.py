@@ -22,10 +22,10 @@ from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
+from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import (
     BUILT_IN,
     FILE_FORMATS,
-    POSTGRES,
     PYTHON,
     STEP,
     SYSTEM_VIEWS,
@@ -90,7 +90,8 @@ def notes(program: Program) -> Iterator[str]:
             if options.get("failondataloss") == "false":
                 lost = "what Kafka has deleted is skipped silently"
                 yield f"table {table.name}: failOnDataLoss 'false': {lost}"
-        if form and form not in BUILT_IN and form not in (POSTGRES, PYTHON):
+        is_ours = form == PYTHON or (own_form(form) is not None and table.name not in program.inputs)
+        if form and form not in BUILT_IN and not is_ours:
             why = "is no format of Spark's own; its run needs the package"
             yield f"table {table.name}: {table.format} {why}"
 
@@ -101,8 +102,9 @@ def _promise(target: Table, shape: str) -> str:
     if form in FILE_FORMATS:
         less = "; NULL is an empty line, and a value with line breaks is several" if form == "text" else ""
         return f"{shape}, exactly once: a directory {STEP}=n a step{less}"
-    if form == POSTGRES:
-        return f"{shape}, exactly once: the step's number is committed with it, in dbsp_steps"
+    own = own_form(form)
+    if own is not None:
+        return f"{shape}, {own.promise}"
     if form == "noop":
         return f"{shape}, written nowhere"
     if form == PYTHON:

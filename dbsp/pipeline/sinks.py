@@ -2,8 +2,7 @@
 
 DIR/delivered.json says, per target, which step was written last. A sink that fails undoes no step and
 keeps no other sink from getting it; it gets it before anything else happens, unless it may lag. What makes a
-step that is written again harmless is for each target to say: `dbsp.pipeline.spark.sinks`,
-`dbsp.targets.postgres`.
+step that is written again harmless is for each target to say: `dbsp.pipeline.spark.sinks`, `dbsp.targets`.
 """
 
 from __future__ import annotations
@@ -11,16 +10,18 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.program import POSTGRES, Table
+from dbsp.sql.plans.own_forms import POSTGRES, OwnForm, own_form
+from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.targets.function import FunctionTarget, Sink
+from dbsp.targets.outlet import Outlet
 from dbsp.targets.postgres.target import Postgres
 from dbsp.targets.target import Target
 
@@ -56,6 +57,10 @@ class Later:
         return time.monotonic() < self.until.get(name, 0.0)
 
 
+# Of each format that this project writes itself, what does.
+OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {POSTGRES: Postgres}
+
+
 @dataclass
 class Sinks:
     """The sinks of a pipeline's program: the tables that something is inserted into.
@@ -80,15 +85,9 @@ class Sinks:
         self.targets = {name: self._opened(program.tables[name]) for name in names}
 
     def _opened(self, table: Table) -> Target:
-        if (table.format or "").lower() == POSTGRES:
-            return Postgres(
-                self.pipeline.program,
-                self.pipeline.store,
-                table,
-                lambda: self._writer(table.name),
-                lambda: self.pipeline.last_step,
-                lambda step: self._given(table.name, step),
-            )
+        own = own_form(table.format)
+        if own is not None:
+            return OWN[own](self._outlet(table))
         if table.name in self.functions:
             return FunctionTarget(
                 self.pipeline.program, self.pipeline.store, table, self.functions[table.name]
@@ -96,6 +95,16 @@ class Sinks:
         from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
 
         return opened(self.pipeline, table)
+
+    def _outlet(self, table: Table) -> Outlet:
+        return Outlet(
+            self.pipeline.program,
+            self.pipeline.store,
+            table,
+            lambda: self._writer(table.name),
+            lambda: self.pipeline.last_step,
+            lambda step: self._given(table.name, step),
+        )
 
     def catch_up(self, may_lag: int = 0) -> None:
         """Deliver the committed steps that some sink doesn't have. Raises the first DeliveryError.

@@ -38,8 +38,6 @@ OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
 # Formats of files under a path, in lower case.
 FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
-# Written by this project, not by Spark.
-POSTGRES = "postgres"
 # Written by a function of the user's.
 PYTHON = "python"
 # Those that Spark has without any package; in lower case.

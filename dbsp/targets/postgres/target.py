@@ -10,54 +10,34 @@ what the view is, by real upserts and deletes.
 
 from __future__ import annotations
 
-import importlib.util
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from dbsp.circuits.errors import Error, ProgramError, StateError
-from dbsp.sql.plans.program import DELETED, Program, Table
-from dbsp.state.store import Store
+from dbsp.circuits.errors import Error
+from dbsp.targets.outlet import Outlet, held
 from dbsp.targets.postgres.rows import as_csv
 from dbsp.targets.postgres.statements import Statements
-from dbsp.targets.reading import Reading, reading_of
 from dbsp.targets.target import Change
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-# of an upsert, how many of a step's changes are held at a time
-_ROWS = 1 << 20
 _SECONDS = 10
 
 
 @dataclass
 class Postgres:
-    """writer: the name of the state directory, see `dbsp_steps`. last_step: of the pipeline. given: the last
-    step before another that changed something in the table, as far as steps are kept.
-    """
+    """A `Target`."""
 
-    program: Program
-    store: Store
-    table: Table
-    writer: Callable[[], str]
-    last_step: Callable[[], int]
-    given: Callable[[int], int]
+    outlet: Outlet
     statements: Statements = field(init=False)
     _connection: Connection | None = None
 
     def __post_init__(self) -> None:
-        if importlib.util.find_spec("psycopg") is None:
-            cure = "pip install 'dbsp[postgres]'"
-            raise ProgramError(f"{self.table.location}: table '{self.table.name}' needs psycopg: {cure}")
-        shapes = {insert.shape for insert in self.program.inserts if insert.target == self.table.name}
-        key = self.table.primary_key if shapes == {"upsert"} else ()
-        self.statements = Statements.of(self.table, key)
+        self.outlet.check_package("psycopg", "postgres")
+        self.statements = Statements.of(self.outlet.table, self.outlet.key)
 
     @property
     def directory(self) -> str | None:
@@ -77,8 +57,8 @@ class Postgres:
                 # into an empty table rows go as they are: twice as fast
                 is_staged = bool(self.statements.key) and not is_empty
                 with cursor.copy(self.statements.copy(is_staged)) as copy:
-                    for rows in self._records(step, changes):
-                        copy.write(as_csv(_held(rows) if is_empty else rows))
+                    for rows in self.outlet.records(step, changes):
+                        copy.write(as_csv(held(rows) if is_empty else rows))
                 for statement in self.statements.apply if is_staged else ():
                     cursor.execute(statement)
                 cursor.execute(self.statements.note, (step, self.statements.name))
@@ -101,7 +81,7 @@ class Postgres:
     @property
     def _url(self) -> str:
         """What it leaves out libpq knows: PGHOST, PGPASSWORD, ~/.pgpass."""
-        return next((value for name, value in self.table.options.items() if name.lower() == "url"), "")
+        return self.outlet.option("url")
 
     def _connected(self) -> Connection:
         import psycopg  # noqa: PLC0415  only who writes to Postgres has it
@@ -130,25 +110,17 @@ class Postgres:
 
         Raises StateError where it is another's, or lacks earlier steps.
         """
-        name, writer = self.statements.name, self.writer()
+        name, writer = self.statements.name, self.outlet.writer()
         cursor.execute(self.statements.claim, (name, writer))
         is_new = cursor.rowcount == 1
         cursor.execute(self.statements.written, (name,))
         found = cursor.fetchone()
         assert found is not None
         owner, written = found
-        if owner != writer or written > self.last_step():
-            steps = f"dbsp_steps has step {written} of writer {owner}"
-            raise StateError(
-                f"it is another state directory's, or this one went back: {steps}, and {self.store.root} is "
-                f"{writer} at step {self.last_step()}; give another dbtable, or empty this one and delete "
-                "its row there"
-            )
-        if is_fresh and written < (given := self.given(step)):
-            raise StateError(
-                f"it lacks what it was given: dbsp_steps has step {written} of it, and step {given} changed "
-                "it; was it restored to an earlier time, or is it another? Start from a new state directory"
-            )
+        cure = "give another dbtable, or empty this one and delete its row there"
+        self.outlet.check_writer(owner, written, "dbsp_steps", cure)
+        if is_fresh:
+            self.outlet.check_steps(step, written, "dbsp_steps")
         if is_new and self.statements.key:
             cursor.execute(self.statements.has_rows)
             if cursor.fetchone() == (True,):
@@ -156,25 +128,3 @@ class Postgres:
                     f"{name} has rows that no step has written, and is to be what a view is; empty it"
                 )
         return written, is_new and bool(self.statements.key)
-
-    def _records(self, step: int, changes: Sequence[Change]) -> Iterator[pa.RecordBatch]:
-        for insert, chunks in changes:
-            keyed = bool(self.statements.key)
-            reading = reading_of(self.program, self.store, insert, step, chunks, op=keyed)
-            if keyed:
-                reading = replace(reading, tasks=_tasks(reading))
-            for task in range(reading.tasks):
-                rows = reading.read(self.store.segments, task)
-                if rows.num_rows:
-                    yield rows
-
-
-def _held(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """The records of an upsert that are rows, without their `__op`."""
-    there = rows.filter(pc.not_equal(rows.column(rows.num_columns - 1), DELETED))
-    return there.select(range(rows.num_columns - 1))
-
-
-def _tasks(reading: Reading) -> int:
-    """A task of an upsert reads all chunks, so as few as memory allows."""
-    return max(1, math.ceil(sum(chunk.rows for chunk in reading.chunks) / _ROWS))

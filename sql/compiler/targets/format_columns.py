@@ -16,7 +16,8 @@ import pyarrow.types as pt
 
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import FILE_FORMATS, OP, POSTGRES, PYTHON, STEP, Table
+from dbsp.sql.plans.own_forms import OWN_FORMS, own_form
+from dbsp.sql.plans.program import FILE_FORMATS, OP, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -65,7 +66,8 @@ _TAKEN = {
         "partition": (pa.int32(),),
     }
 }
-_NOT_READ = ("jdbc", "console", "noop", POSTGRES, PYTHON)
+_OWN = tuple(name for name, form in OWN_FORMS.items() if not form.is_source)
+_NOT_READ = ("jdbc", "console", "noop", *_OWN, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
 _NOT_WRITTEN = ("binaryfile", "rate", "rate-micro-batch", "socket")
 
@@ -115,7 +117,7 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
 def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
     """Raises ProgramError where Spark's writer would leave out a column, or fail on it."""
     assert table.format is not None
-    form = table.format.lower()
+    form, own = table.format.lower(), own_form(table.format)
     what = _Columns(source, statement, table)
     if table.value_format is not None:
         return
@@ -138,10 +140,10 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
             what.unfit(column, "csv has no such values; declare STRING and give base64(...) or hex(...)")
         if form == "jdbc" and (pt.is_struct(column.type) or pt.is_map(column.type)):
             what.unfit(column, "jdbc has no such values; declare STRING and give to_json(...)")
-        if form == POSTGRES and pt.is_nested(column.type):
-            what.unfit(column, "postgres is given no such values; declare STRING and give to_json(...)")
-        if form == POSTGRES and pt.is_duration(column.type):
-            what.unfit(column, "postgres is given no such values; declare STRING or BIGINT and CAST it")
+        if own is not None and not own.takes_nested and pt.is_nested(column.type):
+            what.unfit(column, f"{own.name} is given no such values; declare STRING and give to_json(...)")
+        if own is not None and pt.is_duration(column.type):
+            what.unfit(column, f"{own.name} is given no such values; declare STRING or BIGINT and CAST it")
         if form == "xml" and pt.is_duration(column.type):
             what.unfit(column, "xml has no such values; declare STRING and CAST it")
 

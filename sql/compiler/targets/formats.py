@@ -13,13 +13,14 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from dbsp.sql.catalyst import Catalyst
-from dbsp.sql.plans.program import FILE_FORMATS, POSTGRES, PYTHON
+from dbsp.sql.plans.own_forms import OWN_FORMS, own_form
+from dbsp.sql.plans.program import FILE_FORMATS, PYTHON
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
 _FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
-    "delta", "iceberg", "hudi", "console", "noop", POSTGRES, PYTHON,
+    "delta", "iceberg", "hudi", "console", "noop", *OWN_FORMS, PYTHON,
 )  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 _OF_FILES = (
@@ -39,7 +40,7 @@ _OTHERS = {
     "rate": ("rowsPerSecond", "rampUpTime", "numPartitions"),
     "rate-micro-batch": ("rowsPerBatch", "numPartitions", "startTimestamp", "advanceMillisPerBatch"),
     "socket": ("host", "port", "includeTimestamp", "numPartitions"),
-    POSTGRES: ("url", "dbtable"),
+    **{name: form.options for name, form in OWN_FORMS.items()},
 }  # fmt: skip
 _SYNONYMS = {"separator": "sep", "seperator": "sep", "null": "nullValue", "na": "nullValue"}
 # Spark takes any other mode for permissive.
@@ -74,6 +75,11 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
         raise source.error(statement.start, message)
     else:
         _check_options(source, statement, _OTHERS.get(format_.lower(), ()))
+        form = own_form(format_)
+        for option in form.required if form is not None else ():
+            if option not in map(str.lower, statement.options):
+                message = f"table '{statement.name}' USING {format_} needs OPTIONS ({option} '...')"
+                raise source.error(statement.start, message)
 
 
 def _check_options(source: Source, statement: CreateTable, known: Collection[str]) -> None:
@@ -84,7 +90,7 @@ def _check_options(source: Source, statement: CreateTable, known: Collection[str
             near = _SYNONYMS.get(name.lower()) or _near(name, known)
             hint = f"; did you mean '{near}'?" if near else ", and would ignore it"
             form = (statement.format or "").lower()
-            whose = form if form == POSTGRES else f"Spark's {form}"
+            whose = form if own_form(form) else f"Spark's {form}"
             message = f"{whose} has no option '{name}'{hint}"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
         allowed = _VALUES.get(name.lower(), ()) if known else ()

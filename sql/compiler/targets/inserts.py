@@ -23,11 +23,11 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
+from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import (
     DEBEZIUM,
     FILE_FORMATS,
     OP,
-    POSTGRES,
     PYTHON,
     SHAPES,
     STEP,
@@ -235,7 +235,7 @@ class _Fit:
                     f"{spelled}: a key could have a row of this query and one of that at {other.location}"
                 )
         form = self._format()
-        if form == POSTGRES:
+        if own_form(form) is not None:
             self._check_held()
             return places
         if target.value_format is not None:  # a deletion is a message without a value

@@ -1,0 +1,94 @@
+"""A table that this project writes itself, and what its pipeline knows of the steps that are in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbsp.circuits.errors import ProgramError, StateError
+from dbsp.sql.plans.program import DELETED, Program, Table
+from dbsp.state.store import Store
+from dbsp.targets.reading import Reading, reading_of
+from dbsp.targets.target import Change
+
+# of an upsert, how many of a step's changes are held at a time
+_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """writer: the name by which the table knows the state directory. last_step: of the pipeline. given: the
+    last step before another that changed something in the table, as far as steps are kept.
+    """
+
+    program: Program
+    store: Store
+    table: Table
+    writer: Callable[[], str]
+    last_step: Callable[[], int]
+    given: Callable[[int], int]
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """Columns of the key of an upsert; nothing where the changelog is added."""
+        shapes = {insert.shape for insert in self.program.inserts if insert.target == self.table.name}
+        return self.table.primary_key if shapes == {"upsert"} else ()
+
+    def option(self, name: str, default: str = "") -> str:
+        """Of OPTIONS, whose names have no case."""
+        return next((value for key, value in self.table.options.items() if key.lower() == name), default)
+
+    def check_package(self, module: str, extra: str) -> None:
+        """Raises ProgramError where what writes the table isn't installed."""
+        if importlib.util.find_spec(module) is None:
+            what = f"table '{self.table.name}' needs {module}: pip install 'dbsp[{extra}]'"
+            raise ProgramError(f"{self.table.location}: {what}")
+
+    def records(self, step: int, changes: Sequence[Change]) -> Iterator[pa.RecordBatch]:
+        """A step's changes; with a key, of each key one at most, and a last column `__op`."""
+        for insert, chunks in changes:
+            reading = reading_of(self.program, self.store, insert, step, chunks, op=bool(self.key))
+            if self.key:
+                reading = replace(reading, tasks=_tasks(reading))
+            for task in range(reading.tasks):
+                rows = reading.read(self.store.segments, task)
+                if rows.num_rows:
+                    yield rows
+
+    def check_writer(self, owner: str, written: int, noted: str, cure: str) -> None:
+        """Raises StateError where the table is another's, or this state went back.
+
+        owner, written: who wrote it last, and which step, as `noted` there says.
+        """
+        if owner == self.writer() and written <= self.last_step():
+            return
+        raise StateError(
+            f"it is another state directory's, or this one went back: {noted} has step {written} of writer "
+            f"{owner}, and {self.store.root} is {self.writer()} at step {self.last_step()}; {cure}"
+        )
+
+    def check_steps(self, step: int, written: int, noted: str) -> None:
+        """Raises StateError where the table lacks a step that it was given before `step`."""
+        given = self.given(step)
+        if written < given:
+            raise StateError(
+                f"it lacks what it was given: {noted} has step {written} of it, and step {given} changed it; "
+                "was it restored to an earlier time, or is it another? Start from a new state directory"
+            )
+
+
+def held(records: pa.RecordBatch) -> pa.RecordBatch:
+    """The records of an upsert that are rows, without their `__op`."""
+    there = records.filter(pc.not_equal(records.column(records.num_columns - 1), DELETED))
+    return there.select(range(records.num_columns - 1))
+
+
+def _tasks(reading: Reading) -> int:
+    """A task of an upsert reads all chunks, so as few as memory allows."""
+    return max(1, math.ceil(sum(chunk.rows for chunk in reading.chunks) / _ROWS))

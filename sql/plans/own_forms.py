@@ -1,0 +1,32 @@
+"""Formats of targets that this project writes itself, without Spark: what each takes and promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OwnForm:
+    """name: in lower case, as USING says it. options: which OPTIONS it takes, nothing for any. promise: how
+    often a step is written, and by what. required: options it can't do without. takes_nested: whether it has
+    arrays, maps and structs. is_source: whether Spark, with a package, reads it. With a key each holds what
+    the view holds.
+    """
+
+    name: str
+    options: tuple[str, ...]
+    promise: str
+    required: tuple[str, ...] = ()
+    takes_nested: bool = False
+    is_source: bool = False
+
+
+POSTGRES = OwnForm(
+    "postgres", ("url", "dbtable"), "exactly once: the step's number is committed with it, in dbsp_steps"
+)
+OWN_FORMS = {form.name: form for form in (POSTGRES,)}
+
+
+def own_form(format_: str | None) -> OwnForm | None:
+    """The form of a table USING format; None where Spark, or a function of the user's, writes it."""
+    return OWN_FORMS.get((format_ or "").lower())
