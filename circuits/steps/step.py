@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
-from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
-from dbsp.circuits.progress.waterline import CLOCK
-from dbsp.circuits.steps.cancelling import run_cancelling
+from dbsp.circuits.operators.operator import Context, delta_of
+from dbsp.circuits.steps.evaluation import Evaluation, table_delta
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
-from dbsp.circuits.steps.recursion import run_loop
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
@@ -75,7 +70,7 @@ class _Run:
     def __init__(self, circuit: Circuit, task: Task, segments: Segments) -> None:
         self.circuit, self.task, self.segments = circuit, task, segments
         self.step = step = task.step
-        self.context = context = Context(
+        context = Context(
             circuit.seed,
             step.number,
             step.clock,
@@ -85,21 +80,16 @@ class _Run:
             ending=step.ending,
             advances=step.advances,
         )
-        for name, value in step.advances.items():
-            context.report(name, value)
-        if circuit.is_timed and step.clock is not None:
-            context.report(CLOCK.name, pa.scalar(step.clock, CLOCK.type))
+        self.evaluation = Evaluation(circuit, context, self._source, self._before)
+        self.values = self.evaluation.values
         self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
         self.writing = Writing(circuit, task, segments, self.result)
-        self.values: dict[int, Value] = {}
 
     def run(self) -> TaskResult:
         self._receive()
         for level in self.task.levels:
             began = time.perf_counter()
-            for i, node in enumerate(self.circuit.nodes):
-                if node.level == level and i not in self.values:
-                    self.values |= self._located(i, node)
+            self.evaluation.run(level)
             self._write(level)
             self.result.seconds[level] = time.perf_counter() - began
         level = self.task.levels.stop
@@ -122,33 +112,6 @@ class _Run:
             before = self._before(i) if i in self.circuit.layouts else ()
             self.values[i] = receive(self.circuit, i, messages.get(i, []), before)
 
-    def _located(self, i: int, node: Node) -> dict[int, Value]:
-        """The values that are there with this node; an expression that fails says in which views."""
-        loop = self.circuit.loop_of.get(i)
-        try:
-            if loop is None:
-                return {i: self._evaluate(i, node)}
-            if i != loop.body[-1]:
-                return {}  # not before all that the loop reads is there
-            return run_loop(self.circuit, loop, self.context, self.values, self._before)
-        except EvaluationError as error:
-            views = self.circuit.views_of(i if loop is None else loop.body[0])
-            if not views:
-                raise
-            place = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
-            raise error.within(place) from None
-
-    def _evaluate(self, i: int, node: Node) -> Value:
-        operator = node.operator
-        if isinstance(operator, Source):
-            return self._source(operator)
-        inputs = [self.values[j] for j in node.inputs]
-        layout = self.circuit.layouts.get(i)
-        if layout is None:
-            return run_cancelling(partial(operator.step, self.context), self.circuit.seed, inputs)
-        run = partial(operator.integrate, self.context, layout, self._before(i))
-        return run_cancelling(run, self.circuit.seed, inputs)
-
     def _source(self, source: Source) -> ZSet:
         numbered = source.columns.names[-1] == SEQUENCE
         stored = pa.schema([*source.columns][: len(source.columns) - numbered]).append(
@@ -159,13 +122,8 @@ class _Run:
             batch = part.batch
             owner = f"the input of '{source.table}'"
             opened = self.segments.open(batch, stored, owner) if isinstance(batch, Chunk) else batch
-            zset = ZSet.from_batch(opened)
-            columns = zset.rows.columns
-            if numbered:
-                columns.append(pa.array(part.ordinal + np.arange(len(zset), dtype=np.int64)))
-            rows = pa.RecordBatch.from_arrays(columns, schema=source.columns)
-            parts.append(ZSet(rows, zset.weights))
-        delta = ZSet.sum(source.columns, parts)
+            parts.append((part.ordinal, ZSet.from_batch(opened)))
+        delta = table_delta(source, parts)
         self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)
         return delta
 

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import encode
+from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.errors import DamagedChunk, ProgramError
 from dbsp.commands.history.reading import program_of, session_of
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
+from dbsp.queries.answer import answer
+from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
@@ -47,22 +51,41 @@ def query_state(
     for each in (as_of, *(travel.as_of for travel in asked)):
         if each is not None:
             step_of(store, each, identity.timezone)  # a step that isn't kept is reported without Spark
-    from dbsp.running.spark.intervals import quoted  # noqa: PLC0415
+    started: list[SparkSession] = []
 
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # the error itself says it all
-    spark = session_of(identity)  # and so is a wrong directory
-    program = program_of(identity, directory, lambda: spark)
-    for name, contents in _views(program, directory, as_of, spark, verify, asked):
-        contents.to_spark().createOrReplaceTempView(quoted(name))
-    result = _ask(spark, select, output_views(program), _functions(identity))
+    def spark() -> SparkSession:
+        if not started:
+            logging.getLogger("SQLQueryContextLogger").setLevel(
+                logging.CRITICAL
+            )  # the error itself says it all
+            started.append(session_of(identity))
+        return started[0]
+
+    program = program_of(identity, directory, spark)
+    views = dict(_views(program, directory, as_of, verify, asked))
+    try:
+        result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
+    except ProgramError:  # Spark says better what is wrong, or can do what the engine can't
+        result = _ask(spark(), select, views, output_views(program), _functions(identity))
     yield from (_json(result) if output == "json" else text_table(result))
+
+
+def _shown(result: Contents, timezone: str) -> pa.RecordBatch:
+    """The rows as Spark hands them over: months as integers, times in the program's zone."""
+    rows = result.sorted_batch()
+    columns = [_in_zone(to_integers(column), timezone) for column in rows.columns]
+    return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
+
+
+def _in_zone(column: pa.Array, timezone: str) -> pa.Array:
+    is_instant = pt.is_timestamp(column.type) and column.type.tz is not None
+    return column.cast(pa.timestamp("us", timezone)) if is_instant else column
 
 
 def _views(
     program: Program,
     directory: str,
     as_of: AsOf | None,
-    spark: SparkSession,
     verify: str,
     asked: Sequence[Travel] = (),
 ) -> list[tuple[str, Contents]]:
@@ -83,12 +106,12 @@ def _views(
                 check_state(program, state, store.segments)
             for view in output_views(program):
                 if is_there(program, state, view):
-                    found.append((view, contents_of(program, state, view, store, spark)))
+                    found.append((view, contents_of(program, state, view, store)))
             for travel in asked:
                 view, step = output_view(program, travel.view), step_of(store, travel.as_of, program.timezone)
                 steps.append(step)
                 then = state_of(program, store.commit_of(step))
-                found.append((travel.name, contents_of(program, then, view, store, spark)))
+                found.append((travel.name, contents_of(program, then, view, store)))
             return found
         except DamagedChunk:
             if all(step == 0 or load_commit(store.root, step) is not None for step in steps):
@@ -106,10 +129,19 @@ def _functions(identity: Identity) -> set[str]:
     return inside | {function.name.lower() for function in identity.functions}
 
 
-def _ask(spark: SparkSession, select: str, views: list[str], functions: set[str]) -> pa.RecordBatch:
-    from dbsp.running.spark.intervals import with_integers  # noqa: PLC0415
+def _ask(
+    spark: SparkSession,
+    select: str,
+    views: Mapping[str, Contents],
+    readable: list[str],
+    functions: set[str],
+) -> pa.RecordBatch:
+    """What Spark says."""
+    from dbsp.running.spark.intervals import quoted, to_frame, with_integers  # noqa: PLC0415
     from dbsp.running.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
+    for name in named_in(select, views):
+        to_frame(spark, views[name].batch()).createOrReplaceTempView(quoted(name))
     try:
         # only a query: a command would act on Spark's own catalogue
         spark._jsparkSession.sessionState().sqlParser().parseQuery(select.strip().rstrip(";"))
@@ -119,10 +151,10 @@ def _ask(spark: SparkSession, select: str, views: list[str], functions: set[str]
         if called and called[1].lower() in functions:
             raise ProgramError(
                 f"'{called[1]}' is a function of the program, and a query runs no code of a state directory: "
-                f"ask a view whose column calls it; views: {', '.join(views)}"
+                f"ask a view whose column calls it; views: {', '.join(readable)}"
             ) from None
         said = re.sub(r"\s*SQLSTATE: \w+;*", "", first_line(error)).rstrip(".; ")
-        raise ProgramError(f"{said}; views: {', '.join(views)}") from None
+        raise ProgramError(f"{said}; views: {', '.join(readable)}") from None
     return concat(table.schema, table.to_batches())
 
 

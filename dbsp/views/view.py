@@ -17,6 +17,7 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.plans.calls import SortOrder
+from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.views.index import FEW, Bound
 from dbsp.views.search import Asker, Indexes, positions
 
@@ -59,13 +60,22 @@ class Contents:
         return sort_rows(self.zset, self._order)
 
     @property
-    def _listed(self) -> ZSet:
-        return self.sorted if self._order else self.zset
+    def parts(self) -> list[ZSet]:
+        """What the rows are the sum of, as it is stored; the names of the columns may be others."""
+        return [self.zset] if "zset" in self.__dict__ else self._parts
+
+    @property
+    def columns(self) -> Schema:
+        """Names and types of the columns, and whether they may be NULL."""
+        return tuple(Field(field.name, field.type, field.nullable) for field in self.schema)
+
+    def batch(self) -> pa.RecordBatch:
+        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none."""
+        return _repeated(self.view, self.sorted if self._order else self.zset)
 
     def to_arrow(self) -> pa.Table:
-        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none;
-        INTERVAL YEAR TO MONTH as Arrow's interval of months, days and nanoseconds."""
-        return pa.Table.from_batches([batch_to_calendar(_repeated(self.view, self._listed))])
+        """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds."""
+        return pa.Table.from_batches([batch_to_calendar(self.batch())])
 
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame."""
@@ -77,11 +87,15 @@ class Contents:
         from dbsp.running.spark.session import session  # noqa: PLC0415
 
         spark = self._spark if self._spark is not None else session()
-        return to_frame(spark, _repeated(self.view, self._listed))
+        return to_frame(spark, self.batch())
+
+    def sorted_batch(self) -> pa.RecordBatch:
+        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
+        return _repeated(self.view, self.sorted)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
-        return listed(batch_to_calendar(_repeated(self.view, self.sorted)))
+        """The same as dicts."""
+        return listed(batch_to_calendar(self.sorted_batch()))
 
     def lookup(self, key: Any) -> list[dict[str, Any]]:
         """The rows of a key: of a view whose key is known, one or none.

@@ -21,10 +21,13 @@ from typing import TYPE_CHECKING
 from dbsp.sql.compiler.functions.handlers import handler_identities
 from dbsp.sql.compiler.private_directory import read_private, write_private
 from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.text.source import Source
 
 if TYPE_CHECKING:
     from dbsp.sql.plans.declared import Declared
+
+Relations = Sequence[tuple[str, Schema]]
 
 # What a truncated, foreign or outdated pickle raises.
 _CORRUPT = (
@@ -40,10 +43,17 @@ _CORRUPT = (
 
 
 def cached(
-    source: Source, timezone: str, compile_: Callable[[], Program], functions: Sequence[Declared] = ()
+    source: Source,
+    timezone: str,
+    compile_: Callable[[], Program],
+    functions: Sequence[Declared] = (),
+    relations: Relations = (),
 ) -> Program:
-    """The entry of `source` and `functions`, or what `compile_` makes, which is then kept."""
-    directory, entry = cache_directory(), _key(source, timezone, functions) + ".pickle"
+    """The entry of `source`, `functions` and `relations`, or what `compile_` makes, which is then kept.
+
+    relations: of a query, what it may read: names and columns, in order.
+    """
+    directory, entry = cache_directory(), _key(source, timezone, functions, relations) + ".pickle"
     program = _read(read_private(directory, entry))
     if program is None:
         program = compile_()
@@ -57,8 +67,8 @@ def cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "dbsp"
 
 
-def _key(source: Source, timezone: str, functions: Sequence[Declared]) -> str:
-    declared = repr(functions) if functions else ""
+def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()) -> str:
+    declared = (repr(functions) if functions else "") + (repr(relations) if relations else "")
     handlers = ";".join(handler_identities(source))
     parts = (
         source.text,

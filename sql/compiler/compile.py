@@ -70,7 +70,7 @@ def compile_source(
         catalyst = Catalyst(spark, None if session is not None else "UTC")
         written = frozenset(s.target.lower() for s in parsed if isinstance(s, InsertInto))
         scope = Scope(source, catalyst, frozenset(_defined(parsed)), written, reading)
-        compiler = _Compiler(source, scope)
+        compiler = Compiler(source, scope)
         handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
         for function in functions:
             if function.is_record and function.name.lower() in handled:
@@ -95,7 +95,9 @@ def _defined(parsed: Iterable[Statement]) -> Iterator[str]:
 
 
 @dataclass
-class _Compiler:
+class Compiler:
+    """Adds statement by statement to a program."""
+
     source: Source
     scope: Scope
     inserts: list[Insert] = field(default_factory=list)
@@ -114,8 +116,8 @@ class _Compiler:
                 raise error
         check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
         inputs = inputs_of(scope.defined.tables, self.inserts)
-        for table in scope.defined.tables.values():
-            check_mode(self.source, scope.defined.definitions[table.name], table.name in inputs)
+        for name, statement in scope.defined.definitions.items():
+            check_mode(self.source, statement, name in inputs)
         for table in inputs.values():
             if table.format is not None:
                 check_source(self.source, scope.defined.definitions[table.name], table)
@@ -175,6 +177,10 @@ class _Compiler:
             view.name,
             [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
         )
+
+    def add_query(self, name: str, text: Slice) -> None:
+        """A view of a query, of which nothing else is said. Raises ProgramError."""
+        self.scope.defined.views[name], _ = self._query(name, text, "view", (), text.start)
 
     def _query(
         self,
@@ -292,6 +298,5 @@ class _Compiler:
                     return view
         number = sum(insert.target.lower() == statement.target.lower() for insert in self.inserts) + 1
         name = f"insert into {statement.target}" + (f" #{number}" if number > 1 else "")
-        view, _ = self._query(name, statement.query, "view", (), statement.query.start)
-        self.scope.defined.views[name] = view
-        return view
+        self.add_query(name, statement.query)
+        return self.scope.defined.views[name]

@@ -40,10 +40,11 @@ CREATE MACRO window_starts(t, len, slide, shift) AS
 
 def arrow_rows(table: Table, rows: Iterable[Row]) -> pa.Table:
     """Rows of a table as anybody hands them over, of its declared types."""
-    return pa.Table.from_batches([batch_to_calendar(_declared(table, rows))])
+    return pa.Table.from_batches([batch_to_calendar(declared(table, rows))])
 
 
-def _declared(table: Table, rows: Iterable[Row]) -> pa.RecordBatch:
+def declared(table: Table, rows: Iterable[Row]) -> pa.RecordBatch:
+    """Rows of a table as the engine has them."""
     schema = pa.schema([pa.field(c.name, ARROW[c.type]) for c in table.columns])
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
@@ -90,7 +91,7 @@ class Spark:
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         for table in program.tables:
             # DataFrames of Arrow tables map nested types as they are
-            frame = to_frame(self.session, _declared(table, contents[table.name]))
+            frame = to_frame(self.session, declared(table, contents[table.name]))
             frame.createOrReplaceTempView(table.name)
         for view in program.views:
             if view.recursive:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.commands.shown.changelog import fields_of
-from dbsp.pipeline.pipeline import Pipeline
-from dbsp.views.changes import Changes
-from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from dbsp.pipeline.pipeline import Pipeline
+    from dbsp.views.changes import Changes
+    from dbsp.views.view import Contents
 
 TABLE_ROWS = 20
 

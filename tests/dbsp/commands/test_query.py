@@ -15,7 +15,7 @@ from tests.dbsp.build import pipeline, votes_program
 
 
 def read(root: Path) -> dict[str, int]:
-    views = _views(votes_program(), str(root), None, None, "first read")  # type: ignore[arg-type]
+    views = _views(votes_program(), str(root), None, "first read")
     return {name: len(contents) for name, contents in views}
 
 

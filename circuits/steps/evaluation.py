@@ -1,0 +1,136 @@
+"""The values of a circuit's nodes, level by level, of some inputs and of what traces held before.
+
+views = evaluate(circuit, tables, clock)        what a step from nothing gives, of which nothing is kept
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
+from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.steps.cancelling import run_cancelling
+from dbsp.circuits.steps.recursion import run_loop
+from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.zset import ZSet
+
+
+class Evaluation:
+    """values: of the nodes so far. source: a table's delta. before: the live runs of a node's trace. wanted:
+    the nodes whose values are needed; None: all.
+    """
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        context: Context,
+        source: Callable[[Source], ZSet],
+        before: Callable[[int], tuple[SortedRun, ...]],
+        wanted: Collection[int] | None = None,
+    ) -> None:
+        self.circuit, self.context = circuit, context
+        self._wanted = range(len(circuit.nodes)) if wanted is None else sorted(wanted)
+        self._source, self._before = source, before
+        self.values: dict[int, Value] = {}
+        for name, value in context.advances.items():
+            context.report(name, value)
+        if circuit.is_timed and context.clock is not None:
+            context.report(CLOCK.name, pa.scalar(context.clock, CLOCK.type))
+
+    def run(self, level: int) -> None:
+        """Of the level's nodes that have no value yet. Raises dbsp.circuits.errors.Error."""
+        for i in self._wanted:
+            node = self.circuit.nodes[i]
+            if node.level == level and i not in self.values:
+                self.values |= self._located(i, node)
+
+    def _located(self, i: int, node: Node) -> dict[int, Value]:
+        """The values that are there with this node; an expression that fails says in which views."""
+        loop = self.circuit.loop_of.get(i)
+        try:
+            if loop is None:
+                return {i: self._evaluate(i, node)}
+            if i != loop.body[-1]:
+                return {}  # not before all that the loop reads is there
+            return run_loop(self.circuit, loop, self.context, self.values, self._before)
+        except EvaluationError as error:
+            views = self.circuit.views_of(i if loop is None else loop.body[0])
+            if not views:
+                raise
+            place = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+            raise error.within(place) from None
+
+    def _evaluate(self, i: int, node: Node) -> Value:
+        operator = node.operator
+        if isinstance(operator, Source):
+            return self._source(operator)
+        inputs = [self.values[j] for j in node.inputs]
+        layout = self.circuit.layouts.get(i)
+        if layout is None:
+            return run_cancelling(partial(operator.step, self.context), self.circuit.seed, inputs)
+        run = partial(operator.integrate, self.context, layout, self._before(i))
+        return run_cancelling(run, self.circuit.seed, inputs)
+
+
+def table_delta(source: Source, parts: Sequence[tuple[int, ZSet]]) -> ZSet:
+    """Parts of a table's delta as its source gives it, each with the ordinal of its first row."""
+    numbered = source.columns.names[-1] == SEQUENCE
+    given = []
+    for ordinal, zset in parts:
+        columns = zset.rows.columns
+        if numbered:
+            columns.append(pa.array(ordinal + np.arange(len(zset), dtype=np.int64)))
+        given.append(ZSet(pa.RecordBatch.from_arrays(columns, schema=source.columns), zset.weights))
+    return ZSet.sum(source.columns, given)
+
+
+def evaluate(
+    circuit: Circuit, tables: Mapping[str, Sequence[ZSet]], clock: datetime | None = None
+) -> dict[str, ZSet]:
+    """What each view holds of these tables, not consolidated: one step from nothing, which keeps nothing.
+
+    tables: the parts whose sum is in each, with its columns by position. Raises dbsp.circuits.errors.Error.
+    Cost: that of all rows.
+    """
+
+    def source(operator: Source) -> ZSet:
+        ordinals, parts = 0, []
+        for part in tables[operator.table]:
+            parts.append((ordinals, part))
+            ordinals += len(part)
+        return table_delta(operator, parts)
+
+    results = {output.view: _before_its_trace(circuit, output.node) for output in circuit.outputs}
+    context = Context(circuit.seed, 1, clock, owns_empty_key=True)
+    evaluation = Evaluation(circuit, context, source, lambda _: (), _needed(circuit, results.values()))
+    for level in range(circuit.levels):
+        evaluation.run(level)
+    return {view: delta_of(evaluation.values[node]) for view, node in results.items()}
+
+
+def _before_its_trace(circuit: Circuit, i: int) -> int:
+    """The node whose deltas a trace sums up, which need no order to be a view's rows."""
+    while isinstance(circuit.nodes[i].operator, Integrate | Exchange):
+        (i,) = circuit.nodes[i].inputs
+    return i
+
+
+def _needed(circuit: Circuit, nodes: Iterable[int]) -> set[int]:
+    """The nodes and all that they follow from."""
+    found, left = set[int](), [*nodes]
+    while left:
+        i = left.pop()
+        if i not in found:
+            found.add(i)
+            loop = circuit.loop_of.get(i)
+            left += circuit.nodes[i].inputs if loop is None else {*loop.body, *circuit.nodes[i].inputs}
+    return found

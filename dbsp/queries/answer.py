@@ -1,0 +1,31 @@
+"""What a query gives: its circuit is evaluated once over what views hold, in process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from dbsp.circuits.steps.evaluation import evaluate
+from dbsp.queries.plans import Plans
+from dbsp.rows.incoming import arrow_schema
+from dbsp.sql.compiler.query import QUERY
+from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def answer(
+    plans: Plans, select: str, views: Mapping[str, Contents], spark: SparkSession | None = None
+) -> Contents:
+    """The rows that `select` has over these views; now() is the machine's clock.
+
+    Raises ProgramError for the query, EvaluationError for a row that has no value. Cost: of reading the views
+    that it names, and no Spark job.
+    """
+    program = plans.of(select, {name: view.columns for name, view in views.items()})
+    tables = {name: views[name].parts for name in program.tables}
+    rows = evaluate(program.circuit, tables, datetime.now(UTC))[QUERY]
+    view = program.views[QUERY]
+    return Contents(QUERY, arrow_schema(view), [rows], spark, view.order)
