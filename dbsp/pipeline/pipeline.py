@@ -21,12 +21,12 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.errors import DeliveryError
 from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
-from dbsp.history.asked import AsOf, step_of
-from dbsp.history.between import as_table, changes_between, changes_of_each, interval
+from dbsp.history.asked import AsOf
 from dbsp.pipeline.advancing import waterline_at, waterline_of
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
+from dbsp.pipeline.reading import Reading
 from dbsp.pipeline.replacing import Replacing, check_replaceable
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
@@ -43,8 +43,7 @@ from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
-from dbsp.views.outputs import changes_of, check_state, contents_of, output_view, output_views, state_of
-from dbsp.views.search import Indexes
+from dbsp.views.outputs import check_state, output_view, output_views
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class Pipeline:
         self._lock = threading.RLock()
         try:
             self._position = Position(program, self.store)
-            self._indexes = Indexes(program)
+            self._reading = Reading(self._position, self._lock, self._open, spark)
             self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
@@ -394,21 +393,25 @@ class Pipeline:
     def view(self, view: str, as_of: AsOf | None = None) -> Contents:
         """The view as of a step; of the last one unless `as_of` names another that is kept.
 
+        Any thread may ask; for the last one it doesn't wait for a step that is being made.
         as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
         """
-        with self._lock:
-            self._open()
-            self._position.settle()
-            state = self._position.state
-            name = self._view(view)
-            if as_of is not None and as_of != self.last_step:
-                step = step_of(self.store, as_of, self.program.timezone)
-                state = state_of(self.program, self.store.commit_of(step))
-            return contents_of(self.program, state, name, self.store, self.spark, self._indexes)
+        return self._reading.view(view, as_of)
+
+    def sql(self, select: str) -> Contents:
+        """The rows that a query has over the views, as of the last step; of others by FOR SYSTEM_TIME AS OF.
+
+            p.sql("SELECT shop, sum(total) FROM turnover GROUP BY shop ORDER BY 2 DESC").to_pandas()
+
+        It means what it would as a view, and is evaluated once, in process, without a Spark job. One that is
+        new is compiled: 0.1 s, and once the start of a JVM where none runs. now() is the machine's clock.
+        Raises ProgramError for what can't be a view; `p[view].to_spark()` has all of Spark.
+        """
+        return self._reading.query(select)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
-        return changes_of(self.program, self.store.commit_of(step), self._view(view), self.store)
+        return self._reading.changes_of(view, step)
 
     def changes(self, view: str, since: AsOf, until: AsOf | None = None, *, each: bool = False) -> pa.Table:
         """What changed in a view after a step, up to another: its columns and `__weight`, consolidated.
@@ -417,14 +420,7 @@ class Pipeline:
         step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
         TRIGGER and EMIT the two are enough, unless it is asked for each.
         """
-        with self._lock:
-            self._open()
-            self._position.settle()
-            program, store, name = self.program, self.store, self._view(view)
-            first, last = interval(store, since, until, program.timezone)
-            if each:
-                return as_table(program, name, changes_of_each(program, store, name, first, last))
-            return changes_between(program, store, name, first, last).to_arrow()
+        return self._reading.changes(view, since, until, each)
 
     def _view(self, name: str) -> str:
         return output_view(self.program, name)

@@ -46,12 +46,12 @@ def test_what_a_step_left_alone_is_not_read_again(tmp_path: Path) -> None:
         p.insert("votes", [(1, story) for story in range(1000)])
         p.step()
         assert p["counts"].lookup(7) == [{"story_id": 7, "n": 1}]
-        index = p._indexes.of("counts", p["counts"].schema, (0,))
+        index = p._reading.indexes.of("counts", p["counts"].schema, (0,))
         before = index._rows
         p.insert("votes", [(2, 7)])
         p.step()
         assert p["counts"].lookup(7) == [{"story_id": 7, "n": 2}]
-        assert p._indexes.of("counts", p["counts"].schema, (0,)) is index
+        assert p._reading.indexes.of("counts", p["counts"].schema, (0,)) is index
         assert index._rows is before
 
 

@@ -1,0 +1,114 @@
+"""What the views hold, for any thread: as of the last step, without waiting for one that is being made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import DamagedChunk
+from dbsp.circuits.steps.state import State
+from dbsp.history.asked import AsOf, step_of
+from dbsp.history.between import as_table, changes_between, changes_of_each, interval
+from dbsp.history.travel import travels
+from dbsp.pipeline.position import Position
+from dbsp.queries.answer import answer
+from dbsp.queries.plans import Plans, named_in
+from dbsp.views.changes import ViewChanges
+from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
+from dbsp.views.search import Indexes
+from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Read = TypeVar("Read")
+
+
+class Reading:
+    """lock: held by who makes a step. check_open: raises where the pipeline is closed. spark: the session of
+    the pipeline's user; a query that is new is compiled in it, or in one that is started for that.
+    """
+
+    def __init__(
+        self,
+        position: Position,
+        lock: threading.RLock,
+        check_open: Callable[[], None],
+        spark: SparkSession | None,
+    ) -> None:
+        self.program, self.store = position.program, position.store
+        self._position, self._lock, self._check_open = position, lock, check_open
+        self._spark = spark
+        self.indexes = Indexes(self.program)
+        self._plans = Plans(self._session, self.program.timezone)
+
+    def view(self, name: str, as_of: AsOf | None = None) -> Contents:
+        """A view as of a step; see `Pipeline.view`."""
+        if as_of is not None:
+            return self._as_of(name, as_of)
+        return self._last(lambda state: self._contents(name, state))
+
+    def query(self, select: str) -> Contents:
+        """The rows of a query, as of one step; see `Pipeline.sql`."""
+        select, asked = travels(select)
+        names = named_in(select, output_views(self.program))
+        views = self._last(lambda state: {name: self._contents(name, state) for name in names})
+        views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
+        return answer(self._plans, select, views, self._spark)
+
+    def changes_of(self, name: str, step: int) -> ViewChanges:
+        """What a kept step changed in a view."""
+        view = output_view(self.program, name)
+        return changes_of(self.program, self.store.commit_of(step), view, self.store)
+
+    def changes(self, name: str, since: AsOf, until: AsOf | None, each: bool) -> pa.Table:
+        """What changed in a view between two steps; see `Pipeline.changes`."""
+        with self._lock:
+            self._settle()
+            program, store, view = self.program, self.store, output_view(self.program, name)
+            first, last = interval(store, since, until, program.timezone)
+            if each:
+                return as_table(program, view, changes_of_each(program, store, view, first, last))
+            return changes_between(program, store, view, first, last).to_arrow()
+
+    def _as_of(self, name: str, as_of: AsOf) -> Contents:
+        with self._lock:
+            self._settle()
+            step = step_of(self.store, as_of, self.program.timezone)
+            return self._contents(name, state_of(self.program, self.store.commit_of(step)))
+
+    def _last(self, read: Callable[[State], Read]) -> Read:
+        """Read the last state. A step that is made meanwhile may delete files of the one before."""
+        while True:
+            self._glance()
+            state = self._position.state
+            try:
+                return read(state)
+            except DamagedChunk:
+                if state is self._position.state:
+                    raise
+
+    def _glance(self) -> None:
+        """Find out whether the last attempt at a step is true, unless another thread is making one."""
+        self._check_open()
+        if self._lock.acquire(blocking=False):
+            try:
+                self._settle()
+            finally:
+                self._lock.release()
+
+    def _settle(self) -> None:
+        self._check_open()
+        self._position.settle()
+
+    def _contents(self, name: str, state: State) -> Contents:
+        view = output_view(self.program, name)
+        return contents_of(self.program, state, view, self.store, self._spark, self.indexes)
+
+    def _session(self) -> SparkSession:
+        from dbsp.running.spark.session import session  # noqa: PLC0415  only a query that is new pays for Spark
+
+        return self._spark if self._spark is not None else session()

@@ -1,0 +1,73 @@
+"""What a query gives, of views as they are stored; tests/laws/test_query_laws.py asks at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.errors import DataError, EvaluationError
+from dbsp.queries.answer import answer
+from dbsp.queries.plans import Plans
+from dbsp.views.view import Contents
+from tests.generators.columns.zsets import zset_of
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = pa.schema([pa.field("k", pa.int64(), nullable=False), ("s", pa.string())])
+V = Contents(
+    "v",
+    SCHEMA,
+    [zset_of(SCHEMA, [((1, "a"), 2), ((2, None), 1)]), zset_of(SCHEMA, [((1, "a"), -1), ((3, "c"), 1)])],
+)
+
+
+def asked(spark: Any, select: str, views: Mapping[str, Contents] | None = None) -> Contents:
+    return answer(Plans(lambda: spark, "UTC"), select, {"v": V} if views is None else views)
+
+
+def test_rows_come_in_the_order_that_is_asked_for(spark: Any) -> None:
+    found = asked(spark, "SELECT k, coalesce(s, '-') AS s FROM v ORDER BY k DESC")
+    assert found.to_arrow().to_pylist() == [{"k": 3, "s": "c"}, {"k": 2, "s": "-"}, {"k": 1, "s": "a"}]
+    assert len(found) == 3
+
+
+def test_rows_are_there_as_often_as_they_are(spark: Any) -> None:
+    assert asked(spark, "SELECT 1 AS one FROM v").rows() == [{"one": 1}] * 3
+
+
+def test_an_answer_can_be_asked_in_turn(spark: Any) -> None:
+    few = asked(spark, "SELECT k FROM v WHERE k < 3")
+    assert asked(spark, "SELECT sum(k) AS n FROM few", {"few": few}).rows() == [{"n": 3}]
+    # also when its rows are consolidated already
+    assert len(few) == 2
+    assert asked(spark, "SELECT sum(k) AS n FROM few", {"few": few}).rows() == [{"n": 3}]
+
+
+def test_a_query_of_nothing(spark: Any) -> None:
+    assert asked(spark, "SELECT 1 + 1 AS two", {}).rows() == [{"two": 2}]
+    assert asked(spark, "VALUES (1, 'a'), (1, 'a')", {}).to_arrow().num_rows == 2
+    empty = Contents("v", SCHEMA, [])
+    assert asked(spark, "SELECT count(*) AS n, max(s) AS s FROM v", {"v": empty}).rows() == [
+        {"n": 0, "s": None}
+    ]
+
+
+def test_now_is_now(spark: Any) -> None:
+    for _ in range(2):  # the second time the plan is known
+        (row,) = asked(spark, "SELECT now() AS t", {}).rows()
+        assert timedelta() <= datetime.now(UTC) - row["t"] < timedelta(minutes=1)
+
+
+def test_a_row_without_a_value_is_named(spark: Any) -> None:
+    with pytest.raises(EvaluationError, match=r"view 'query': .*k=3: \[DIVIDE_BY_ZERO\]"):
+        asked(spark, "SELECT 1 / (k - 3) FROM v")
+
+
+def test_rows_that_are_there_less_than_never_are_said(spark: Any) -> None:
+    odd = Contents("v", SCHEMA, [zset_of(SCHEMA, [((1, "a"), -1)])])
+    with pytest.raises(DataError, match="-1 times"):
+        asked(spark, "SELECT k FROM v", {"v": odd}).rows()
