@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.own_forms import POSTGRES, OwnForm, own_form
+from dbsp.sql.plans.own_forms import DELTA, POSTGRES, OwnForm, own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.targets.delta.target import Delta
 from dbsp.targets.function import FunctionTarget, Sink
 from dbsp.targets.outlet import Outlet
 from dbsp.targets.postgres.target import Postgres
@@ -58,7 +59,7 @@ class Later:
 
 
 # Of each format that this project writes itself, what does.
-OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {POSTGRES: Postgres}
+OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {POSTGRES: Postgres, DELTA: Delta}
 
 
 @dataclass

@@ -36,6 +36,7 @@ from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
+from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Insert, Program, View, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
@@ -277,11 +278,11 @@ class Compiler:
         target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)
         definition = self.scope.defined.definitions[target.name]
         check_sink(self.source, definition, target)
-        if definition.partitioned is not None and target.is_file:
-            message = (
-                f"not supported yet: PARTITIONED BY of '{target.name}', which is written: each step is one "
-                "directory; leave it out"
-            )
+        if definition.partitioned is not None and (target.is_file or own_form(target.format) is not None):
+            why = "each step is one directory; leave it out"
+            if not target.is_file:
+                why = "make the table with its partitions, and leave it out here"
+            message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class OwnForm:
     """name: in lower case, as USING says it. options: which OPTIONS it takes, nothing for any. promise: how
     often a step is written, and by what. required: options it can't do without. takes_nested: whether it has
-    arrays, maps and structs. is_source: whether Spark, with a package, reads it. With a key each holds what
-    the view holds.
+    arrays, maps and structs. is_source: whether Spark, with a package, reads it.
+    not_in_names: characters that names of its columns can't have. With a key each holds what the view holds.
     """
 
     name: str
@@ -19,12 +19,22 @@ class OwnForm:
     required: tuple[str, ...] = ()
     takes_nested: bool = False
     is_source: bool = False
+    not_in_names: str = ""
 
 
 POSTGRES = OwnForm(
     "postgres", ("url", "dbtable"), "exactly once: the step's number is committed with it, in dbsp_steps"
 )
-OWN_FORMS = {form.name: form for form in (POSTGRES,)}
+DELTA = OwnForm(
+    "delta",
+    (),
+    "exactly once: the step's number is a transaction of the commit that adds it",
+    required=("path",),
+    takes_nested=True,
+    is_source=True,
+    not_in_names="`",
+)
+OWN_FORMS = {form.name: form for form in (POSTGRES, DELTA)}
 
 
 def own_form(format_: str | None) -> OwnForm | None:

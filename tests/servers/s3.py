@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import socket
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from multiprocessing.connection import Connection
 
 from tests.servers.missing import missing
 
@@ -178,3 +180,46 @@ def _closing(message: bytes) -> bytes:
     head, body = message.split(b"\r\n\r\n", 1)
     lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
     return b"\r\n".join([*lines, b"Connection: close"]) + b"\r\n\r\n" + body
+
+
+@contextmanager
+def outside(server: Server) -> Iterator[Outside]:
+    """A proxy in a process of its own: for clients that hold Python's lock while they wait for an answer."""
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve_outside, args=(server.port, there))
+    process.start()
+    try:
+        yield Outside(here.recv(), here)
+    finally:
+        process.kill()
+        process.join()
+
+
+@dataclass
+class Outside:
+    endpoint: str
+    pipe: Connection
+
+    def fault_at(self, n: int, kind: str | None) -> None:
+        """What happens to the nth request from now on, from 0."""
+        self.pipe.send((n, kind))
+        self.pipe.recv()
+
+    def seen(self) -> list[Request]:
+        """Since then."""
+        self.pipe.send(None)
+        return list(self.pipe.recv())
+
+
+def _serve_outside(port: int, pipe: Connection) -> None:
+    wanted: list[tuple[int, str | None]] = [(-1, None)]
+    server = Server(port, None)  # type: ignore[arg-type]  another process started it
+    proxy = Proxy(server, lambda n, _: wanted[0][1] if n == wanted[0][0] else None)
+    pipe.send(proxy.endpoint)
+    with suppress(EOFError):
+        while True:
+            asked = pipe.recv()
+            if asked is not None:
+                wanted[0] = asked
+                proxy.seen.clear()
+            pipe.send(proxy.seen)

@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.own_forms import OWN_FORMS, own_form
+from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
 from dbsp.sql.plans.program import FILE_FORMATS, OP, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
@@ -127,6 +127,8 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
         what.check_taken(_TAKEN[form])
     if form == "kafka":
         what.check_topic()
+    if own is not None:
+        what.check_own(own)
     # of files the step is the directory's name
     columns = [c for c in table.schema if not (form in FILE_FORMATS and c.name.lower() == STEP)]
     if form == "text" and [column.type for column in columns] != [pa.string()]:
@@ -140,10 +142,6 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
             what.unfit(column, "csv has no such values; declare STRING and give base64(...) or hex(...)")
         if form == "jdbc" and (pt.is_struct(column.type) or pt.is_map(column.type)):
             what.unfit(column, "jdbc has no such values; declare STRING and give to_json(...)")
-        if own is not None and not own.takes_nested and pt.is_nested(column.type):
-            what.unfit(column, f"{own.name} is given no such values; declare STRING and give to_json(...)")
-        if own is not None and pt.is_duration(column.type):
-            what.unfit(column, f"{own.name} is given no such values; declare STRING or BIGINT and CAST it")
         if form == "xml" and pt.is_duration(column.type):
             what.unfit(column, "xml has no such values; declare STRING and CAST it")
 
@@ -236,6 +234,17 @@ class _Columns:
             why = "is the topic of a record, which needs one"
             self.fail(f"column 'topic' of '{name}' {why}; declare it NOT NULL", topic)
 
+    def check_own(self, own: OwnForm) -> None:
+        """What a format of this project's own can't hold."""
+        for column in self.table.schema:
+            none = f"{own.name} is given no such values; declare STRING"
+            if not own.takes_nested and pt.is_nested(column.type):
+                self.unfit(column, f"{none} and give to_json(...)")
+            if _has_duration(column.type):
+                self.unfit(column, f"{none} or BIGINT and CAST it")
+            if any(character in column.name for character in own.not_in_names):
+                self.unfit(column, f"{own.name} has no such names; give it another")
+
     def unfit(self, column: Field, why: str) -> NoReturn:
         self.fail(f"column '{column.name}' of '{self.table.name}' is {_spelled(column.type)}: {why}", column)
 
@@ -244,6 +253,12 @@ class _Columns:
         if column is not None:
             start = self.statement.columns[self.table.schema.index(column)].start
         raise self.source.error(start, message)
+
+
+def _has_duration(type_: pa.DataType) -> bool:
+    """Whether the type, or one inside of it, is an interval."""
+    inside = range(type_.num_fields) if pt.is_nested(type_) else ()
+    return bool(pt.is_duration(type_)) or any(_has_duration(type_.field(i).type) for i in inside)
 
 
 def _spelled(type_: pa.DataType) -> str:
