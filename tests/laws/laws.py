@@ -29,6 +29,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import SparkRunner
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program as Compiled
+from dbsp.sql.plans.properties.nullability import never_null
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, retract_all
 from tests.generators.values import identity
@@ -237,6 +238,8 @@ def incremental_equals_batch(
                 assert summed == naive(running.pipeline[view].zset), f"step {number}, {view}: changes"
             for view, expected in oracle.views(case.program.at(clock), held).items():
                 found = running.rows(view)
+                for i in never_null(case.compiled.views[view], case.compiled.views):
+                    assert all(row[i] is not None for row in found), f"{view}, column {i}, {number}"
                 difference = same_rows(found, expected)
                 told = f"{view} at {clock}: {difference}\n{_told(case, run, held)}"
                 assert difference is None, f"step {number}, {told}"

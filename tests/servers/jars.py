@@ -1,4 +1,4 @@
-"""Jars of Kafka's broker and of Spark's connector for it: `python -m tests.servers.jars` fetches them.
+"""Jars of Kafka's broker, its connector and Postgres' driver: `python -m tests.servers.jars` fetches them.
 
 By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
 where Spark itself would fetch a package.
@@ -15,12 +15,13 @@ from pathlib import Path
 import pyspark
 
 ROOT = Path(__file__).parents[2] / "build" / "servers"
-BROKER, CONNECTOR = ROOT / "kafka", ROOT / "connector"
+BROKER, CONNECTOR, DRIVER = ROOT / "kafka", ROOT / "connector", ROOT / "driver"
 _BROKER = ("org.apache.kafka", "kafka_2.13", "4.0.1")
 # Of the installed Spark; where a registry lacks that one, of a release whose connector runs on it.
 _CONNECTORS = [
     ("org.apache.spark", "spark-sql-kafka-0-10_2.13", version) for version in (pyspark.__version__, "4.2.0")
 ]
+_DRIVER = ("org.postgresql", "postgresql", "42.7.14")
 # of what the connector asks for, what Spark doesn't bring
 _OWN = ("spark-sql-kafka", "spark-token-provider-kafka", "kafka-clients", "commons-pool2")
 
@@ -34,6 +35,11 @@ def java() -> str:
 def connector() -> list[str]:
     """The jars that a session needs for `USING kafka`; none where they weren't fetched."""
     return sorted(str(jar) for jar in CONNECTOR.glob("*.jar") if jar.name.startswith(_OWN))
+
+
+def driver() -> list[str]:
+    """The jars that a session needs for `USING jdbc` of Postgres; none where they weren't fetched."""
+    return sorted(map(str, DRIVER.glob("postgresql-*.jar")))
 
 
 def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
@@ -56,7 +62,7 @@ def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
 
 def main() -> None:
     """What isn't there yet."""
-    for folder, choices in ((BROKER, [_BROKER]), (CONNECTOR, _CONNECTORS)):
+    for folder, choices in ((BROKER, [_BROKER]), (CONNECTOR, _CONNECTORS), (DRIVER, [_DRIVER])):
         # a registry that is slow is asked again
         if not folder.exists() and not any(fetch(each, folder) for each in choices * 2):
             wanted = " or ".join(":".join(each) for each in choices)

@@ -60,7 +60,8 @@ class AsOf(Keyed):
         return self.left.stream_key(relations)
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        return set()
+        """never(a asof b) = never(a)"""
+        return self.left.asked_for(relations)
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         return {}

@@ -151,17 +151,20 @@ class Join(Keyed):
         return (*left, *(width + column for column in right))
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        """never(a ⋈[x = y] b) = never(a) ∪ never(b) ∪ {x, y}, and what the residual asks for"""
-        if self.kind != "inner":
+        """never(a ⋈[x = y] b) = never(a) ∪ never(b) ∪ {x, y}, and what the residual asks for
+
+        never(a ⋉[x = y] b) = never(a) ∪ {x}    never(a ⟕ b) = never(a ▷ b) = never(a)    never(a ⟗ b) = ∅
+        """
+        if self.kind == "full":
             return set()
-        width = len(self.left.schema)
-        return (
-            self.left.never_null(relations)
-            | {width + i for i in self.right.never_null(relations)}
-            | _strict_keys(self.left_keys, self.null_safe, 0)
-            | _strict_keys(self.right_keys, self.null_safe, width)
-            | required(self.residual)
-        )
+        width, of_left = len(self.left.schema), self.left.never_null(relations)
+        matched = _strict_keys(self.left_keys, self.null_safe, 0) | required(self.residual)
+        if self.kind == "semi":
+            return of_left | {i for i in matched if i < width}
+        if self.kind != "inner":
+            return of_left
+        of_right = {width + i for i in self.right.never_null(relations)}
+        return of_left | of_right | matched | _strict_keys(self.right_keys, self.null_safe, width)
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         if self.kind != "inner":

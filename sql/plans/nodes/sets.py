@@ -93,7 +93,8 @@ class Union(Plan):
         return None
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        return set()
+        """never(a + b) = never(a) ∩ never(b)"""
+        return set.intersection(*(set(part.never_null(relations)) for part in self.parts))
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         return union([part.monotonic(relations) for part in self.parts])
@@ -152,7 +153,9 @@ class SetOperation(TwoInputs):
         return inner
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        return set()
+        """never(a ∩ b) = never(a) ∪ never(b)        never(a − b) = never(a)"""
+        of_left = self.left.never_null(relations)
+        return of_left | self.right.never_null(relations) if self.kind.startswith("intersect") else of_left
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         return {}

@@ -60,7 +60,8 @@ class Top(OneInput):
         return self.input.stream_key(relations)
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        return set()
+        """never(top a) = never(a)"""
+        return self.input.asked_for(relations)
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         """As of `Window`."""

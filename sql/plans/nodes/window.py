@@ -52,7 +52,8 @@ class Window(OneInput):
         return self.input.stream_key(relations)
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        return set()
+        """never(ω a) = never(a)"""
+        return self.input.asked_for(relations)
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         """What the keys of a partition say of its rows: those of an open hour are of that hour."""

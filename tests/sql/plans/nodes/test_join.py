@@ -98,3 +98,18 @@ def test_keys_and_residual_are_needed() -> None:
 def test_its_spelling_says_whose_columns_they_are() -> None:
     assert join("left", residual=LESS).spelled == "left join on left.a = right.a AND left.b < right.b"
     assert join("inner", 0).spelled == "inner join of every pair"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("inner", {0, 1, 2, 4, 5, 7}),
+        ("left", {2}),
+        ("full", set()),
+        ("semi", {0, 1, 2}),
+        ("anti", {2}),
+        ("existence", {2}),
+    ],
+)
+def test_what_a_join_asks_for_is_never_null(kind: str, expected: set[int]) -> None:
+    assert join(kind, residual=LESS).asked_for({"t": {2}, "u": {3}}) == expected

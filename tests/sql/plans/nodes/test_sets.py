@@ -79,3 +79,9 @@ def test_both_sides_have_its_types() -> None:
     for plan in (BOTH, sets("except")):
         with pytest.raises(AssertionError, match=f"{type(plan).__name__}: types"):
             replace(plan, schema=other).verify()
+
+
+def test_what_is_never_null() -> None:
+    known = {"t": {1, 2}, "u": {2, 3}}
+    assert [sets(kind).asked_for(known) for kind in KINDS] == [{1, 2, 3}, {1, 2}, {1, 2, 3}, {1, 2}]
+    assert BOTH.asked_for(known) == {2}

@@ -58,3 +58,8 @@ def test_spelling_and_names() -> None:
 def test_a_rank_and_what_it_orders_by(broken: Top) -> None:
     with pytest.raises(AssertionError, match="Top: a rank, and what it orders by"):
         broken.verify()
+
+
+def test_what_its_input_asks_for_is_never_null() -> None:
+    assert RANKED.asked_for({"t": {2}}) == {2}
+    assert RANKED.never_null({"t": {2}}) == {2, 4}
