@@ -124,7 +124,7 @@ def test_a_table_without_a_source_has_any_columns(spark: Any) -> None:
         ),
         ("line STRING, __step BIGINT", "USING text OPTIONS (path 'x')", "SELECT who FROM visit", "append"),
         ("shop STRING, n STRING, __weight BIGINT", "USING jdbc", "SELECT * FROM sold", "retract"),
-        ("shop STRING PRIMARY KEY, n STRING, __step BIGINT", "USING delta", "SELECT * FROM sold", "upsert"),
+        ("shop STRING PRIMARY KEY, n STRING, __step BIGINT", "USING iceberg", "SELECT * FROM sold", "upsert"),
         ("shop STRING PRIMARY KEY, n STRING", "USING console", "SELECT * FROM sold", "upsert"),
     ],
 )
@@ -231,9 +231,9 @@ def test_what_a_sink_carries(spark: Any, columns: str, using: str, insert: str, 
         ),
         (
             "shop STRING PRIMARY KEY, n STRING",
-            "USING delta",
+            "USING iceberg",
             "SELECT * FROM sold",
-            "delta is appended to, and nothing tells which row of a key is its last; declare a column __step",
+            "iceberg is appended to, and nothing tells which row of a key is its last; declare a column __step",
         ),
         (
             "line STRING, __op STRING",

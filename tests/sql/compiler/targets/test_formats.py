@@ -77,7 +77,7 @@ def test_what_is_there_passes(spark: Any, using: str, columns: str) -> None:
 @pytest.mark.parametrize(
     "using",
     [
-        "delta",
+        "delta OPTIONS (path 'x')",
         "com.acme.Csv OPTIONS (haeder 'true')",
         "org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",
         "warehouse",
