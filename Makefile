@@ -3,7 +3,7 @@
 # make test     the whole suite          make quick   what runs without Spark, in a minute
 # make check    format, lint, types, the direction of imports and the whole suite
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
-# make bench    the benchmarks and their table   make servers  Postgres and Kafka, for the tests that use real ones
+# make bench    the benchmarks and their table   make servers  Postgres, MariaDB, Kafka, for the tests that use real ones
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
 # PYTHON=/path/to/python3 picks the interpreter.
@@ -81,6 +81,26 @@ servers: environment
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
 	  else \
 	    echo "make: install Postgres (Debian, Ubuntu: apt-get install postgresql)" >&2; \
+	    exit 1; \
+	  fi; \
+	fi
+	@if ! command -v mariadbd >/dev/null && ! test -x /usr/sbin/mariadbd; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing MariaDB ..."; \
+	    apt-get update -qq; \
+	    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null 2>&1; \
+	  else \
+	    echo "make: install MariaDB (Debian, Ubuntu: apt-get install mariadb-server)" >&2; \
+	    exit 1; \
+	  fi; \
+	fi
+	@if ! command -v mariadbd >/dev/null && ! test -x /usr/sbin/mariadbd; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing MariaDB ..."; \
+	    apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null 2>&1; \
+	  else \
+	    echo "make: install MariaDB (Debian, Ubuntu: apt-get install mariadb-server)" >&2; \
 	    exit 1; \
 	  fi; \
 	fi

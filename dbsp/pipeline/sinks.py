@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.own_forms import DELTA, POSTGRES, OwnForm, own_form
+from dbsp.sql.plans.own_forms import DELTA, DUCKDB, MARIADB, MYSQL, POSTGRES, SQLITE, OwnForm, own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.targets.delta.target import Delta
+from dbsp.targets.duckdb.target import Duckdb
 from dbsp.targets.function import FunctionTarget, Sink
+from dbsp.targets.mariadb.target import Mariadb
 from dbsp.targets.outlet import Outlet
 from dbsp.targets.postgres.target import Postgres
+from dbsp.targets.sqlite.target import Sqlite
 from dbsp.targets.target import Target
 
 if TYPE_CHECKING:
@@ -59,7 +62,14 @@ class Later:
 
 
 # Of each format that this project writes itself, what does.
-OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {POSTGRES: Postgres, DELTA: Delta}
+OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {
+    POSTGRES: Postgres,
+    MARIADB: Mariadb,
+    MYSQL: Mariadb,
+    SQLITE: Sqlite,
+    DUCKDB: Duckdb,
+    DELTA: Delta,
+}
 
 
 @dataclass

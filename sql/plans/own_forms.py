@@ -22,9 +22,12 @@ class OwnForm:
     not_in_names: str = ""
 
 
-POSTGRES = OwnForm(
-    "postgres", ("url", "dbtable"), "exactly once: the step's number is committed with it, in dbsp_steps"
-)
+_IN_STEPS = "exactly once: the step's number is committed with it, in dbsp_steps"
+POSTGRES = OwnForm("postgres", ("url", "dbtable"), _IN_STEPS)
+MARIADB = OwnForm("mariadb", ("url", "dbtable"), _IN_STEPS, required=("url",))
+MYSQL = OwnForm("mysql", ("url", "dbtable"), _IN_STEPS, required=("url",))
+SQLITE = OwnForm("sqlite", ("path", "dbtable"), _IN_STEPS, required=("path",))
+DUCKDB = OwnForm("duckdb", ("path", "dbtable"), _IN_STEPS, required=("path",), takes_nested=True)
 DELTA = OwnForm(
     "delta",
     (),
@@ -34,7 +37,7 @@ DELTA = OwnForm(
     is_source=True,
     not_in_names="`",
 )
-OWN_FORMS = {form.name: form for form in (POSTGRES, DELTA)}
+OWN_FORMS = {form.name: form for form in (POSTGRES, MARIADB, MYSQL, SQLITE, DUCKDB, DELTA)}
 
 
 def own_form(format_: str | None) -> OwnForm | None:

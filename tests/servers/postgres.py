@@ -1,4 +1,4 @@
-"""A Postgres of a test's own, on loopback, in a directory that goes with it; and what may happen to it."""
+"""A Postgres of a test's own, on loopback, in a directory that goes with it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import signal
 import socket
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -125,68 +124,3 @@ def postgres() -> Iterator[Server]:
     finally:
         server.kill()
         shutil.rmtree(root, ignore_errors=True)
-
-
-@dataclass
-class Proxy:
-    """Before a server: at the nth message of the clients something happens, and the connections end.
-
-    answered: the message reaches the server, which does what it says; its answer reaches nobody.
-    """
-
-    server: Server
-    n: int
-    answered: bool
-    fault: Callable[[], None] = lambda: None
-    seen: list[bytes] = field(default_factory=list)
-    fired: bool = False
-
-    def __post_init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                try:
-                    server = socket.create_connection(("127.0.0.1", self.server.port))
-                except OSError:
-                    client.close()
-                    continue
-                ended = threading.Event()
-                for way in (self._upstream, self._downstream):
-                    threading.Thread(target=way, args=(client, server, ended), daemon=True).start()
-
-    def _upstream(self, client: socket.socket, server: socket.socket, ended: threading.Event) -> None:
-        with suppress(OSError):
-            while data := client.recv(1 << 16):
-                self.seen.append(data)
-                if len(self.seen) == self.n + 1:
-                    self.fired = True
-                    ended.set()
-                    if self.answered:
-                        server.sendall(data)
-                        time.sleep(0.05)  # so long that it has done it
-                    self.fault()
-                    break
-                server.sendall(data)
-        _end(client, server)
-
-    def _downstream(self, client: socket.socket, server: socket.socket, ended: threading.Event) -> None:
-        with suppress(OSError):
-            while data := server.recv(1 << 16):
-                if not ended.is_set():
-                    client.sendall(data)
-        _end(client, server)
-
-    def close(self) -> None:
-        self._listener.close()
-
-
-def _end(*sockets: socket.socket) -> None:
-    for each in sockets:
-        with suppress(OSError):
-            each.shutdown(socket.SHUT_RDWR)
-        each.close()

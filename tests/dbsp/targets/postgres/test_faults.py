@@ -21,7 +21,8 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import VOTES, table, votes_program
-from tests.servers.postgres import Proxy, Server
+from tests.servers.postgres import Server
+from tests.servers.proxy import Proxy
 
 COUNTS = (Field("story_id", pa.int64(), False), Field("n", pa.int64(), False), Field("__step", pa.int64()))
 LOGGED = (*VOTES, Field("__weight", pa.int64()))

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pyarrow as pa
 
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.postgres.statements import Statements, quoted
-from tests.dbsp.build import table
+from dbsp.targets.postgres.statements import PostgresStatements as Statements
 
 COLUMNS = (Field("id", pa.int64(), False), Field('a "b"', pa.decimal128(9, 2)))
 
 
 def test_names_and_types() -> None:
-    made = replace(table("t", COLUMNS, ("id",)), options={"DBTABLE": "My schema.my%t"})
-    statements = Statements.of(made, ("id",))
+    statements = Statements("My schema.my%t", COLUMNS, ("id",))
     assert statements.target == '"My schema"."my%t"'
     assert (statements.steps, statements.note.split()[1]) == ('"My schema".dbsp_steps', '"My')
     assert statements.create[1] == (
         'CREATE TABLE IF NOT EXISTS "My schema"."my%t" '
         '("id" bigint NOT NULL, "a ""b""" numeric(9, 2), PRIMARY KEY ("id"))'
     )
-    assert quoted('a"b') == '"a""b"'
+    assert statements.quoted('a"b') == '"a""b"'
 
 
 def test_of_a_key_alone_nothing_is_updated() -> None:
@@ -32,6 +28,6 @@ def test_of_a_key_alone_nothing_is_updated() -> None:
 
 
 def test_what_is_only_appended_has_no_key() -> None:
-    statements = Statements.of(table("t", COLUMNS), ())
+    statements = Statements("t", COLUMNS, ())
     assert "PRIMARY KEY" not in statements.create[1]
     assert statements.copy(False) == 'COPY "t" ("id", "a ""b""") FROM STDIN (FORMAT csv)'

@@ -1,0 +1,129 @@
+"""A table in a file of DuckDB, which takes Arrow as it is.
+
+One process at a time can have such a file: it is opened for a step, and closed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.sql.plans.schemas import Field
+from dbsp.targets.databases.database import Database
+from dbsp.targets.databases.statements import Statements, target_name
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_TYPES = {
+    pa.bool_(): "boolean",
+    pa.int8(): "tinyint",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.string(): "varchar",
+    pa.binary(): "blob",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+    pa.timestamp("us", tz="UTC"): "timestamptz",
+}
+_ROWS = "dbsp_rows"
+
+
+class DuckdbStatements(Statements):
+    def type_of(self, column: Field) -> str:
+        return self._spelled(column.type)
+
+    def _spelled(self, data_type: pa.DataType) -> str:
+        if pt.is_decimal(data_type):
+            return f"decimal({data_type.precision}, {data_type.scale})"
+        if pt.is_struct(data_type):
+            inside = (f"{self.quoted(field.name)} {self._spelled(field.type)}" for field in data_type)
+            return f"struct({', '.join(inside)})"
+        if pt.is_map(data_type):
+            return f"map({self._spelled(data_type.key_type)}, {self._spelled(data_type.item_type)})"
+        if pt.is_list(data_type):
+            return f"{self._spelled(data_type.value_type)}[]"
+        return _TYPES[data_type]
+
+    @property
+    def apply(self) -> list[str]:
+        """Rows that change are written anew: in place a million of them take ten times as long."""
+        key = self.listed(self.key)
+        which = f"({key})" if len(self.key) > 1 else key
+        return [
+            f"DELETE FROM {self.target} WHERE {which} IN (SELECT {key} FROM {self.staged})",
+            self.insert_staged,
+        ]
+
+    def insert(self, is_staged: bool) -> str:
+        """Of the rows that are registered."""
+        table, names = self.into(is_staged)
+        return f"INSERT INTO {table} ({', '.join(names)}) SELECT * FROM {_ROWS}"
+
+
+class Duckdb(Database):
+    """path: of the file, which is made where there is none."""
+
+    statements: DuckdbStatements
+
+    is_shared: ClassVar[bool] = False
+
+    def spelled(self) -> DuckdbStatements:
+        self.outlet.check_package("duckdb", "duckdb")
+        return DuckdbStatements(target_name(self.outlet), self.outlet.table.schema, self.outlet.key)
+
+    def connected(self) -> DuckdbSession:
+        import duckdb  # noqa: PLC0415  only who writes to DuckDB has it
+
+        session = DuckdbSession(duckdb.connect(self.outlet.option("path")), self.statements)
+        try:
+            session.execute("SET TimeZone = 'UTC'")
+            for statement in self.statements.create:
+                session.execute(statement)
+            if self.statements.key:
+                session.execute(self.statements.stage)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+
+@dataclass
+class DuckdbSession:
+    """A `Session`."""
+
+    connection: DuckDBPyConnection
+    statements: DuckdbStatements
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.connection.begin()
+        try:
+            yield
+        except BaseException:
+            self.connection.rollback()
+            raise
+        self.connection.commit()
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> int:
+        found = self.connection.execute(statement, values).fetchall()
+        return int(found[0][0]) if found else 0
+
+    def row(self, query: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        return next(iter(self.connection.execute(query, values).fetchall()), None)
+
+    def load(self, rows: pa.RecordBatch, is_staged: bool) -> None:
+        self.connection.register(_ROWS, pa.Table.from_batches([rows]))
+        self.execute(self.statements.insert(is_staged))
+        self.connection.unregister(_ROWS)
+
+    def close(self) -> None:
+        self.connection.close()

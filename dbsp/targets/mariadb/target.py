@@ -1,0 +1,136 @@
+"""A table in MariaDB, or MySQL, by PyMySQL and LOAD DATA."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import Error
+from dbsp.targets.databases.database import Database
+from dbsp.targets.databases.statements import target_name
+from dbsp.targets.mariadb.rows import as_lines
+from dbsp.targets.mariadb.statements import MariadbStatements
+
+if TYPE_CHECKING:
+    from pymysql import Connection
+
+_SECONDS = 10
+# an answer may take as long as the transaction waits for a lock, and then has to do
+_ANSWER = 600
+
+
+class Mariadb(Database):
+    """url: mariadb://user:password@host:3306/database; what it leaves out ~/.my.cnf says."""
+
+    statements: MariadbStatements
+
+    def spelled(self) -> MariadbStatements:
+        self.outlet.check_package("pymysql", "mariadb")
+        return MariadbStatements(target_name(self.outlet), self.outlet.table.schema, self.outlet.key)
+
+    def connected(self) -> MariadbSession:
+        import pymysql  # noqa: PLC0415  only who writes to MariaDB has it
+
+        connection = pymysql.connect(
+            **_where(self.outlet.option("url")),
+            charset="utf8mb4",
+            autocommit=True,
+            local_infile=True,
+            connect_timeout=_SECONDS,
+            read_timeout=_ANSWER,
+            write_timeout=_ANSWER,
+            program_name="dbsp",
+        )
+        try:
+            is_mysql = "MariaDB" not in connection.get_server_info()  # type: ignore[no-untyped-call]
+            self.statements = replace(self.statements, is_mysql=is_mysql)
+            session = MariadbSession(connection, self.statements)
+            for statement in (*self.statements.settings, *self.statements.create):
+                session.execute(statement)
+            self._check_engine(session)
+            if self.statements.key:
+                session.execute(self.statements.stage)
+        except BaseException:
+            connection.close()
+            raise
+        return session
+
+    def why(self, error: Exception) -> str:
+        """PyMySQL's errors are a number and a text."""
+        if len(error.args) == 2 and isinstance(error.args[1], str):
+            return super().why(Exception(error.args[1]))
+        return super().why(error)
+
+    def _check_engine(self, session: MariadbSession) -> None:
+        *schema, table = self.statements.name.split(".")
+        found = session.row(self.statements.engines, (schema[-1] if schema else None, table))
+        if found is not None:
+            raise Error(
+                f"table {found[0]} is of engine {found[1]}, which has no transactions; make it InnoDB"
+            )
+
+
+def _where(url: str) -> dict[str, Any]:
+    """What the url says."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if parts.scheme not in ("", "mariadb", "mysql") or (parts.netloc and not parts.hostname):
+        raise Error("the url must be like mariadb://user@host:3306/database")
+    given = {
+        "host": parts.hostname,
+        "port": port,
+        "user": unquote(parts.username) if parts.username else None,
+        "password": unquote(parts.password) if parts.password else None,
+        "database": unquote(parts.path[1:]) or None,
+    }
+    return {"read_default_file": "~/.my.cnf", **{name: value for name, value in given.items() if value}}
+
+
+@dataclass
+class MariadbSession:
+    """A `Session`."""
+
+    connection: Connection[Any]
+    statements: MariadbStatements
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.connection.begin()
+        try:
+            yield
+        except BaseException:
+            self.connection.rollback()
+            raise
+        self.connection.commit()
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> int:
+        with self.connection.cursor() as cursor:
+            return int(cursor.execute(statement, tuple(values) or None))
+
+    def row(self, query: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(query, tuple(values) or None)
+            found: tuple[Any, ...] | None = cursor.fetchone()
+            return found
+
+    def load(self, rows: pa.RecordBatch, is_staged: bool) -> None:
+        """By a file, which LOCAL sends. What doesn't fit is a warning to it, and the row is changed."""
+        with tempfile.NamedTemporaryFile(prefix="dbsp-", suffix=".tsv") as file:
+            file.write(as_lines(rows))
+            file.flush()
+            self.execute(self.statements.load(file.name, is_staged))
+        warning = self.row("SHOW WARNINGS LIMIT 1")
+        if warning is not None:
+            raise Error(f"a row doesn't fit: {warning[2]}")
+
+    def close(self) -> None:
+        self.connection.close()

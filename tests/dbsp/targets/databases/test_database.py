@@ -1,0 +1,259 @@
+"""What a table in any database holds is what the view holds, and each step is in it once."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbsp.errors import DeliveryError
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.plans.program import Insert, Program
+from dbsp.sql.plans.schemas import Field
+from dbsp.targets.databases.database import Database
+from tests.dbsp.build import VOTES, table, votes_program
+from tests.dbsp.targets.databases.places import Place
+
+COUNTS = (Field("story_id", pa.int64(), False), Field("n", pa.int64(), False), Field("__step", pa.int64()))
+LOGGED = (*VOTES, Field("__weight", pa.int64()))
+DROPPED = ("totals", "log", "dbsp_steps")
+
+
+def program(there: Place, **names: str) -> Program:
+    """The counted votes upserted, all votes as a changelog."""
+    made = votes_program()
+    targets = [
+        replace(
+            table(name, schema, key),
+            format=there.form,
+            options={**there.options, "dbtable": names.get(name, name)},
+        )
+        for name, schema, key in (("totals", COUNTS, ("story_id",)), ("log", LOGGED, ()))
+    ]
+    inserts = (
+        Insert("totals", "counts", "program.sql:20:1", "upsert", (0, 1, None), (0,)),
+        Insert("log", "all_votes", "program.sql:21:1", "retract", (0, 1, None)),
+    )
+    return replace(made, tables=made.tables | {t.name: t for t in targets}, inserts=inserts)
+
+
+def opened(program: Program, state: Path, **options: Any) -> Pipeline:
+    p = Pipeline(program, runner="inline", state=state, **options)
+    p.store.durable = False
+    return p
+
+
+def feed(p: Pipeline) -> None:
+    """A step's changes are a function of its number: some keys come, some change, some go."""
+    step = p.last_step + 1
+    p.insert("votes", [(user, user % (step + 1)) for user in range(6)])
+    if step > 1:
+        p.delete("votes", [(user, user % step) for user in range(6)])
+
+
+def check(p: Pipeline, there: Place, totals: str = "totals", log: str = "log") -> None:
+    found = there.rows(f"SELECT story_id, n FROM {totals} ORDER BY 1")
+    assert found == sorted(tuple(row.values()) for row in p["counts"].rows())
+    counted: Counter[Any] = Counter()
+    for *row, weight in there.rows(f"SELECT user_id, story_id, __weight FROM {log}"):
+        counted[tuple(row)] += weight
+    assert +counted == Counter(tuple(row.values()) for row in p["all_votes"].rows())
+    assert not -counted
+    assert there.rows("SELECT step FROM dbsp_steps") == [(p.last_step,)] * 2
+
+
+@pytest.fixture
+def clean(there: Place) -> Iterator[Place]:
+    yield there
+    for name in DROPPED:
+        there.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def test_random_changes_are_the_view(clean: Place, tmp_path: Path) -> None:
+    draw, present = random.Random(0), list[tuple[int, int]]()
+    with opened(program(clean), tmp_path / "state") as p:
+        for _ in range(12):
+            gone = [
+                present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))
+            ]
+            come = [(draw.randrange(4), draw.randrange(3)) for _ in range(1 + draw.randrange(8))]
+            p.insert("votes", come)
+            p.delete("votes", gone)
+            present += come
+            p.step()
+            check(p, clean)
+
+
+@pytest.mark.parametrize("fails", ["before", "after"])
+def test_a_transaction_that_dies_at_any_statement(
+    clean: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """The session ends there, as where its process died; `after` the last one its answer is lost."""
+    calls, at = 0, -1
+
+    def disturbed(work: Any) -> Any:
+        def run(*args: Any, **options: Any) -> Any:
+            nonlocal calls
+            mine, calls = calls, calls + 1
+            if mine == at and fails == "before":
+                raise OSError("the connection is lost")
+            found = work(*args, **options)
+            if mine == at:
+                raise OSError("the connection is lost")
+            return found
+
+        return run
+
+    connected = {cls: cls.connected for cls in (type_of(clean),)}
+    for cls, connect in connected.items():
+
+        def watched(self: Database, connect: Any = connect) -> Any:
+            session = disturbed(connect)(self)
+            for name in ("execute", "row", "load"):
+                monkeypatch.setattr(session, name, disturbed(getattr(session, name)), raising=False)
+            return session
+
+        monkeypatch.setattr(cls, "connected", watched)
+    for at in range(0, 200, 1 if clean.form == "sqlite" else 5):
+        calls = 0
+        made = program(clean)
+        with opened(made, tmp_path / str(at)) as p:
+            raised = False
+            for _ in range(2):
+                feed(p)
+                try:
+                    p.step()
+                except DeliveryError as error:
+                    assert "the connection is lost" in str(error)
+                    raised = True
+                    break
+            if not raised:
+                check(p, clean)
+                assert at > 12
+                break
+            if at % 2:
+                feed(p)
+                p.step()
+                check(p, clean)
+        with opened(made, tmp_path / str(at)) as p:  # which delivers what is left
+            check(p, clean)
+            feed(p)
+            p.step()
+            check(p, clean)
+        for name in DROPPED:
+            clean.execute(f"DROP TABLE {name}")
+    else:
+        pytest.fail("there was no end")
+
+
+def type_of(there: Place) -> type[Database]:
+    from dbsp.pipeline.sinks import OWN  # noqa: PLC0415
+    from dbsp.sql.plans.own_forms import own_form  # noqa: PLC0415
+
+    form = own_form(there.form)
+    assert form is not None
+    found = OWN[form]
+    assert isinstance(found, type) and issubclass(found, Database)
+    return found
+
+
+def test_an_answer_to_a_commit_that_is_lost(
+    clean: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, lost = Database.write, list[int]()
+
+    def unanswered(self: Database, step: int, changes: Any) -> None:
+        write(self, step, changes)
+        if step == 2 and len(lost) < 2:
+            lost.append(step)
+            self.close()
+            raise OSError("the answer is lost")
+
+    monkeypatch.setattr(Database, "write", unanswered)
+    with opened(program(clean), tmp_path / "state") as p:
+        feed(p)
+        p.step()
+        feed(p)
+        with pytest.raises(DeliveryError, match="step 2 was not written: the answer is lost"):
+            p.step()
+        feed(p)
+        p.step()
+        check(p, clean)
+
+
+def test_a_step_that_is_written_again_changes_nothing(clean: Place, tmp_path: Path) -> None:
+    with opened(program(clean), tmp_path / "state") as p:
+        for _ in range(3):
+            feed(p)
+            p.step()
+        sinks = p._sinks
+        assert sinks is not None
+        for name, delivery in sinks._delivered.items():
+            sinks._delivered[name] = replace(delivery, step=0)
+        sinks.catch_up()
+        check(p, clean)
+
+
+def test_a_table_of_another_directory_is_refused(clean: Place, tmp_path: Path) -> None:
+    made = program(clean)
+    with opened(made, tmp_path / "one") as p:
+        feed(p)
+        p.step()
+    with opened(made, tmp_path / "two") as p:
+        feed(p)
+        with pytest.raises(
+            DeliveryError, match="another state directory's, or this one went back: dbsp_steps"
+        ):
+            p.step()
+    with opened(made, tmp_path / "one") as p:
+        check(p, clean)
+
+
+def test_a_table_that_lacks_steps_gets_no_later_ones(clean: Place, tmp_path: Path) -> None:
+    with opened(program(clean), tmp_path / "state") as p:
+        for _ in range(2):
+            feed(p)
+            p.step()
+    clean.execute("UPDATE dbsp_steps SET step = 1")
+    with opened(program(clean), tmp_path / "state") as p:
+        feed(p)
+        with pytest.raises(DeliveryError, match="lacks what it was given: dbsp_steps has step 1 of it, and"):
+            p.step()
+
+
+def test_rows_that_no_step_wrote_are_no_view(clean: Place, tmp_path: Path) -> None:
+    clean.execute("CREATE TABLE totals (story_id bigint PRIMARY KEY, n bigint, __step bigint)")
+    clean.execute("INSERT INTO totals VALUES (77, 1, 0)")
+    with opened(program(clean), tmp_path / "state") as p:
+        feed(p)
+        with pytest.raises(DeliveryError, match="totals has rows that no step has written"):
+            p.step()
+        clean.execute("DELETE FROM totals")
+        feed(p)
+        p.step()
+        check(p, clean)
+
+
+def test_a_table_with_other_columns_is_said(clean: Place, tmp_path: Path) -> None:
+    clean.execute("CREATE TABLE totals (story_id bigint PRIMARY KEY, amount bigint)")
+    with opened(program(clean), tmp_path / "state") as p:
+        feed(p)
+        with pytest.raises(DeliveryError, match=r"'totals': step 1 was not written: .*\bn\b"):
+            p.step()
+
+
+def test_names_in_quotes(clean: Place, tmp_path: Path) -> None:
+    totals, log = "My 100% totals", "select"
+    with opened(program(clean, totals=totals, log=log), tmp_path / "state") as p:
+        for _ in range(2):
+            feed(p)
+            p.step()
+        check(p, clean, *(f"{clean.quote}{name}{clean.quote}" for name in (totals, log)))
+    for name in (totals, log):
+        clean.execute(f"DROP TABLE {clean.quote}{name}{clean.quote}")
