@@ -44,8 +44,8 @@ def test_what_there_must_be() -> None:
 def test_what_is_staged_is_applied() -> None:
     assert SqliteStatements("t", COLUMNS, ("id",)).apply == [
         'DELETE FROM "t" WHERE "id" IN (SELECT "id" FROM temp.dbsp_staged WHERE "__op" = \'D\')',
-        'INSERT INTO "t" ("id", "a ""b""") SELECT "id", "a ""b""" FROM temp.dbsp_staged WHERE "__op" <> \'D\' '
-        'ON CONFLICT ("id") DO UPDATE SET "a ""b""" = EXCLUDED."a ""b"""',
+        'INSERT INTO "t" ("id", "a ""b""") SELECT "id", "a ""b""" FROM temp.dbsp_staged '
+        'WHERE "__op" <> \'D\' ON CONFLICT ("id") DO UPDATE SET "a ""b""" = EXCLUDED."a ""b"""',
     ]
     both = SqliteStatements("t", COLUMNS, ("id", 'a "b"')).apply
     assert both[0].startswith('DELETE FROM "t" WHERE ("id", "a ""b""") IN (SELECT "id", "a ""b""" FROM')
