@@ -113,7 +113,7 @@ def test_a_delivery_that_dies_at_a_request(server: Server, tmp_path: Path, kind:
                 p.step()
         writes = [n for n, request in enumerate(proxy.seen()) if request.method != "GET"]
         assert len(writes) >= 6  # made, claimed, and rows and a commit a step
-        for n in sorted({*writes, *range(0, len(proxy.seen()), 9)}):
+        for n in sorted({*writes, *range(0, len(proxy.seen()), 15)}):
             root, state = f"s3://{BUCKET}/{kind}{n}", tmp_path / str(n)
             made = program(root, storage_of(proxy.endpoint), only)
             proxy.fault_at(n, kind)

@@ -125,7 +125,7 @@ def test_a_delivery_that_dies_at_any_message(server: Server, tmp_path: Path, kin
     commits = [n for n, message in enumerate(watched.seen) if b"COMMIT" in message]
     assert len(commits) == 4
     died = 0
-    stride = {"unsent": 7, "unanswered": 9, "killed": 16}[kind]
+    stride = {"unsent": 9, "unanswered": 16, "killed": 20}[kind]
     for n in sorted({*(() if kind == "unsent" else commits[1::2]), *range(0, len(watched.seen), stride)}):
         from_nothing(server)
         proxy = Proxy(server, n, kind != "unsent", server.kill if kind == "killed" else lambda: None)
