@@ -84,7 +84,7 @@ def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path:
         p.store.durable = False
         return p
 
-    for delay in (None, 0.3, 1.2):
+    for delay in (None, 0.2, 0.7, 1.2):
         change(spark, mortal, draw, sales)
         if delay is not None:
             killing = threading.Timer(delay, mortal.kill)
