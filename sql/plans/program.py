@@ -32,7 +32,7 @@ ENVELOPES = frozenset({DEBEZIUM, MAXWELL})
 # Views that the system defines, for the program's own to read.
 SYSTEM_VIEWS = frozenset({LATE_ROWS, BAD_ROWS})
 # What WITH (format = '...') takes: how a message's value, or its key, holds columns.
-MESSAGE_FORMATS = ("json", "csv", "raw")
+MESSAGE_FORMATS = ("json", "csv", "raw", "avro", "protobuf")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"

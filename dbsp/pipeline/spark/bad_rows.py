@@ -30,14 +30,13 @@ from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.spark.records import OF_MESSAGES
 from dbsp.pipeline.spark.staging import Order, Reader
+from dbsp.rows.binary import CORRUPT
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
 from dbsp.views.view import Contents
 
-# a record's text, where Spark can't read it
-CORRUPT = "__corrupt"
 _BESIDE = {CORRUPT, *OF_MESSAGES}
 _ORIGIN, _TEXT, _REASON = MARKS = ("__bad_origin", "__bad_text", "__bad_reason")
 

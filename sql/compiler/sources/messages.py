@@ -2,6 +2,7 @@
 
     json   an object of the columns
     csv    a line of them
+    avro, protobuf   fields of a record, by name; only read
     raw    the one column, STRING or BINARY; as a value the one beside the PRIMARY KEY
 
 With changelog = 'debezium' the value is an envelope of rows as JSON. The key of a message is made of the
@@ -25,6 +26,8 @@ from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
+# What a format's options must say of the value, or of the key.
+_NEEDED: dict[str, tuple[str, ...]] = {"avro": ("schema",), "protobuf": ("message", "descriptor")}
 _TEXTS = (pa.string(), pa.binary())
 METADATA: dict[str, tuple[pa.DataType, ...]] = {
     "_topic": (pa.string(),),
@@ -107,6 +110,12 @@ class _Messages:
         what = f"{which} = '{form}' of '{self.statement.name}'"
         if form == "raw" and (len(columns) != 1 or columns[0].type not in _TEXTS):
             raise self.fail(f"{what} is of one column, STRING or BINARY, not of: {listed}; take json")
+        if form in _NEEDED and self.is_written:
+            raise self.fail(f"{what}: messages of {form} are only read, not written; take json")
+        part = "value" if which == "format" else "key"
+        for option in _NEEDED.get(form, ()):
+            if f"{part}.{option}" not in map(str.lower, self.statement.options):
+                raise self.fail(f"{what} needs OPTIONS (`{part}.{option}` '...')")
         for column in columns:
             if form == "csv" and (pt.is_nested(column.type) or pt.is_binary(column.type)):
                 declared = ddl(column.type).replace("`", "").upper()

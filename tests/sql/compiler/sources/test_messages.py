@@ -42,7 +42,13 @@ def test_what_messages_are(spark: Any, columns: str, rest: str, changelog: str |
             "1:14: format of 't' is that of mess",
         ),
         ("a INT", f"{SOURCE} WITH (key_format = 'json')", "key_format of 't' needs WITH (format = 'json')"),
-        ("a INT", f"{SOURCE} WITH (format = 'xml')", "property 'format' is json or csv or raw, not 'xml'"),
+        (
+            "a INT",
+            f"{SOURCE} WITH (format = 'xml')",
+            "property 'format' is json or csv or raw or avro or protobuf, not 'xml'",
+        ),
+        ("a INT", f"{SOURCE} WITH (format = 'avro')", "'t' needs OPTIONS (`value.schema` '...')"),
+        ("a INT", f"{SOURCE} WITH (format = 'protobuf')", "'t' needs OPTIONS (`value.message` '...')"),
         ("a INT", f"{SOURCE} WITH (format = 'json', key_format = 'raw')", "'t' is of the PRIMARY KEY's col"),
         (
             "a INT, _offset INT",

@@ -1,0 +1,65 @@
+"""Protobuf messages of one type as Arrow columns, decoded by `ptars`.
+
+A field without presence that a message leaves out is its type's zero, as Protobuf has it; one with presence
+is NULL. An enum is its name; of a value without one the number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import DataError, Error
+
+
+@dataclass(frozen=True)
+class Protobuf:
+    """descriptor: a FileDescriptorSet with its imports. message: a full name. columns: fields, by name.
+
+    Raises Error for a message that isn't there, or one without a column.
+    """
+
+    descriptor: bytes
+    message: str
+    columns: pa.StructType
+
+    def __post_init__(self) -> None:
+        there = _handler(self.descriptor, self.message).schema().names
+        for column in self.columns:
+            if column.name not in there:
+                listed = ", ".join(there)
+                raise Error(f"message '{self.message}' has no field '{column.name}'; fields: {listed}")
+
+    def decode(self, values: pa.Array) -> pa.StructArray:
+        """values: BINARY, none NULL. Raises DataError where one is no such message, or not of the columns."""
+        try:
+            batch = _handler(self.descriptor, self.message).array_to_record_batch(values)
+            columns = [batch.column(column.name).cast(column.type) for column in self.columns]
+        except (ValueError, TypeError, NotImplementedError) as error:
+            raise DataError(f"no message '{self.message}': {error}") from error
+        return pa.StructArray.from_arrays(columns, fields=list(self.columns))
+
+
+@lru_cache(maxsize=64)
+def _handler(descriptor: bytes, message: str) -> Any:
+    try:
+        import ptars  # noqa: PLC0415 — an extra
+        from google.protobuf import descriptor_pb2, descriptor_pool  # noqa: PLC0415
+        from google.protobuf import message as messages  # noqa: PLC0415
+    except ImportError:
+        raise Error("format = 'protobuf' needs ptars: pip install 'dbsp[protobuf]'") from None
+    pool = descriptor_pool.DescriptorPool()
+    try:
+        for file in descriptor_pb2.FileDescriptorSet.FromString(descriptor).file:
+            pool.Add(file)
+        found = pool.FindMessageTypeByName(message)
+    except (KeyError, TypeError, messages.DecodeError) as error:
+        cure = "write the descriptor with protoc --include_imports --descriptor_set_out=FILE"
+        raise Error(
+            f"there is no Protobuf message '{message}' in the descriptor ({error}); {cure}"
+        ) from error
+    config = ptars.PtarsConfig(timestamp_unit="us", enum_repr="string")
+    return ptars.HandlerPool([found.file], config).get_for_message(found)

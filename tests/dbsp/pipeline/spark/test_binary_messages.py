@@ -1,0 +1,90 @@
+"""Avro and Protobuf from a broker are a table's rows; what is none is refused, or kept with its offset."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql.functions import col, unhex
+
+from dbsp.circuits.errors import Error
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.rows.test_avro import encoded
+from tests.dbsp.rows.test_protobuf import written
+from tests.servers.kafka import Broker
+
+pytestmark = pytest.mark.spark
+
+KEY = {"type": "record", "name": "K", "fields": [{"name": "id", "type": "int"}]}
+VALUE = {
+    "type": "record",
+    "name": "V",
+    "fields": [
+        {"name": "id", "type": "int"},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "xs", "type": ["null", {"type": "array", "items": "long"}]},
+    ],
+}
+
+
+def send(spark: Any, broker: Broker, topic: str, sent: list[tuple[bytes | None, bytes | None]]) -> None:
+    texts = [tuple(None if part is None else part.hex() for part in pair) for pair in sent]
+    frame = spark.createDataFrame(texts, "key STRING, value STRING").coalesce(1)
+    frame = frame.select(*(unhex(col(name)).alias(name) for name in ("key", "value")))
+    options = {"kafka.bootstrap.servers": broker.servers, "topic": topic}
+    frame.write.format("kafka").options(**options).save()
+
+
+def read(
+    spark: Any, broker: Broker, directory: Path, topic: str, columns: str, options: str, said: str
+) -> Any:
+    """Rows of the table, and those that are bad."""
+    text = f"""
+    CREATE TABLE t ({columns}) USING kafka OPTIONS (`kafka.bootstrap.servers` '{broker.servers}',
+    subscribe '{topic}', startingOffsets 'earliest', {options}) WITH ({said});
+    CREATE VIEW v AS SELECT * FROM t;
+    """
+    if "keep" in said:
+        text += "CREATE VIEW broken AS SELECT origin, text FROM bad_rows;"
+    compiled = compile_program(text, str(directory / "p.sql"), session=spark)
+    with Pipeline(compiled, spark=spark, runner="inline") as p:
+        p.run(once=True)
+        return p["v"].rows(), p["broken"].rows() if "keep" in said else None
+
+
+def test_avro_by_key_and_value(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    (tmp_path / "value.avsc").write_text(json.dumps(VALUE))
+    at = datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC)
+    keys = encoded(KEY, [{"id": i} for i in (1, 2, 3)])
+    values = encoded(VALUE, [{"id": i, "at": at, "xs": [i] if i < 3 else None} for i in (1, 2, 3)])
+    send(spark, broker, "avro", [*zip(keys, values, strict=True), (keys[0], None), (keys[1], b"\xff")])
+    columns = "id INT PRIMARY KEY, xs ARRAY<BIGINT>, at TIMESTAMP"
+    options = f"`value.schema` 'value.avsc', `key.schema` '{json.dumps(KEY)}'"
+    said = "format = 'avro', mode = 'keep'"
+    rows, broken = read(spark, broker, tmp_path, "avro", columns, options, said)
+    assert [(row["id"], row["xs"]) for row in rows] == [(2, [2]), (3, None)]
+    assert {row["at"].replace(tzinfo=None).microsecond for row in rows} == {6000}
+    assert [(row["text"], row["origin"].startswith("offset ")) for row in broken] == [("ff", True)]
+    with pytest.raises(Error, match="exception was thrown from the Python worker"):
+        read(spark, broker, tmp_path, "avro", columns, options, "format = 'avro'")
+
+
+def test_protobuf(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    descriptor, sale = written()
+    (tmp_path / "shop.desc").write_bytes(descriptor)
+    sent = [sale(n=i, text="é", kind="OLD", at={"x": i}).SerializeToString() for i in (1, 2)]
+    send(spark, broker, "protobuf", [(None, sent[0]), (None, b"\xff"), (None, sent[1])])
+    options = "`value.message` 'shop.Sale', `value.descriptor` 'shop.desc'"
+    columns, said = (
+        "n BIGINT, kind STRING, at STRUCT<x: INT>, maybe INT",
+        "format = 'protobuf', mode = 'keep'",
+    )
+    rows, broken = read(spark, broker, tmp_path, "protobuf", columns, options, said)
+    assert rows == [{"n": i, "kind": "OLD", "at": {"x": i}, "maybe": None} for i in (1, 2)]
+    assert [row["text"] for row in broken] == ["ff"]
+    with pytest.raises(Error, match=r"p\.sql.*table 't'.*no\.desc"):
+        read(spark, broker, tmp_path, "protobuf", columns, options.replace("shop.d", "no.d"), said)

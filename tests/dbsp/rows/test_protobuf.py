@@ -1,0 +1,83 @@
+"""Messages that Protobuf's own library writes are decoded to their fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from dbsp.circuits.errors import DataError, Error
+from dbsp.rows.protobuf import Protobuf
+
+FIELD = descriptor_pb2.FieldDescriptorProto
+TYPES = {
+    "n": FIELD.TYPE_INT64,
+    "u": FIELD.TYPE_UINT64,
+    "text": FIELD.TYPE_STRING,
+    "data": FIELD.TYPE_BYTES,
+    "real": FIELD.TYPE_DOUBLE,
+}
+
+
+def written() -> tuple[bytes, Any]:
+    """A FileDescriptorSet, and the class of its shop.Sale."""
+    file = descriptor_pb2.FileDescriptorProto(name="shop.proto", package="shop", syntax="proto3")
+    kind = file.enum_type.add(name="Kind")
+    for number, name in enumerate(("NEW", "OLD")):
+        kind.value.add(name=name, number=number)
+    file.message_type.add(name="Point").field.add(name="x", number=1, type=FIELD.TYPE_INT32, label=1)
+    sale = file.message_type.add(name="Sale")
+    for number, (name, type_) in enumerate(TYPES.items(), 1):
+        sale.field.add(name=name, number=number, type=type_, label=1)
+    sale.oneof_decl.add(name="_maybe")
+    sale.field.add(
+        name="maybe", number=6, type=FIELD.TYPE_INT32, label=1, proto3_optional=True, oneof_index=0
+    )
+    sale.field.add(name="kind", number=7, type=FIELD.TYPE_ENUM, type_name=".shop.Kind", label=1)
+    sale.field.add(name="many", number=8, type=FIELD.TYPE_INT32, label=3)
+    sale.field.add(name="at", number=9, type=FIELD.TYPE_MESSAGE, type_name=".shop.Point", label=1)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    found = message_factory.GetMessageClass(pool.FindMessageTypeByName("shop.Sale"))
+    return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString(), found
+
+
+COLUMNS = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("n", pa.int64()),
+        ("u", pa.int64()),
+        ("text", pa.string()),
+        ("data", pa.binary()),
+        ("real", pa.float64()),
+        ("maybe", pa.int32()),
+        ("many", pa.list_(pa.int32())),
+        ("at", pa.struct([("x", pa.int32())])),
+    ]
+)
+
+
+def test_what_was_encoded() -> None:
+    descriptor, sale = written()
+    full = {"kind": "OLD", "n": -(2**63), "u": 2**63 - 1, "text": "é", "data": b"\0", "real": 1.5}
+    full |= {"maybe": 0, "many": [1, -1], "at": {"x": 2}}
+    empty = {"kind": "NEW", "n": 0, "u": 0, "text": "", "data": b"", "real": 0.0}
+    empty |= {"maybe": None, "many": [], "at": None}
+    messages = [sale(**full).SerializeToString(), b""]
+    found = Protobuf(descriptor, "shop.Sale", COLUMNS).decode(pa.array(messages, pa.binary()))
+    assert found.type == COLUMNS
+    assert found.to_pylist() == [full, empty]
+
+
+def test_what_is_none_of_it_is_refused() -> None:
+    descriptor, sale = written()
+    decoder = Protobuf(descriptor, "shop.Sale", COLUMNS)
+    for bad in (b"\xff", sale(text="long").SerializeToString()[:-1], sale(u=2**64 - 1).SerializeToString()):
+        with pytest.raises(DataError, match=r"no message 'shop\.Sale'"):
+            decoder.decode(pa.array([b"", bad], pa.binary()))
+    with pytest.raises(Error, match=r"no Protobuf message 'shop\.Other'"):
+        Protobuf(descriptor, "shop.Other", COLUMNS)
+    with pytest.raises(Error, match="no field 'no'; fields: n, u, text"):
+        Protobuf(descriptor, "shop.Sale", pa.struct([("no", pa.int32())]))
