@@ -19,11 +19,11 @@ from pyspark.sql.functions import arrow_udf, col, format_string, from_csv, from_
 from pyspark.sql.functions import filter as where
 
 from dbsp.circuits.errors import Error, ProgramError
-from dbsp.pipeline.spark.bad_rows import CORRUPT, marks
+from dbsp.pipeline.spark.bad_rows import marks
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.rows.avro import Avro
-from dbsp.rows.binary import decode_batch
+from dbsp.rows.binary import CORRUPT, decode_batch
 from dbsp.rows.protobuf import Protobuf
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.sql.compiler.sources.messages import HEADERS, METADATA, value_columns

@@ -13,9 +13,10 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dbsp.circuits.errors import Error, ProgramError
-from dbsp.pipeline.spark.bad_rows import CORRUPT, corrupt_column, marks
+from dbsp.pipeline.spark.bad_rows import corrupt_column, marks
 from dbsp.pipeline.spark.decoding import decoded, reader_options
 from dbsp.pipeline.spark.records import record_columns, with_origin
+from dbsp.rows.binary import CORRUPT
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.compiler.targets.format_columns import given_columns
