@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from dbsp.circuits.errors import DataError, Error
 
@@ -45,10 +46,7 @@ class Avro:
             raise Error(f"the Avro schema can't be read: {error}") from error
         if not isinstance(record, dict) or record["type"] != "record":
             raise Error("the Avro schema is of no record; columns are the fields of one")
-        there = [field["name"] for field in record["fields"]]
-        for column in self.columns:
-            if column.name not in there:
-                raise Error(f"the Avro schema has no field '{column.name}'; fields: {', '.join(there)}")
+        _check_fields(self.columns, record, {}, "")
 
     def decode(self, values: pa.Array) -> pa.StructArray:
         """values: BINARY, none NULL. Raises DataError where one is no record, or not of the columns."""
@@ -79,6 +77,34 @@ class Avro:
         head = b"Obj\x01" + _long(1) + _bytes(b"avro.schema") + _bytes(schema) + _long(0)
         parts = (head, mark, _long(len(values)), _long(size), block or b"", mark)
         return io.BytesIO(b"".join(parts))
+
+
+def _check_fields(data_type: pa.DataType, schema: Any, named: dict[str, Any], before: str) -> None:
+    """Raises Error where a struct has a field that the schema's record hasn't. named: types met so far."""
+    if isinstance(schema, list):
+        others = [one for one in schema if one != "null"]
+        schema = others[0] if len(others) == 1 else None
+    schema = named.get(schema, schema) if isinstance(schema, str) else schema
+    if not isinstance(schema, dict):
+        return
+    if "name" in schema:
+        named[schema["name"]] = schema
+    if schema["type"] == "record" and pt.is_struct(data_type):
+        there = {field["name"]: field["type"] for field in schema["fields"]}
+        for name, inside in there.items():  # in their order, so that a name is known where it is used again
+            wanted = data_type.field(name).type if name in data_type.names else pa.null()
+            _check_fields(wanted, inside, named, f"{before}{name}.")
+        for name in data_type.names:
+            if name not in there:
+                raise Error(f"the Avro schema has no field '{before}{name}'; fields: {', '.join(there)}")
+    elif schema["type"] == "array":
+        inside = data_type.value_type if pt.is_list(data_type) else pa.null()
+        _check_fields(inside, schema["items"], named, before)
+    elif schema["type"] == "map":
+        inside = data_type.item_type if pt.is_map(data_type) else pa.null()
+        _check_fields(inside, schema["values"], named, before)
+    elif not isinstance(schema["type"], str) or schema["type"] in named:
+        _check_fields(data_type, schema["type"], named, before)
 
 
 def _without_uuid(schema: Any) -> Any:

@@ -12,6 +12,8 @@ from dbsp.circuits.errors import Error, StateError
 
 _OF_CSV_HEADER = re.compile(r"(Header|Schema)( length)?:|Expected:")
 _OWN = re.compile(r"circuits\.errors\.(?:StateError|DamagedChunk): (.+)")
+# what was raised in a Python worker, whose trace is all of Spark's message
+_RAISED = re.compile(r"Python worker[\s\S]*circuits\.errors\.\w+: (.+)")
 # Those that PySpark knows, and any other Java exception.
 SparkFailure = (PySparkException, Py4JJavaError)
 
@@ -54,6 +56,9 @@ def _shortened(text: str) -> str:
     if "[KAFKA_DATA_SOURCE_NOT_ENABLED]" in text:
         package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
         return f"Spark has no connector for kafka; start it with one: --packages {package}"
+    raised = _RAISED.search(text)
+    if raised is not None:
+        return raised[1]
     line, *more = [*map(str.strip, text.strip().splitlines()), "Spark failed and said nothing"]
     if "CSV header" in line:  # what it is, and what it should be
         line = " ".join([line, *(each for each in more if _OF_CSV_HEADER.match(each))])

@@ -115,3 +115,30 @@ def test_a_message_of_another_length_is_refused_wherever_it_is(at: int, how: str
 def test_a_schema_without_the_columns(schema: str, error: str) -> None:
     with pytest.raises(Error, match=error):
         Avro(schema, pa.struct([("a", pa.int32())]))
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        POINT,
+        ["null", POINT],
+        {"type": "array", "items": ["null", POINT]},
+        {"type": "map", "values": POINT},
+    ],
+)
+def test_a_field_inside_that_is_not_there_is_said(inside: Any) -> None:
+    """It would be NULL in every row."""
+    fields = [{"name": "p", "type": inside}, {"name": "q", "type": "Point"}]
+    schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+
+    def declared(of: pa.DataType) -> pa.DataType:
+        shape = inside[1] if isinstance(inside, list) else inside
+        of_kind = {"array": pa.list_(of), "map": pa.map_(pa.string(), of)}
+        return of_kind.get(shape["type"], of)
+
+    right, wrong = (pa.struct([(name, pa.int32())]) for name in "xy")
+    Avro(schema, pa.struct([("p", declared(right)), ("q", right)]))
+    with pytest.raises(Error, match=r"no field 'p\.y'; fields: x"):
+        Avro(schema, pa.struct([("p", declared(wrong))]))
+    with pytest.raises(Error, match=r"no field 'q\.y'; fields: x"):
+        Avro(schema, pa.struct([("q", wrong)]))

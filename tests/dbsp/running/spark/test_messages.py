@@ -23,6 +23,11 @@ from dbsp.running.spark.messages import first_line, foreseen, own_error
         ),
         ("", "Spark failed and said nothing"),
         (
+            "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback\n"
+            "dbsp.circuits.errors.DataError: first\n\nTraceback\ndbsp.circuits.errors.DataError: a message\nat",
+            "a message",
+        ),
+        (
             "[KAFKA_DATA_SOURCE_NOT_ENABLED] Failed to find data source: kafka. Please deploy",
             "Spark has no connector for kafka; start it with one: --packages "
             f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}",
