@@ -55,9 +55,8 @@ def query_state(
 
     def spark() -> SparkSession:
         if not started:
-            logging.getLogger("SQLQueryContextLogger").setLevel(
-                logging.CRITICAL
-            )  # the error itself says it all
+            # the error itself says it all
+            logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
             started.append(session_of(identity))
         return started[0]
 

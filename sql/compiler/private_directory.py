@@ -13,13 +13,15 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 log = logging.getLogger("dbsp")
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+# files, of which then the quarter goes that wasn't read for the longest time
+_KEPT = 4096
 
 
 def read_private(directory: Path, name: str) -> bytes | None:
@@ -31,9 +33,11 @@ def read_private(directory: Path, name: str) -> bytes | None:
             descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
             with open(descriptor, "rb") as file:
                 found = os.fstat(descriptor)
-                return (
-                    file.read() if stat.S_ISREG(found.st_mode) and _trusted(found, directory / name) else None
-                )
+                if not stat.S_ISREG(found.st_mode) or not _trusted(found, directory / name):
+                    return None
+                with suppress(OSError):  # of a directory that is only read nothing has to go
+                    os.utime(descriptor)
+                return file.read()
     except OSError:
         return None
 
@@ -46,8 +50,23 @@ def write_private(directory: Path, name: str, content: bytes) -> None:
         with _opened(directory) as folder:
             if folder is not None:
                 _write(folder, name, content)
+                _make_room(folder)
     except OSError:
         return
+
+
+def _make_room(folder: int) -> None:
+    """Another process may do the same at the same time."""
+    names = os.listdir(folder)
+    if len(names) <= _KEPT:
+        return
+    read = {}
+    for name in names:
+        with suppress(FileNotFoundError):
+            read[name] = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns
+    for name in sorted(read, key=read.__getitem__)[: _KEPT // 4]:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
 
 
 def _write(folder: int, name: str, content: bytes) -> None:

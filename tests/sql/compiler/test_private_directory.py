@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dbsp.sql.compiler import private_directory
 from dbsp.sql.compiler.private_directory import read_private, write_private
 
 
@@ -63,3 +64,13 @@ def test_what_cant_be_written_is_no_error(tmp_path: Path) -> None:
     write_private(tmp_path / "file" / "dbsp", "a", b"mine")
     write_private(tmp_path / "file", "a", b"mine")
     assert (tmp_path / "file").read_bytes() == b""
+
+
+def test_what_was_not_read_for_long_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private_directory, "_KEPT", 8)
+    for n in range(8):
+        write_private(tmp_path / "d", str(n), b"x")
+        os.utime(tmp_path / "d" / str(n), (n, n))
+    assert read_private(tmp_path / "d", "0") == b"x"
+    write_private(tmp_path / "d", "new", b"x")
+    assert {path.name for path in (tmp_path / "d").iterdir()} == {"0", "3", "4", "5", "6", "7", "new"}

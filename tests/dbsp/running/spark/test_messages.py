@@ -24,7 +24,7 @@ from dbsp.running.spark.messages import first_line, foreseen, own_error
         ("", "Spark failed and said nothing"),
         (
             "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback\n"
-            "dbsp.circuits.errors.DataError: first\n\nTraceback\ndbsp.circuits.errors.DataError: a message\nat",
+            "dbsp.circuits.errors.DataError: a\n\nTraceback\ndbsp.circuits.errors.DataError: a message\nat",
             "a message",
         ),
         (
