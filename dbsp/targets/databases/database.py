@@ -10,8 +10,8 @@ the table is what the view is, by real upserts and deletes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -43,6 +43,23 @@ class Session(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class Connection(Protocol):
+    def commit(self) -> object: ...
+    def rollback(self) -> object: ...
+
+
+@contextmanager
+def committed(connection: Connection, begin: Callable[[], object]) -> Iterator[None]:
+    """A transaction of a connection that begins, and ends, where it is told."""
+    begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
 
 
 @dataclass

@@ -5,8 +5,8 @@ One process at a time can have such a file: it is opened for a step, and closed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.databases.database import Database
+from dbsp.targets.databases.database import Database, committed
 from dbsp.targets.databases.statements import Statements, target_name
 
 if TYPE_CHECKING:
@@ -103,15 +103,8 @@ class DuckdbSession:
     connection: DuckDBPyConnection
     statements: DuckdbStatements
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self.connection.begin()
-        try:
-            yield
-        except BaseException:
-            self.connection.rollback()
-            raise
-        self.connection.commit()
+    def transaction(self) -> AbstractContextManager[None]:
+        return committed(self.connection, self.connection.begin)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> int:
         found = self.connection.execute(statement, values).fetchall()

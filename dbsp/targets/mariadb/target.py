@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error
-from dbsp.targets.databases.database import Database
+from dbsp.targets.databases.database import Database, committed
 from dbsp.targets.databases.statements import target_name
 from dbsp.targets.mariadb.rows import as_lines
 from dbsp.targets.mariadb.statements import MariadbStatements
@@ -102,15 +102,8 @@ class MariadbSession:
     connection: Connection[Any]
     statements: MariadbStatements
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self.connection.begin()
-        try:
-            yield
-        except BaseException:
-            self.connection.rollback()
-            raise
-        self.connection.commit()
+    def transaction(self) -> AbstractContextManager[None]:
+        return committed(self.connection, self.connection.begin)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> int:
         with self.connection.cursor() as cursor:

@@ -8,8 +8,8 @@ UTC).
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.errors import DataError
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.databases.database import Database
+from dbsp.targets.databases.database import Database, committed
 from dbsp.targets.databases.statements import Statements, target_name
 
 _SECONDS = 30
@@ -74,16 +74,9 @@ class SqliteSession:
     connection: sqlite3.Connection
     statements: SqliteStatements
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """One that writes, from its begin."""
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.connection.rollback()
-            raise
-        self.connection.commit()
+        return committed(self.connection, lambda: self.connection.execute("BEGIN IMMEDIATE"))
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> int:
         return self.connection.execute(statement, values).rowcount

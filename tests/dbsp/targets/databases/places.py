@@ -12,8 +12,9 @@ from typing import Any
 import duckdb
 
 from tests.servers.mariadb import mariadb
+from tests.servers.postgres import postgres
 
-NAMES = ("sqlite", "duckdb", "mariadb")
+NAMES = ("sqlite", "duckdb", "mariadb", "postgres")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ def place(name: str, root: Path) -> Iterator[Place]:
                 return connection.execute("SET TimeZone = 'UTC'").execute(statement).fetchall()
 
         yield Place(name, {"path": path}, in_duckdb, in_duckdb)
-    else:
+    elif name == "mariadb":
         with mariadb() as server:
             yield Place(name, {"url": server.url}, server.rows, server.execute, "`")
+    else:
+        with postgres() as server:
+            yield Place(name, {"url": server.url}, server.rows, server.execute)
