@@ -83,11 +83,23 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         statement.max_bad_rows,
         statement.value_format,
         statement.key_format or statement.value_format,
+        _snapshot_every(scope, statement),
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:
         scope.defined.streams[statement.name] = statement.properties.get("materialized", False)
     scope.catalyst.register(statement.name, spark)
+
+
+def _snapshot_every(scope: Scope, statement: CreateTable) -> int:
+    """In microseconds. Raises ProgramError for no time at all."""
+    if statement.snapshot_every is None:
+        return 0
+    every = scope.microseconds(statement.snapshot_every)
+    if every <= 0:
+        message = f"snapshot of '{statement.name}' is a time from one look to the next; or 'every step'"
+        raise scope.source.error(statement.snapshot_every.start, message)
+    return every
 
 
 def _default(

@@ -69,7 +69,8 @@ class Table:
     is inserted has, of `SHAPES`, or None: as its columns say; of a source what its records are, of
     `CHANGELOGS`, or None: rows that are inserted. defaults: what rows have where they are given no value;
     such a column is never NULL. records: the columns of a source whose rows carry changes, in order: the
-    table's own, and those that say what a row does. is_snapshot: its source is read whole at every step.
+    table's own, and those that say what a row does. is_snapshot: its source is read whole at every step,
+    or when snapshot_every, in microseconds, has gone by since it was.
     keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
     value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
     """
@@ -92,6 +93,7 @@ class Table:
     max_bad_rows: int | None = None
     value_format: str | None = None
     key_format: str | None = None
+    snapshot_every: int = 0
 
     @property
     def row_format(self) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
+from dbsp.sql.text.annotations import constant_clause
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
-from dbsp.sql.text.tokens import Cursor
+from dbsp.sql.text.tokens import Cursor, Slice
 
 # of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")
@@ -20,6 +21,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "format": MESSAGE_FORMATS,
     "key_format": MESSAGE_FORMATS,
 }
+_INTERVALS = ("snapshot",)
 _PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
@@ -37,6 +39,7 @@ class CreateTable:
     is_stream: bool = False
     changelog: str | None = None
     is_snapshot: bool = False
+    snapshot_every: Slice | None = None
     mode: str | None = None
     max_bad_rows: int | None = None
     value_format: str | None = None
@@ -90,7 +93,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         if not cursor.accept(","):
             break
     cursor.expect(")")
-    format_, options, properties, partitioned = _clauses(cursor, known, columns)
+    format_, options, properties, intervals, partitioned = _clauses(cursor, known, columns)
     words = {word: properties.pop(word, None) for word in _WORDS}
     most = words["max_bad_rows"]
     flags = {name: value == "true" for name, value in properties.items()}
@@ -104,6 +107,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         name.start,
         changelog=words["changelog"],
         is_snapshot=words["snapshot"] is not None,
+        snapshot_every=intervals.get("snapshot"),
         mode=words["mode"],
         max_bad_rows=None if most is None else int(most),
         value_format=words["format"],
@@ -114,12 +118,16 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
 
 def _clauses(
     cursor: Cursor, known: Mapping[str, tuple[str, ...]], columns: list[ColumnDefinition]
-) -> tuple[str | None, dict[str, str], dict[str, str], int | None]:
-    """(format, options, properties, where PARTITIONED BY stands). columns: which it may add to."""
+) -> tuple[str | None, dict[str, str], dict[str, str], dict[str, Slice], int | None]:
+    """(format, options, properties, those that are intervals, where PARTITIONED BY stands).
+
+    columns: which it may add to.
+    """
     format_: str | None = None
     partitioned: int | None = None
     options: dict[str, str] = {}
     properties: dict[str, str] = {}
+    intervals: dict[str, Slice] = {}
     while cursor.next.kind != "end":
         if cursor.accept("USING") or cursor.accept("STORED", "AS"):
             format_ = _dotted(cursor)
@@ -128,7 +136,7 @@ def _clauses(
         elif cursor.accept("LOCATION"):
             options["path"] = cursor.value()
         elif cursor.accept("WITH"):
-            properties = _properties(cursor, known)
+            properties, intervals = _properties(cursor, known)
         elif cursor.sees("PARTITIONED", "BY"):
             partitioned = cursor.next.start
             _partitioned_by(cursor, columns)
@@ -138,7 +146,7 @@ def _clauses(
             cursor.fail(f"unknown clause {cursor.next}; a table has USING format, OPTIONS (...), WITH (...)")
     if options and format_ is None:
         cursor.fail("OPTIONS needs USING format")
-    return format_, options, properties, partitioned
+    return format_, options, properties, intervals, partitioned
 
 
 def _partitioned_by(cursor: Cursor, columns: list[ColumnDefinition]) -> None:
@@ -171,30 +179,45 @@ def _dotted(cursor: Cursor) -> str:
     return name
 
 
-def pairs(cursor: Cursor) -> dict[str, str]:
-    """(path 'x', "header" = true, a.b 1)"""
+def pairs(cursor: Cursor, intervals: dict[str, Slice] | None = None) -> dict[str, str]:
+    """(path 'x', "header" = true, a.b 1)
+
+    intervals: where they may be values, those that are, by their names in lower case.
+    """
     cursor.expect("(")
     pairs: dict[str, str] = {}
     while True:
         name = cursor.value() if cursor.next.kind == "string" else _dotted(cursor)
         cursor.accept("=")
-        pairs[name] = cursor.value()
+        if intervals is not None and cursor.sees("INTERVAL"):
+            found = constant_clause(cursor, name)
+            intervals[name.lower()], pairs[name] = found, found.text
+        else:
+            pairs[name] = cursor.value()
         if not cursor.accept(","):
             break
     cursor.expect(")")
     return pairs
 
 
-def _properties(cursor: Cursor, known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+def _properties(
+    cursor: Cursor, known: Mapping[str, tuple[str, ...]]
+) -> tuple[dict[str, str], dict[str, Slice]]:
+    """(the properties, those of them that are intervals)"""
     at = cursor.ahead(1)
     properties: dict[str, str] = {}
-    for name, value in pairs(cursor).items():
+    intervals: dict[str, Slice] = {}
+    for name, value in pairs(cursor, intervals).items():
         values = known.get(name.lower())
         if values is None:
             cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
+        if name.lower() in intervals and name.lower() in _INTERVALS:
+            properties[name.lower()] = value
+            continue
         if not values and not value.isdecimal():
             cursor.fail(f"property '{name}' is a number of rows, not '{value}'", at)
         if values and value.lower() not in values:
-            cursor.fail(f"property '{name}' is {' or '.join(values)}, not '{value}'", at)
+            often = " or an INTERVAL" if name.lower() in _INTERVALS else ""
+            cursor.fail(f"property '{name}' is {' or '.join(values)}{often}, not '{value}'", at)
         properties[name.lower()] = value.lower()
-    return properties
+    return properties, intervals

@@ -6,6 +6,10 @@ again, of what is there by then.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.errors import Error
@@ -20,12 +24,33 @@ def snapshot_tables(program: Program) -> list[Table]:
     return [table for table in program.inputs.values() if table.is_snapshot]
 
 
-def queue_differences(pipeline: Fed, spark: SparkSession) -> None:
+@dataclass
+class Looks:
+    """When a run has read each source, by a clock that only goes forward: it begins with all of them."""
+
+    tables: Sequence[Table]
+    _read: dict[str, float] = field(default_factory=dict)
+
+    def due(self) -> list[Table]:
+        """Those that are to be read now."""
+        now = time.monotonic()
+        return [
+            table
+            for table in self.tables
+            if table.name not in self._read or now - self._read[table.name] >= table.snapshot_every / 1e6
+        ]
+
+    def done(self, tables: Sequence[Table], at: float) -> None:
+        """What these held then is true of their tables."""
+        self._read |= {table.name: at for table in tables}
+
+
+def queue_differences(pipeline: Fed, spark: SparkSession, tables: Sequence[Table]) -> None:
     """Queue for each of them what it lacks, and what is gone. Nothing else is queued for them.
 
     Raises Error where a source can't be read, DataError for rows that don't fit.
     """
-    for table in snapshot_tables(pipeline.program):
+    for table in tables:
         try:
             pipeline.replace(table.name, _read(spark, table))
         except SparkFailure as error:

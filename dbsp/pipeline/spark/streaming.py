@@ -36,7 +36,7 @@ from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
-from dbsp.pipeline.spark.snapshots import queue_differences, snapshot_tables
+from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
 from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
@@ -100,7 +100,8 @@ class _Run:
     ) -> None:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
-        self.compares = bool(snapshot_tables(pipeline.program))
+        self.looks = Looks(snapshot_tables(pipeline.program))
+        self.compares = bool(self.looks.tables)
         last = pipeline.store.last
         self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
@@ -171,11 +172,12 @@ class _Run:
         It belongs to no micro-batch.
         """
         self.began = time.monotonic()
+        looked = self.looks.due()
         try:
-            if self.compares:
-                queue_differences(self.pipeline, self.spark)
+            queue_differences(self.pipeline, self.spark, looked)
             if self.pipeline.queued or self._is_due():
                 self._made(self.pipeline.step())
+            self.looks.done(looked, self.began)
         except BaseException:
             if self.compares:
                 self.pipeline.discard()
@@ -187,7 +189,7 @@ class _Run:
             return  # the step that runs has a later clock than any that is due
         try:
             waited = time.monotonic() - self.began
-            looks = self.compares and waited >= (every or LOOK_SECONDS)
+            looks = waited >= (every or LOOK_SECONDS) and bool(self.looks.due())
             if self.failure is None and waited >= every and (looks or self._is_due()):
                 self._compare()
             elif self.failure is None:
@@ -263,9 +265,10 @@ class _Run:
                     self._refuse(self.tables[~relation], chunk)
                 else:
                     self.pipeline.change(self.tables[relation].name, chunk)
-            if self.compares:
-                queue_differences(self.pipeline, self.spark)
+            looked = self.looks.due()
+            queue_differences(self.pipeline, self.spark, looked)
             changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
+            self.looks.done(looked, self.began)
         except BaseException:
             self.limits.forget()
             self.pipeline.discard()

@@ -42,6 +42,7 @@ FORMS: Forms = {
             "location",
             "records",
             "is_snapshot",
+            "snapshot_every",
             "keeps_bad_rows",
             "max_bad_rows",
             "value_format",

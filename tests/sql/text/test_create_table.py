@@ -43,6 +43,18 @@ def test_how_a_source_is_read_is_no_flag() -> None:
     assert (found.changelog, found.is_snapshot, found.properties) == ("debezium", True, {"unchecked": True})
 
 
+def test_a_source_may_be_read_every_so_often() -> None:
+    found = table(
+        "CREATE TABLE t (a INT) USING csv WITH (snapshot = INTERVAL '1 30' DAY TO HOUR, mode = 'keep')"
+    )
+    assert found.snapshot_every is not None
+    assert (found.snapshot_every.text, found.is_snapshot, found.mode) == (
+        "INTERVAL '1 30' DAY TO HOUR",
+        True,
+        "keep",
+    )
+
+
 def test_a_stream_only_grows() -> None:
     found = table("CREATE STREAM s (a INT) WITH (materialized = true)")
     assert found.is_stream
@@ -68,7 +80,10 @@ def test_a_stream_only_grows() -> None:
             "CREATE TABLE t (a INT) WITH (unchecked = 1)",
             "1:30: property 'unchecked' is true or false, not '1'",
         ),
-        ("CREATE TABLE t (a INT) WITH (snapshot = always)", "1:30: property 'snapshot' is every step, not"),
+        (
+            "CREATE TABLE t (a INT) WITH (snapshot = always)",
+            "1:30: property 'snapshot' is every step or an INTERVAL, n",
+        ),
         (
             "CREATE STREAM s (a INT, PRIMARY KEY (a))",
             "1:15: stream 's' can't have a PRIMARY KEY: its rows are never replaced; use CREATE TABLE",

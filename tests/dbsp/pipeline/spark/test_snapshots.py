@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 
 from dbsp.circuits.errors import DataError, Error, ProgramError
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.snapshots import Looks
 from dbsp.pipeline.spark.streaming import run
 from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.build import VOTES, table
 
 pytestmark = pytest.mark.spark
 
@@ -93,6 +96,44 @@ def test_a_run_that_goes_on_looks_again(spark: Any, tmp_path: Path) -> None:
         assert prices(p) == {1: "1.50"}
 
 
+def test_a_source_is_read_as_often_as_it_says(spark: Any, tmp_path: Path) -> None:
+    text = TEXT.replace(
+        "notes.txt') WITH (snapshot = 'every step')", "notes.txt') WITH (snapshot = INTERVAL 1 HOUR)"
+    )
+    write(tmp_path, {1: "1.00"}, ["a"])
+    stop = threading.Event()
+
+    def edit(changes: Any) -> None:
+        if changes.step == 1:
+            write(tmp_path, {1: "1.50"}, ["b"])
+        else:
+            stop.set()
+
+    with opened(spark, tmp_path, text) as p:
+        assert p.program.tables["note"].snapshot_every == 3_600_000_000
+        assert run(p, every=0.1, on_step=edit, stop=stop) == 2
+        assert (prices(p), [row["text"] for row in p["notes"].rows()]) == ({1: "1.50"}, ["a"])
+        p.run(once=True)  # which begins with all of them
+        assert [row["text"] for row in p["notes"].rows()] == ["b"]
+
+
+def test_a_source_that_was_not_read_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("dbsp.pipeline.spark.snapshots.time.monotonic", lambda: now)
+    always, hourly = (
+        replace(table("t", VOTES), name=name, snapshot_every=every)
+        for name, every in (("a", 0), ("h", 3_600_000_000))
+    )
+    looks = Looks([always, hourly])
+    assert looks.due() == [always, hourly]
+    looks.done(looks.due(), now)
+    now += 3599
+    assert looks.due() == [always]
+    looks.done([always], now)
+    now += 1
+    assert looks.due() == [always, hourly]
+
+
 def test_a_source_that_can_t_be_read_changes_nothing(spark: Any, tmp_path: Path) -> None:
     write(tmp_path, {1: "1.00"}, ["a"])
     with opened(spark, tmp_path) as p:
@@ -128,7 +169,26 @@ CSV = "USING csv OPTIONS (path 'x')"
         ("a INT LATENESS 3", f"{CSV} WITH (snapshot = 'every step')", "rows below a LATENESS aren't kept"),
         ("a INT DEFAULT 3", f"{CSV} WITH (snapshot = 'every step')", "a DEFAULT is filled in when a row"),
         ("a INT, __op STRING", f"{CSV} WITH (snapshot = 'every step')", "a changelog is read once"),
-        ("a INT", f"{CSV} WITH (snapshot = 'never')", "property 'snapshot' is every step, not 'never'"),
+        (
+            "a INT",
+            f"{CSV} WITH (snapshot = 'never')",
+            "property 'snapshot' is every step or an INTERVAL, not 'never'",
+        ),
+        (
+            "a INT",
+            f"{CSV} WITH (snapshot = INTERVAL 0 HOURS)",
+            "p.sql:1:70: snapshot of 't' is a time from one look",
+        ),
+        (
+            "a INT",
+            f"{CSV} WITH (snapshot = INTERVAL 1 MONTH)",
+            "'INTERVAL 1 MONTH' is no constant of fixed length",
+        ),
+        (
+            "a INT",
+            f"{CSV} WITH (append_only = INTERVAL 1 DAY)",
+            "property 'append_only' is true or false, not 'I",
+        ),
         ("a INT", "WITH (snapshot = 'every step')", "which is compared with its table; 't' has no USING"),
         (
             "value BINARY",
