@@ -3,7 +3,7 @@
 # make test     the whole suite          make quick   what runs without Spark, in a minute
 # make check    format, lint, types, the direction of imports and the whole suite
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
-# make bench    the benchmarks and their table   make servers  Postgres, MariaDB, Kafka, for the tests that use real ones
+# make bench    the benchmarks and their table   make servers   servers for the tests that use real ones
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
 # PYTHON=/path/to/python3 picks the interpreter.
@@ -70,40 +70,34 @@ environment: .venv/.installed .venv/.java
 	fi
 	@touch $@
 
-# Tests without it are skipped, and say so. No server is made or started: tests start their own.
+# Tests without them are skipped, and say so. No server is made or started, which a policy of the package system
+# says; tests start their own.
+# $(1): what is there if it is there. $(2): its name. $(3): its package.
+define server
+	@if ! { $(1); } >/dev/null 2>&1; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing $(2) ..."; \
+	    policy=/usr/sbin/policy-rc.d; \
+	    if [ -e $$policy ]; then policy=; else printf '\043!/bin/sh\nexit 101\n' > $$policy; chmod +x $$policy; fi; \
+	    apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(3) >/dev/null 2>&1; installed=$$?; \
+	    [ -z "$$policy" ] || rm -f $$policy; \
+	    [ $$installed = 0 ] || { echo "make: apt-get install $(3) failed" >&2; exit 1; }; \
+	  else \
+	    echo "make: install $(2) (Debian, Ubuntu: apt-get install $(3))" >&2; \
+	    exit 1; \
+	  fi; \
+	fi
+endef
+
 servers: environment
-	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "Installing Postgres ..."; \
-	    apt-get update -qq; \
-	    mkdir -p /etc/postgresql-common/createcluster.d; \
-	    echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/dbsp.conf; \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
-	  else \
-	    echo "make: install Postgres (Debian, Ubuntu: apt-get install postgresql)" >&2; \
-	    exit 1; \
-	  fi; \
+	@if [ "$$(id -u)" = 0 ] && [ ! -e /etc/postgresql-common/createcluster.d/dbsp.conf ]; then \
+	  mkdir -p /etc/postgresql-common/createcluster.d; \
+	  echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/dbsp.conf; \
 	fi
-	@if ! command -v mariadbd >/dev/null && ! test -x /usr/sbin/mariadbd; then \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "Installing MariaDB ..."; \
-	    apt-get update -qq; \
-	    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null 2>&1; \
-	  else \
-	    echo "make: install MariaDB (Debian, Ubuntu: apt-get install mariadb-server)" >&2; \
-	    exit 1; \
-	  fi; \
-	fi
-	@if ! command -v mariadbd >/dev/null && ! test -x /usr/sbin/mariadbd; then \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "Installing MariaDB ..."; \
-	    apt-get update -qq; \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null 2>&1; \
-	  else \
-	    echo "make: install MariaDB (Debian, Ubuntu: apt-get install mariadb-server)" >&2; \
-	    exit 1; \
-	  fi; \
-	fi
+	$(call server,ls /usr/lib/postgresql/*/bin/initdb,Postgres,postgresql)
+	$(call server,command -v mariadbd || test -x /usr/sbin/mariadbd,MariaDB,mariadb-server)
+	$(call server,command -v redis-server,Redis,redis-server)
 	@$(RUN) -m tests.servers.jars
 
 demo: environment

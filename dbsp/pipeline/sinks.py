@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.own_forms import DELTA, DUCKDB, MARIADB, MYSQL, POSTGRES, SQLITE, OwnForm, own_form
+from dbsp.sql.plans.own_forms import DELTA, DUCKDB, MARIADB, MYSQL, POSTGRES, REDIS, SQLITE, OwnForm, own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.targets.delta.target import Delta
@@ -26,6 +26,7 @@ from dbsp.targets.function import FunctionTarget, Sink
 from dbsp.targets.mariadb.target import Mariadb
 from dbsp.targets.outlet import Outlet
 from dbsp.targets.postgres.target import Postgres
+from dbsp.targets.redis.target import Redis
 from dbsp.targets.sqlite.target import Sqlite
 from dbsp.targets.target import Target
 
@@ -68,6 +69,7 @@ OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {
     MYSQL: Mariadb,
     SQLITE: Sqlite,
     DUCKDB: Duckdb,
+    REDIS: Redis,
     DELTA: Delta,
 }
 

@@ -10,7 +10,8 @@ class OwnForm:
     """name: in lower case, as USING says it. options: which OPTIONS it takes, nothing for any. promise: how
     often a step is written, and by what. required: options it can't do without. takes_nested: whether it has
     arrays, maps and structs. is_source: whether Spark, with a package, reads it.
-    not_in_names: characters that names of its columns can't have. With a key each holds what the view holds.
+    not_in_names: characters that names of its columns can't have. is_keyed: whether it can't do without a
+    PRIMARY KEY. With one each holds what the view holds.
     """
 
     name: str
@@ -20,6 +21,7 @@ class OwnForm:
     takes_nested: bool = False
     is_source: bool = False
     not_in_names: str = ""
+    is_keyed: bool = False
 
 
 _IN_STEPS = "exactly once: the step's number is committed with it, in dbsp_steps"
@@ -28,6 +30,13 @@ MARIADB = OwnForm("mariadb", ("url", "dbtable"), _IN_STEPS, required=("url",))
 MYSQL = OwnForm("mysql", ("url", "dbtable"), _IN_STEPS, required=("url",))
 SQLITE = OwnForm("sqlite", ("path", "dbtable"), _IN_STEPS, required=("path",))
 DUCKDB = OwnForm("duckdb", ("path", "dbtable"), _IN_STEPS, required=("path",), takes_nested=True)
+REDIS = OwnForm(
+    "redis",
+    ("url", "prefix"),
+    "exactly once: the step's number is in the transaction that makes its hashes",
+    required=("url",),
+    is_keyed=True,
+)
 DELTA = OwnForm(
     "delta",
     (),
@@ -37,7 +46,7 @@ DELTA = OwnForm(
     is_source=True,
     not_in_names="`",
 )
-OWN_FORMS = {form.name: form for form in (POSTGRES, MARIADB, MYSQL, SQLITE, DUCKDB, DELTA)}
+OWN_FORMS = {form.name: form for form in (POSTGRES, MARIADB, MYSQL, SQLITE, DUCKDB, REDIS, DELTA)}
 
 
 def own_form(format_: str | None) -> OwnForm | None:

@@ -236,6 +236,9 @@ class _Columns:
 
     def check_own(self, own: OwnForm) -> None:
         """What a format of this project's own can't hold."""
+        if own.is_keyed and not self.table.primary_key:
+            name = self.table.name
+            self.fail(f"{own.name} holds a row for each key; declare the PRIMARY KEY of '{name}'")
         for column in self.table.schema:
             none = f"{own.name} is given no such values; declare STRING"
             if not own.takes_nested and pt.is_nested(column.type):
