@@ -20,7 +20,8 @@ from tests.dbsp.build import VOTES, table, view
 from tests.dbsp.evolution.test_evolve import counted, known
 from tests.dbsp.targets.postgres.test_faults import COUNTS
 from tests.dbsp.targets.postgres.test_faults import program as postgres_program
-from tests.servers.postgres import Proxy, Server, postgres
+from tests.servers.postgres import Server, postgres
+from tests.servers.proxy import Proxy
 
 FEW = Filter(
     Scan("votes", VOTES), Call("less_than", (Column(0, pa.int64()), Literal(3, pa.int64())), pa.bool_())
