@@ -17,6 +17,7 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.running.metrics import Metrics
 from dbsp.sql.plans.calls import SortOrder
+from dbsp.views.html import SHOWN, html_table
 
 
 class UnknownView(ProgramError, KeyError):
@@ -58,6 +59,13 @@ class ViewChanges:
         """The view's columns and an int64 column `__weight`."""
         return pa.Table.from_batches([batch_to_calendar(self.zset.to_batch())])
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """So that what reads Arrow reads them, as `pl.DataFrame(changes["v"])`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        return html_table(f"changes of {self.view}", self.zset.to_batch().slice(0, SHOWN), len(self))
+
     def __len__(self) -> int:
         return len(self.zset)
 
@@ -85,3 +93,7 @@ class Changes(Mapping[str, ViewChanges]):
 
     def __len__(self) -> int:
         return len(self.views)
+
+    def _repr_html_(self) -> str:
+        """The views that have changes."""
+        return "".join(changes._repr_html_() for changes in self.views.values() if len(changes))

@@ -18,6 +18,7 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.schemas import Field, Schema
+from dbsp.views.html import SHOWN, html_table
 from dbsp.views.index import FEW, Bound
 from dbsp.views.search import Asker, Indexes, positions
 
@@ -76,6 +77,18 @@ class Contents:
     def to_arrow(self) -> pa.Table:
         """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds."""
         return pa.Table.from_batches([batch_to_calendar(self.batch())])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """So that what reads Arrow reads a view: `pl.DataFrame(p["v"])`, `pa.table(p["v"])`, DuckDB."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def first(self, count: int) -> pa.RecordBatch:
+        """The first of the rows, as `rows` lists them; of many, which no ORDER BY puts in order, any."""
+        rows = self.sorted if self._order or len(self.zset) <= FEW else self.zset
+        return rows.take(np.repeat(np.arange(len(rows)), np.maximum(rows.weights, 0))[:count]).rows
+
+    def _repr_html_(self) -> str:
+        return html_table(self.view, self.first(SHOWN), len(self))
 
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame."""

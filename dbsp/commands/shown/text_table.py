@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -14,7 +13,6 @@ from dbsp.commands.shown.changelog import fields_of
 if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline
     from dbsp.views.changes import Changes
-    from dbsp.views.view import Contents
 
 TABLE_ROWS = 20
 
@@ -44,10 +42,4 @@ def view_tables(pipeline: Pipeline, changes: Changes) -> Iterator[str]:
             size = len(contents)
             of = f", {TABLE_ROWS} of {size:,} rows" if size > TABLE_ROWS else ""
             yield f"step {changes.step}: {view}{of}"
-            yield from text_table(_first_rows(contents))
-
-
-def _first_rows(contents: Contents) -> pa.RecordBatch:
-    """The first of the rows in the view's order, each as often as it is there."""
-    rows = contents.sorted
-    return rows.take(np.repeat(np.arange(len(rows)), rows.weights)[:TABLE_ROWS]).rows
+            yield from text_table(contents.first(TABLE_ROWS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import ProgramError
@@ -58,3 +59,9 @@ def test_a_step_says_only_what_leaves() -> None:
     shown = [name for name, view in votes_program().views.items() if view.kind != "local"]
     assert sorted(changes) == sorted(shown)
     assert {name for name in changes if len(changes[name])} == {"all_votes", "counts"}
+
+
+def test_what_reads_arrow_reads_changes() -> None:
+    changes = changed([((2, "x"), 1), ((1, None), -3)])
+    assert pa.table(changes).to_pydict() == {"a": [1, 2], "b": [None, "x"], "__weight": [-3, 1]}
+    assert "<caption>changes of v</caption>" in changes._repr_html_()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -69,3 +70,13 @@ def test_fewer_than_no_rows_are_refused_by_name() -> None:
     contents = Contents("v", SCHEMA, [part([((1, "x"), -2)])])
     with pytest.raises(DataError, match=r"view 'v' has the row \{'a': 1, 'b': 'x'\} -2 times: a table WITH"):
         contents.rows()
+
+
+def test_what_reads_arrow_reads_a_view() -> None:
+    held = Contents("v", SCHEMA, [part([((1, "x"), 2)]), part([((1, "x"), -1), ((2, None), 2)])])
+    assert pa.table(held).sort_by("a").to_pydict() == {"a": [1, 2, 2], "b": ["x", None, None]}
+    assert duckdb.sql("SELECT sum(a) FROM held").fetchall() == [(5,)]
+    assert held.first(2).to_pydict() == {"a": [1, 2], "b": ["x", None]}
+    html = held._repr_html_()
+    assert "<caption>v</caption>" in html
+    assert html.count("<tr>") == 4

@@ -1,0 +1,46 @@
+"""Rows as a table of HTML, for notebooks: nothing of a value is markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.json_text import encode, plain
+
+SHOWN = 20
+_LONGEST = 200
+
+
+def html_table(title: str, rows: pa.RecordBatch, size: int) -> str:
+    """title: above the rows, of which there may be more: `size`."""
+    more = f", {rows.num_rows} of {size:,} rows" if size > rows.num_rows else ""
+    return "".join(
+        [
+            f"<table><caption>{escape(title)}{more}</caption><thead><tr>",
+            *(f"<th>{escape(name)}</th>" for name in rows.schema.names),
+            "</tr></thead><tbody>",
+            *_rows(rows),
+            "</tbody></table>",
+        ]
+    )
+
+
+def _rows(rows: pa.RecordBatch) -> Iterator[str]:
+    columns = [[_shown(plain(value)) for value in encode(column)] for column in rows.columns]
+    sides = ["right" if _is_number(column.type) else "left" for column in rows.columns]
+    for row in zip(*columns, strict=True):
+        cells = zip(row, sides, strict=True)
+        yield (
+            "<tr>" + "".join(f'<td style="text-align: {side}">{cell}</td>' for cell, side in cells) + "</tr>"
+        )
+
+
+def _shown(text: str) -> str:
+    return escape(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+
+
+def _is_number(data_type: pa.DataType) -> bool:
+    return bool(pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_decimal(data_type))
