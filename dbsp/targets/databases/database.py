@@ -10,6 +10,7 @@ the table is what the view is, by real upserts and deletes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ from dbsp.circuits.errors import Error
 from dbsp.targets.databases.statements import Statements
 from dbsp.targets.outlet import Outlet, held
 from dbsp.targets.target import Change
+
+# seconds
+_IDLE = 30.0
 
 
 class Session(Protocol):
@@ -69,6 +73,7 @@ class Database:
     outlet: Outlet
     statements: Statements = field(init=False)
     _session: Session | None = None
+    _used: float = 0.0
 
     is_shared: ClassVar[bool] = True
 
@@ -91,6 +96,7 @@ class Database:
     def write(self, step: int, changes: Sequence[Change]) -> None:
         """In a transaction, unless the table has the step."""
         try:
+            self._look_after()
             is_fresh = self._session is None
             if self._session is None:
                 self._session = self.connected()
@@ -101,8 +107,17 @@ class Database:
         except BaseException:
             self.close()  # what it was doing may not be over
             raise
+        self._used = time.monotonic()
         if not self.is_shared:
             self.close()
+
+    def _look_after(self) -> None:
+        """Give up a session that was idle, where its server, or a firewall, has meanwhile, too."""
+        if self._session is not None and time.monotonic() - self._used > _IDLE:
+            try:
+                self._session.row("SELECT 1")
+            except Exception:  # whatever it is, a new one will say it
+                self.close()
 
     def why(self, error: Exception) -> str:
         """In one line; a url may have a password, and where it is broken the message may be all of it."""

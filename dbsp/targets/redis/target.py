@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import redis
 
 _SECONDS = 30
+# after so many seconds a connection is looked at before it is used
+_IDLE = 30
 
 
 @dataclass
@@ -56,7 +58,9 @@ class Redis:
             is_fresh = self._client is None
             if self._client is None:
                 url = self.outlet.option("url")
-                self._client = redis.Redis.from_url(url, socket_timeout=_SECONDS, retry_on_timeout=False)
+                self._client = redis.Redis.from_url(
+                    url, socket_timeout=_SECONDS, retry_on_timeout=False, health_check_interval=_IDLE
+                )
             # what is watched is forgotten with the pipeline's connection
             with self._client.pipeline(transaction=True) as commands:
                 commands.watch(self._steps)  # type: ignore[no-untyped-call]

@@ -16,6 +16,7 @@ from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
+from dbsp.targets.databases import database
 from dbsp.targets.databases.database import Database
 from tests.dbsp.build import VOTES, table, votes_program
 from tests.dbsp.targets.databases.places import Place
@@ -161,6 +162,23 @@ def type_of(there: Place) -> type[Database]:
     found = OWN[form]
     assert isinstance(found, type) and issubclass(found, Database)
     return found
+
+
+def test_a_session_that_ended_while_it_was_idle_is_made_anew(
+    clean: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_IDLE", -1.0)
+    with opened(program(clean), tmp_path / "state") as p:
+        for _ in range(3):
+            feed(p)
+            p.step()
+            sinks = p._sinks
+            assert sinks is not None
+            for target in sinks.targets.values():
+                assert isinstance(target, Database)
+                if target._session is not None:
+                    target._session.close()
+        check(p, clean)
 
 
 def test_an_answer_to_a_commit_that_is_lost(
