@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -51,13 +52,16 @@ def planned_files(checkpoint: Path, relation: int, batch: int) -> list[str]:
 
 def files_before(checkpoint: Path, relation: int, batch: int) -> list[str]:
     """The URIs of all files that the batches before it took."""
+    return [entry["path"] for entry in entries_before(checkpoint, relation, batch)]
+
+
+def entries_before(checkpoint: Path, relation: int, batch: int) -> Iterator[dict[str, Any]]:
+    """What Spark noted of these files: `path`, and `timestamp`, of their modification; the newest first."""
     last = _offset(checkpoint, relation, batch - 1) if batch else -1
-    files: list[str] = []
     while last >= 0:
         entries = _entries(checkpoint, relation, last)
-        files += [entry["path"] for entry in entries]
+        yield from reversed(entries)
         last = min((entry["batchId"] for entry in entries), default=last) - 1
-    return files
 
 
 def _entries(checkpoint: Path, relation: int, number: int) -> list[dict[str, Any]]:
@@ -75,9 +79,9 @@ def check_steps(table: Table, last: int, files: list[str]) -> int:
     """
     steps = {int(found[-1]): file for file in files if (found := OF_STEP.findall(unquote(file)))}
     if steps and min(steps) < last:
-        late = steps[min(steps)]
+        late = local_path(steps[min(steps)]) or steps[min(steps)]
         raise Error(
-            f"{table.location}: table '{table.name}': '{_local(late) or late}' came after {STEP}={last} was "
+            f"{table.location}: table '{table.name}': '{late}' came after {STEP}={last} was "
             "read; a changelog is read in the order of its steps: put directories there in that order"
         )
     return max(steps, default=last)
@@ -93,7 +97,7 @@ def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
     """Raises Error at a file that is gone; warns of one whose last line has no end."""
     ignored = _option(table, "ignoreMissingFiles") or spark.conf.get("spark.sql.files.ignoreMissingFiles")
     for file in files:
-        local = _local(file)
+        local = local_path(file)
         there = os.path.exists(local) if local is not None else _exists(spark, file)
         if not there:
             message = f"'{local or file}' is gone since the step was planned that reads it"
@@ -146,7 +150,7 @@ def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) 
     corrupt = f", {_CORRUPT} string" if form in ("csv", "json") else ""
     reader = reader_of(spark.read, table, corrupt).option("columnNameOfCorruptRecord", _CORRUPT)
     for file in files:
-        path = _local(file) or unquote(file)
+        path = local_path(file) or unquote(file)
         frame = reader.load(_GLOB.sub(r"\\\1", path))
         text = frame.select(*(col(quoted(name)).cast("string") for name in frame.columns))
         bad = text.where(col(quoted(error.column)).isNull()).limit(1).collect()
@@ -163,7 +167,7 @@ def _located_record(spark: SparkSession, table: Table, files: list[str], error: 
     """Of a bag's changelog, whose records come without their files."""
     refusal = Refusal(Records(table, "UTC"))
     for file in files:
-        path = _local(file) or unquote(file)
+        path = local_path(file) or unquote(file)
         frame = with_integers(named(table, reader_of(spark.read, table).load(_GLOB.sub(r"\\\1", path))))
         found = frame.mapInArrow(refusal, "problem string").limit(1).collect()
         if found:
@@ -175,7 +179,7 @@ def _option(table: Table, wanted: str) -> str | None:
     return next((value for name, value in table.options.items() if name.lower() == wanted.lower()), None)
 
 
-def _local(file: str) -> str | None:
+def local_path(file: str) -> str | None:
     """The path of a URI of this machine's own files."""
     parts = urlsplit(file)
     return unquote(parts.path) if parts.scheme == "file" else None

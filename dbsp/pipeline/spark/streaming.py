@@ -33,6 +33,7 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
 from dbsp.pipeline.spark.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
+from dbsp.pipeline.spark.edited import Edited
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
@@ -129,6 +130,8 @@ class _Run:
         self.checkpoint.settle(self.pipeline.store.last)
         drop_others(self.pipeline.store)
         self._sweep()
+        edited = Edited(self.checkpoint.root, self.tables)
+        edited.look(self._read_batches())
         writer = self._writer()
         if once:
             writer = writer.trigger(availableNow=True)
@@ -139,6 +142,7 @@ class _Run:
             while not self.stop.is_set() and not query.awaitTermination(POLL_SECONDS):
                 if not once:
                     self._tick(every or 0.0)
+                    edited.look_again(self._read_batches())
         except StreamingQueryException as error:
             if self.failure is None and self.stop.is_set():
                 return self.steps  # the batch that came next was turned away, as it should be
@@ -154,6 +158,13 @@ class _Run:
             self._finish()
             self.pipeline.deliver()
         return self.steps
+
+    def _read_batches(self) -> int:
+        """How many of the query's batches are committed."""
+        last = self.pipeline.store.last
+        if last is None or last.batch is None or last.stream != self.checkpoint.stream:
+            return 0
+        return last.batch + 1
 
     def _only_compare(self, once: bool, every: float) -> int:
         """A run without a stream."""
