@@ -24,7 +24,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.history.chunks import chunks_of
-from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
+from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.state.keeping.kept import gaps
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.copies import SEGMENTS

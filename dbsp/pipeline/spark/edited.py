@@ -1,4 +1,4 @@
-"""Files of a source that were edited, or deleted, after they were read: Spark reads none twice, so it is said.
+"""Files of a source that were edited, or deleted, after they were read. Spark reads none twice: it is said.
 
 By what Spark's log has of each file, its time of modification. Of a source whose files the source itself
 moves or deletes (`cleanSource`) only edits are looked for.

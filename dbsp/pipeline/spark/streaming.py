@@ -31,8 +31,8 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
-from dbsp.pipeline.spark.checkpoint import drop_others
-from dbsp.pipeline.spark.checkpoint_on_store import checkpoint_of
+from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
+from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.edited import Edited
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files

@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.checkpoint import Checkpoint
+from dbsp.pipeline.spark.checkpoints.checkpoint import Checkpoint
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.store import Store
 from tests.dbsp.build import pipeline

@@ -18,7 +18,7 @@ import xxhash
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.spark.checkpoint import Checkpoint, recorded
+from dbsp.pipeline.spark.checkpoints.checkpoint import Checkpoint, recorded
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.commits import CHECKPOINT, Commit
 from dbsp.state.records.places import Place

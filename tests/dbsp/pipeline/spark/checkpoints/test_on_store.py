@@ -13,7 +13,7 @@ import pytest
 from dbsp.circuits.errors import StateError
 from dbsp.commands.fsck import examine, go_back
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.checkpoint_on_store import CheckpointOnStore
+from dbsp.pipeline.spark.checkpoints.on_store import CheckpointOnStore
 from dbsp.sql.compiler.load import compile_program
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.places import place_of
