@@ -61,7 +61,8 @@ def query_state(
         return started[0]
 
     program = program_of(identity, directory, spark)
-    views = dict(_views(program, directory, as_of, verify, asked))
+    names = named_in(select, output_views(program))
+    views = dict(_views(program, directory, as_of, verify, names, asked))
     try:
         result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
     except ProgramError:  # Spark says better what is wrong, or can do what the engine can't
@@ -86,9 +87,10 @@ def _views(
     directory: str,
     as_of: AsOf | None,
     verify: str,
+    names: Sequence[str],
     asked: Sequence[Travel] = (),
 ) -> list[tuple[str, Contents]]:
-    """All views as of one step, and those asked for as of others, by the names they have in the query.
+    """Views of these names as of one step, and those asked for as of others, by their names in the query.
 
     A writer may forget the step between two looks, and its files disappear: then look at the last one again.
     A file of a step that isn't forgotten is damaged, or lost.
@@ -103,7 +105,7 @@ def _views(
             state = state_of(program, store.commit_of(steps[0]) if steps[0] else None)
             if verify == "open":
                 check_state(program, state, store.segments)
-            for view in output_views(program):
+            for view in names:
                 if is_there(program, state, view):
                     found.append((view, contents_of(program, state, view, store)))
             for travel in asked:
@@ -139,8 +141,8 @@ def _ask(
     from dbsp.running.spark.intervals import quoted, to_frame, with_integers  # noqa: PLC0415
     from dbsp.running.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
-    for name in named_in(select, views):
-        to_frame(spark, views[name].batch()).createOrReplaceTempView(quoted(name))
+    for name, contents in views.items():
+        to_frame(spark, contents.batch()).createOrReplaceTempView(quoted(name))
     try:
         # only a query: a command would act on Spark's own catalogue
         spark._jsparkSession.sessionState().sqlParser().parseQuery(select.strip().rstrip(";"))

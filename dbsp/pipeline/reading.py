@@ -43,7 +43,8 @@ class Reading:
         self._position, self._lock, self._check_open = position, lock, check_open
         self._spark = spark
         self.indexes = Indexes(self.program)
-        self._plans = Plans(self._session, self.program.timezone)
+        known = {name: self.program.views[name].schema for name in output_views(self.program)}
+        self._plans = Plans(self._session, self.program.timezone, known)
 
     def view(self, name: str, as_of: AsOf | None = None) -> Contents:
         """A view as of a step; see `Pipeline.view`."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def answer(
     plans: Plans, select: str, views: Mapping[str, Contents], spark: SparkSession | None = None
 ) -> Contents:
-    """The rows that `select` has over these views; now() is the machine's clock.
+    """The rows that `select` has over these views, which it names; now() is the machine's clock.
 
     Raises ProgramError for the query, EvaluationError for a row that has no value. Cost: of reading the views
     that it names, and no Spark job.

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.query import QUERY, load_query
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
@@ -19,23 +20,32 @@ _KEPT = 256
 
 
 class Plans:
-    """session: with the time zone `timezone`; asked for where a query is new."""
+    """session: to compile in, where a query is new. known: what a query might have meant."""
 
-    def __init__(self, session: Callable[[], SparkSession], timezone: str) -> None:
-        self._session, self._timezone = session, timezone
+    def __init__(
+        self, session: Callable[[], SparkSession], timezone: str, known: Mapping[str, Schema] | None = None
+    ) -> None:
+        self._session, self._timezone, self._known = session, timezone, known or {}
         self._kept: OrderedDict[object, Program] = OrderedDict()
 
-    def of(self, select: str, relations: Mapping[str, Schema]) -> Program:
-        """The query's program, over those of the relations that it names. Raises ProgramError."""
-        read = {name: relations[name] for name in named_in(select, relations)}
+    def of(self, select: str, read: Mapping[str, Schema]) -> Program:
+        """The query's program. read: the relations that it names. Raises ProgramError."""
         key = select, tuple(read.items())
         program = self._kept.pop(key, None)
         if program is None:
-            program = load_query(select, read, self._session, self._timezone)
+            program = self._loaded(select, read)
         self._kept[key] = program
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return program
+
+    def _loaded(self, select: str, read: Mapping[str, Schema]) -> Program:
+        try:
+            return load_query(select, read, self._session, self._timezone)
+        except ProgramError:
+            if self._known:  # with all that there is, the error says what, and what was misspelt
+                load_query(select, {**self._known, **read}, self._session, self._timezone)
+            raise
 
 
 def named_in(select: str, names: Iterable[str]) -> list[str]:

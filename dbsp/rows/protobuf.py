@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from dbsp.circuits.errors import DataError, Error
 
@@ -27,11 +28,8 @@ class Protobuf:
     columns: pa.StructType
 
     def __post_init__(self) -> None:
-        there = _handler(self.descriptor, self.message).schema().names
-        for column in self.columns:
-            if column.name not in there:
-                listed = ", ".join(there)
-                raise Error(f"message '{self.message}' has no field '{column.name}'; fields: {listed}")
+        there = pa.struct(_handler(self.descriptor, self.message).schema())
+        self._check_fields(self.columns, there, "")
 
     def decode(self, values: pa.Array) -> pa.StructArray:
         """values: BINARY, none NULL. Raises DataError where one is no such message, or not of the columns."""
@@ -41,6 +39,21 @@ class Protobuf:
         except (ValueError, TypeError, NotImplementedError) as error:
             raise DataError(f"no message '{self.message}': {error}") from error
         return pa.StructArray.from_arrays(columns, fields=list(self.columns))
+
+    def _check_fields(self, wanted: pa.DataType, there: pa.DataType, before: str) -> None:
+        """Raises Error where a struct has a field that the message's hasn't: it would always be NULL."""
+        if pt.is_struct(wanted) and pt.is_struct(there):
+            for field in wanted:
+                if field.name not in there.names:
+                    raise Error(
+                        f"message '{self.message}' has no field '{before}{field.name}'; "
+                        f"fields: {', '.join(there.names)}"
+                    )
+                self._check_fields(field.type, there.field(field.name).type, f"{before}{field.name}.")
+        elif pt.is_list(wanted) and pt.is_list(there):
+            self._check_fields(wanted.value_type, there.value_type, before)
+        elif pt.is_map(wanted) and pt.is_map(there):
+            self._check_fields(wanted.item_type, there.item_type, before)
 
 
 @lru_cache(maxsize=64)

@@ -40,10 +40,6 @@ class Outlet:
         shapes = {insert.shape for insert in self.program.inserts if insert.target == self.table.name}
         return self.table.primary_key if shapes == {"upsert"} else ()
 
-    def option(self, name: str, default: str = "") -> str:
-        """Of OPTIONS, whose names have no case."""
-        return next((value for key, value in self.table.options.items() if key.lower() == name), default)
-
     def check_package(self, module: str, extra: str) -> None:
         """Raises ProgramError where what writes the table isn't installed."""
         if importlib.util.find_spec(module) is None:

@@ -83,8 +83,8 @@ class Contents:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def first(self, count: int) -> pa.RecordBatch:
-        """The first of the rows, as `rows` lists them; of many, which no ORDER BY puts in order, any."""
-        rows = self.sorted if self._order or len(self.zset) <= FEW else self.zset
+        """The first of the rows, as `rows` lists them."""
+        rows = self.sorted
         return rows.take(np.repeat(np.arange(len(rows)), np.maximum(rows.weights, 0))[:count]).rows
 
     def _repr_html_(self) -> str:

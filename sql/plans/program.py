@@ -100,6 +100,10 @@ class Table:
         """What holds the columns of a row, in lower case."""
         return (self.value_format or self.format or "").lower()
 
+    def option(self, name: str, default: str = "") -> str:
+        """Of OPTIONS, whose names have no case."""
+        return next((value for key, value in self.options.items() if key.lower() == name.lower()), default)
+
     @property
     def is_file(self) -> bool:
         """Whether it is files under a path."""

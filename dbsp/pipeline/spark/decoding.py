@@ -26,12 +26,11 @@ from dbsp.rows.avro import Avro
 from dbsp.rows.binary import CORRUPT, decode_batch
 from dbsp.rows.protobuf import Protobuf
 from dbsp.running.spark.intervals import columns_ddl, quoted
-from dbsp.sql.compiler.sources.messages import HEADERS, METADATA, value_columns
+from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, METADATA, value_columns
 from dbsp.sql.plans.program import CHANGE_FEED, DELETED, ENVELOPES, OP, UPDATED, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 
-BINARY_FORMATS = ("avro", "protobuf")
 # What can't be decoded fails, unless OPTIONS say otherwise: as a NULL it would be lost, or be a deletion.
 _USUAL = {"mode": "FAILFAST"}
 # Of a table that keeps what is no row of it.
@@ -84,8 +83,8 @@ def _decoded(table: Table, part: str, form: str, fields: Sequence[Field]) -> Col
     if form == "raw":
         (field,) = fields
         return struct(col(part).cast(ddl(field.type)).alias(field.name))
-    if form in BINARY_FORMATS:
-        return decoded_binary(table, part, form, fields)
+    if form in BINARY:
+        return _decoded_binary(table, part, form, fields)
     text, schema = col(part).cast("string"), columns_ddl(fields)
     options = format_options(table, part, _KEPT if table.keeps_bad_rows else _USUAL)
     return from_json(text, schema, options) if form == "json" else from_csv(text, lit(schema), options)
@@ -109,7 +108,7 @@ def _column(table: Table, field: Field, in_value: Set[str]) -> Column:
     return value
 
 
-def decoded_binary(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
+def _decoded_binary(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
     """A value or a key as a struct of the columns; NULL where it is. Raises ProgramError for its options."""
     columns = pa.struct([(field.name, field.type) for field in fields if field.name != CORRUPT])
     options = {name.lower(): text for name, text in format_options(table, part, {}).items()}

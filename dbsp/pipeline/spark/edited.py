@@ -50,9 +50,7 @@ class Edited:
             self.look(batch)
 
     def _look(self, relation: int, table: Table, batch: int) -> None:
-        moves = {name.lower(): value.lower() for name, value in table.options.items()}.get(
-            "cleansource", "off"
-        )
+        keeps = table.option("cleanSource", "off").lower() == "off"
         found: dict[str, list[str]] = {"edited": [], "deleted": []}
         for entry in islice(entries_before(self.checkpoint, relation, batch), _MOST):
             path = local_path(entry["path"])
@@ -60,11 +58,7 @@ class Edited:
                 continue
             modified = _modified(path)
             change = relation, path, modified
-            if (
-                modified == entry["timestamp"]
-                or (modified is None and moves != "off")
-                or change in self._said
-            ):
+            if modified == entry["timestamp"] or change in self._said or (modified is None and not keeps):
                 continue
             self._said.add(change)
             found["deleted" if modified is None else "edited"].append(path)

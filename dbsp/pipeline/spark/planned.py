@@ -44,9 +44,8 @@ def planned_files(checkpoint: Path, relation: int, batch: int) -> list[str]:
     first = _offset(checkpoint, relation, batch - 1) + 1 if batch else 0
     files: list[str] = []
     for number in range(first, _offset(checkpoint, relation, batch) + 1):
-        files += [
-            entry["path"] for entry in _entries(checkpoint, relation, number) if entry["batchId"] == number
-        ]
+        entries = _entries(checkpoint, relation, number)
+        files += reversed([entry["path"] for entry in entries if entry["batchId"] == number])
     return files
 
 
@@ -59,17 +58,19 @@ def entries_before(checkpoint: Path, relation: int, batch: int) -> Iterator[dict
     """What Spark noted of these files: `path`, and `timestamp`, of their modification; the newest first."""
     last = _offset(checkpoint, relation, batch - 1) if batch else -1
     while last >= 0:
-        entries = _entries(checkpoint, relation, last)
-        yield from reversed(entries)
-        last = min((entry["batchId"] for entry in entries), default=last) - 1
+        first = last
+        for entry in _entries(checkpoint, relation, last):
+            first = min(first, entry["batchId"])
+            yield entry
+        last = first - 1
 
 
-def _entries(checkpoint: Path, relation: int, number: int) -> list[dict[str, Any]]:
-    """What a source has found under that number; every tenth repeats all before it."""
+def _entries(checkpoint: Path, relation: int, number: int) -> Iterator[dict[str, Any]]:
+    """What a source has found under that number, the newest first; every tenth repeats all before it."""
     name = checkpoint / "sources" / str(relation) / str(number)
     if not name.exists():
         name = name.with_name(f"{number}.compact")
-    return [json.loads(line) for line in name.read_text().splitlines()[1:]]
+    return map(json.loads, reversed(name.read_text().splitlines()[1:]))
 
 
 def check_steps(table: Table, last: int, files: list[str]) -> int:
@@ -81,8 +82,8 @@ def check_steps(table: Table, last: int, files: list[str]) -> int:
     if steps and min(steps) < last:
         late = local_path(steps[min(steps)]) or steps[min(steps)]
         raise Error(
-            f"{table.location}: table '{table.name}': '{late}' came after {STEP}={last} was "
-            "read; a changelog is read in the order of its steps: put directories there in that order"
+            f"{table.location}: table '{table.name}': '{late}' came after {STEP}={last} was read; a "
+            "changelog is read in the order of its steps: put directories there in that order"
         )
     return max(steps, default=last)
 
@@ -95,7 +96,7 @@ def _offset(checkpoint: Path, relation: int, batch: int) -> int:
 
 def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
     """Raises Error at a file that is gone; warns of one whose last line has no end."""
-    ignored = _option(table, "ignoreMissingFiles") or spark.conf.get("spark.sql.files.ignoreMissingFiles")
+    ignored = table.option("ignoreMissingFiles") or spark.conf.get("spark.sql.files.ignoreMissingFiles")
     for file in files:
         local = local_path(file)
         there = os.path.exists(local) if local is not None else _exists(spark, file)
@@ -112,12 +113,12 @@ def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
 
 
 def _end(table: Table) -> bytes:
-    return (_option(table, "lineSep") or "\n").encode()
+    return table.option("lineSep", "\n").encode()
 
 
 def _is_cut(table: Table, path: str) -> bool:
     form = (table.format or "").lower()
-    if form not in _LINES or (_option(table, _LINES[form]) or "").lower() == "true":
+    if form not in _LINES or table.option(_LINES[form]).lower() == "true":
         return False
     if path.endswith(_COMPRESSED) or not os.path.getsize(path):
         return False
@@ -173,10 +174,6 @@ def _located_record(spark: SparkSession, table: Table, files: list[str], error: 
         if found:
             return BadRow(table.name, f"{found[0]['problem']}; it is in '{path}'", None)
     return error
-
-
-def _option(table: Table, wanted: str) -> str | None:
-    return next((value for name, value in table.options.items() if name.lower() == wanted.lower()), None)
 
 
 def local_path(file: str) -> str | None:

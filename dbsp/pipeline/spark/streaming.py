@@ -102,7 +102,6 @@ class _Run:
         self.pipeline, self.on_step, self.stop = pipeline, on_step, stop
         self.tables = source_tables(pipeline.program)
         self.looks = Looks(snapshot_tables(pipeline.program))
-        self.compares = bool(self.looks.tables)
         last = pipeline.store.last
         self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
@@ -115,7 +114,7 @@ class _Run:
         self.due: tuple[int, datetime | None] | None = None
         # of a sink's directories that are read as changes by key, the last step so far
         self.read_to: dict[int, int] = {}
-        if not self.tables and not self.compares:
+        if not self.tables and not self.looks.tables:
             raise ProgramError(
                 f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
                 "or feed the tables with `dbsp step` or Pipeline.insert"
@@ -153,7 +152,7 @@ class _Run:
         if self.failure is not None:
             raise self.failure
         if once and not interrupted:
-            if self.compares:
+            if self.looks.tables:
                 self._compare()
             self._finish()
             self.pipeline.deliver()
@@ -190,7 +189,7 @@ class _Run:
                 self._made(self.pipeline.step())
             self.looks.done(looked, self.began)
         except BaseException:
-            if self.compares:
+            if self.looks.tables:
                 self.pipeline.discard()
             raise
 

@@ -11,6 +11,7 @@ the table is what the view is, by real upserts and deletes.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -67,7 +68,7 @@ def committed(connection: Connection, begin: Callable[[], object]) -> Iterator[N
 
 
 @dataclass
-class Database:
+class Database(ABC):
     """A `Target`. is_shared: others can open the database while this one has."""
 
     outlet: Outlet
@@ -80,13 +81,29 @@ class Database:
     def __post_init__(self) -> None:
         self.statements = self.spelled()
 
+    @abstractmethod
     def spelled(self) -> Statements:
         """Its statements. Raises ProgramError where what connects to it isn't installed."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def opened(self) -> Session:
+        """A session in which nothing is done yet."""
 
     def connected(self) -> Session:
         """A session in which the tables are there, and that which is staged."""
-        raise NotImplementedError
+        session = self.opened()
+        try:
+            for statement in self.statements.settings:
+                session.execute(statement)
+            with session.transaction():
+                for statement in self.statements.create:
+                    session.execute(statement)
+            if self.statements.key:
+                session.execute(self.statements.stage)
+        except BaseException:
+            session.close()
+            raise
+        return session
 
     @property
     def directory(self) -> str | None:
@@ -116,12 +133,12 @@ class Database:
         if self._session is not None and time.monotonic() - self._used > _IDLE:
             try:
                 self._session.row("SELECT 1")
-            except Exception:  # whatever it is, a new one will say it
+            except Exception:  # each driver has errors of its own, and a new session says what is wrong
                 self.close()
 
     def why(self, error: Exception) -> str:
         """In one line; a url may have a password, and where it is broken the message may be all of it."""
-        url = self.outlet.option("url")
+        url = self.outlet.table.option("url")
         message = str(error).replace(url, "the url") if url else str(error)
         return message.strip().split("\n", 1)[0]
 

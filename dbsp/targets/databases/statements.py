@@ -19,17 +19,21 @@ from dbsp.targets.outlet import Outlet
 class Statements(ABC):
     """name: of the target as OPTIONS say it, with its schema or without. key: of an upsert, else nothing.
 
-    What databases spell differently: mark, of a parameter; quote, around names; staged, the session's own
-    table; and what is overridden.
+    What databases spell differently: settings, of a session; mark, of a parameter; quote, around names;
+    staged, the session's own table; name_type, of names in dbsp_steps; storage, of tables; and what is
+    overridden.
     """
 
     name: str
     columns: Sequence[Field]
     key: Sequence[str]
 
+    settings: ClassVar[Sequence[str]] = ()
     mark: ClassVar[str] = "?"
     quote: ClassVar[str] = '"'
     staged: ClassVar[str] = "dbsp_staged"
+    name_type: ClassVar[str] = "text"
+    storage: ClassVar[str] = ""
 
     @abstractmethod
     def type_of(self, column: Field) -> str:
@@ -54,9 +58,6 @@ class Statements(ABC):
             f"CREATE TABLE IF NOT EXISTS {self.steps} ({noted}){self.storage}",
             f"CREATE TABLE IF NOT EXISTS {self.target} ({', '.join(columns)}){self.storage}",
         ]
-
-    name_type: ClassVar[str] = "text"
-    storage: ClassVar[str] = ""
 
     @property
     def stage(self) -> str:
@@ -92,16 +93,14 @@ class Statements(ABC):
     @property
     def apply(self) -> list[str]:
         """What is staged: of each key a record at most."""
-        return [self.delete, f"{self.insert_staged} ON CONFLICT ({self.listed(self.key)}) {self._update}"]
+        gone = self.delete(f" WHERE {self.quoted(OP)} = '{DELETED}'")
+        return [gone, f"{self.insert_staged} ON CONFLICT ({self.listed(self.key)}) {self._update}"]
 
-    @property
-    def delete(self) -> str:
-        """The rows whose keys are staged as deletions."""
+    def delete(self, which: str = "") -> str:
+        """The rows whose keys are staged, or those of them that a condition says."""
         key = self.listed(self.key)
-        if len(self.key) > 1:
-            key = f"({key})"
-        gone = f"SELECT {self.listed(self.key)} FROM {self.staged} WHERE {self.quoted(OP)} = '{DELETED}'"
-        return f"DELETE FROM {self.target} WHERE {key} IN ({gone})"
+        row = f"({key})" if len(self.key) > 1 else key
+        return f"DELETE FROM {self.target} WHERE {row} IN (SELECT {key} FROM {self.staged}{which})"
 
     @property
     def insert_staged(self) -> str:
@@ -132,7 +131,7 @@ class Statements(ABC):
 
     def quoted(self, name: str) -> str:
         """As an identifier."""
-        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+        return quoted(name, self.quote)
 
     def listed(self, names: Sequence[str]) -> str:
         """As identifiers."""
@@ -142,6 +141,11 @@ class Statements(ABC):
         return f"{self.quoted(column.name)} {self.type_of(column)}"
 
 
+def quoted(name: str, quote: str = '"') -> str:
+    """As an identifier of SQL."""
+    return quote + name.replace(quote, 2 * quote) + quote
+
+
 def target_name(outlet: Outlet) -> str:
     """The name that OPTIONS give the target, else the table's."""
-    return outlet.option("dbtable", outlet.table.name)
+    return outlet.table.option("dbtable", outlet.table.name)

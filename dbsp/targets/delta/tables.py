@@ -21,7 +21,7 @@ def existing(outlet: Outlet) -> DeltaTable | None:
     from deltalake.exceptions import TableNotFoundError  # noqa: PLC0415
 
     try:
-        return DeltaTable(outlet.option("path"), storage_options=_storage(outlet.table))
+        return DeltaTable(outlet.table.option("path"), storage_options=_storage(outlet.table))
     except TableNotFoundError:
         return None
 
@@ -31,7 +31,7 @@ def new_table(outlet: Outlet) -> DeltaTable:
     from deltalake import DeltaTable  # noqa: PLC0415
 
     return DeltaTable.create(
-        outlet.option("path"),
+        outlet.table.option("path"),
         _schema(outlet.table),
         mode="ignore",
         configuration={k: v for k, v in outlet.table.options.items() if k.lower().startswith("delta.")},
@@ -49,11 +49,6 @@ def check_columns(table: DeltaTable, outlet: Outlet) -> None:
         given = ", ".join(f"{column.name} {ddl(column.type)}" for column in outlet.table.schema)
         listed = ", ".join(f"{field.name} {_spelled(field.type)}" for field in table.schema().fields)
         raise Error(f"it has the columns: {listed}; declared are: {given}; declare the same, or another path")
-
-
-def quoted(name: str) -> str:
-    """As an identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _schema(table: Table) -> pa.Schema:

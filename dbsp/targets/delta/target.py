@@ -24,7 +24,8 @@ import pyarrow as pa
 from dbsp.circuits.errors import Error
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.sql.plans.program import DELETED, OP
-from dbsp.targets.delta.tables import check_columns, existing, new_table, quoted
+from dbsp.targets.databases.statements import quoted
+from dbsp.targets.delta.tables import check_columns, existing, new_table
 from dbsp.targets.outlet import Outlet, held
 from dbsp.targets.target import Change
 

@@ -38,6 +38,8 @@ _ROWS = "dbsp_rows"
 
 
 class DuckdbStatements(Statements):
+    settings: ClassVar[Sequence[str]] = ("SET TimeZone = 'UTC'",)
+
     def type_of(self, column: Field) -> str:
         return self._spelled(column.type)
 
@@ -56,12 +58,7 @@ class DuckdbStatements(Statements):
     @property
     def apply(self) -> list[str]:
         """Rows that change are written anew: in place a million of them take ten times as long."""
-        key = self.listed(self.key)
-        which = f"({key})" if len(self.key) > 1 else key
-        return [
-            f"DELETE FROM {self.target} WHERE {which} IN (SELECT {key} FROM {self.staged})",
-            self.insert_staged,
-        ]
+        return [self.delete(), self.insert_staged]
 
     def insert(self, is_staged: bool) -> str:
         """Of the rows that are registered."""
@@ -80,20 +77,10 @@ class Duckdb(Database):
         self.outlet.check_package("duckdb", "duckdb")
         return DuckdbStatements(target_name(self.outlet), self.outlet.table.schema, self.outlet.key)
 
-    def connected(self) -> DuckdbSession:
+    def opened(self) -> DuckdbSession:
         import duckdb  # noqa: PLC0415  only who writes to DuckDB has it
 
-        session = DuckdbSession(duckdb.connect(self.outlet.option("path")), self.statements)
-        try:
-            session.execute("SET TimeZone = 'UTC'")
-            for statement in self.statements.create:
-                session.execute(statement)
-            if self.statements.key:
-                session.execute(self.statements.stage)
-        except BaseException:
-            session.close()
-            raise
-        return session
+        return DuckdbSession(duckdb.connect(self.outlet.table.option("path")), self.statements)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,7 +40,7 @@ class MariadbStatements(Statements):
     quote: ClassVar[str] = "`"
     name_type: ClassVar[str] = "varchar(700) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     storage: ClassVar[str] = " ENGINE = InnoDB"
-    settings: ClassVar[tuple[str, ...]] = (
+    settings: ClassVar[Sequence[str]] = (
         "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
         "SET SESSION innodb_lock_wait_timeout = 30",
         "SET SESSION time_zone = '+00:00'",
@@ -76,17 +77,17 @@ class MariadbStatements(Statements):
         )
 
     @property
-    def delete(self) -> str:
-        same = " AND ".join(f"t.{name} = s.{name}" for name in map(self.quoted, self.key))
-        gone = f"s.{self.quoted(OP)} = '{DELETED}'"
-        return f"DELETE t FROM {self.target} t JOIN {self.staged} s ON {same} WHERE {gone}"
-
-    @property
     def apply(self) -> list[str]:
+        """A join finds what goes by the key, where a sub-query may not."""
+        same = " AND ".join(f"t.{name} = s.{name}" for name in map(self.quoted, self.key))
+        staged = f"{self.target} t JOIN {self.staged} s ON {same}"
         names = self.others or [self.quoted(self.key[0])]
         update = ", ".join(f"{name} = VALUES({name})" for name in names)
         ordered = f"{self.insert_staged} ORDER BY {self.listed(self.key)}"  # as the table is stored
-        return [self.delete, f"{ordered} ON DUPLICATE KEY UPDATE {update}"]
+        return [
+            f"DELETE t FROM {staged} WHERE s.{self.quoted(OP)} = '{DELETED}'",
+            f"{ordered} ON DUPLICATE KEY UPDATE {update}",
+        ]
 
     def load(self, path: str, is_staged: bool) -> str:
         """Of the lines in a file; bytes are digits there."""

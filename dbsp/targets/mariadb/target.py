@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error
-from dbsp.targets.databases.database import Database, committed
+from dbsp.targets.databases.database import Database, Session, committed
 from dbsp.targets.databases.statements import target_name
 from dbsp.targets.mariadb.rows import as_lines
 from dbsp.targets.mariadb.statements import MariadbStatements
@@ -34,11 +34,11 @@ class Mariadb(Database):
         self.outlet.check_package("pymysql", "mariadb")
         return MariadbStatements(target_name(self.outlet), self.outlet.table.schema, self.outlet.key)
 
-    def connected(self) -> MariadbSession:
+    def opened(self) -> MariadbSession:
         import pymysql  # noqa: PLC0415  only who writes to MariaDB has it
 
         connection = pymysql.connect(
-            **_where(self.outlet.option("url")),
+            **_where(self.outlet.table.option("url")),
             charset="utf8mb4",
             autocommit=True,
             local_infile=True,
@@ -47,18 +47,20 @@ class Mariadb(Database):
             write_timeout=_ANSWER,
             program_name="dbsp",
         )
-        try:
-            is_mysql = "MariaDB" not in connection.get_server_info()  # type: ignore[no-untyped-call]
-            self.statements = replace(self.statements, is_mysql=is_mysql)
-            session = MariadbSession(connection, self.statements)
-            for statement in (*self.statements.settings, *self.statements.create):
-                session.execute(statement)
-            self._check_engine(session)
-            if self.statements.key:
-                session.execute(self.statements.stage)
-        except BaseException:
-            connection.close()
-            raise
+        is_mysql = "MariaDB" not in connection.get_server_info()  # type: ignore[no-untyped-call]
+        self.statements = replace(self.statements, is_mysql=is_mysql)
+        return MariadbSession(connection, self.statements)
+
+    def connected(self) -> Session:
+        """Raises Error where a table that is there can't be written so."""
+        session = super().connected()
+        *schema, table = self.statements.name.split(".")
+        found = session.row(self.statements.engines, (schema[-1] if schema else None, table))
+        if found is not None:
+            session.close()
+            raise Error(
+                f"table {found[0]} is of engine {found[1]}, which has no transactions; make it InnoDB"
+            )
         return session
 
     def why(self, error: Exception) -> str:
@@ -66,14 +68,6 @@ class Mariadb(Database):
         if len(error.args) == 2 and isinstance(error.args[1], str):
             return super().why(Exception(error.args[1]))
         return super().why(error)
-
-    def _check_engine(self, session: MariadbSession) -> None:
-        *schema, table = self.statements.name.split(".")
-        found = session.row(self.statements.engines, (schema[-1] if schema else None, table))
-        if found is not None:
-            raise Error(
-                f"table {found[0]} is of engine {found[1]}, which has no transactions; make it InnoDB"
-            )
 
 
 def _where(url: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import pyarrow as pa
@@ -30,6 +31,13 @@ _TYPES = {
 class PostgresStatements(Statements):
     mark: ClassVar[str] = "%s"
     staged: ClassVar[str] = "pg_temp.dbsp_staged"
+    # what is committed is on the disk, and who waits for a lock says so in the end
+    settings: ClassVar[Sequence[str]] = (
+        "SELECT set_config('synchronous_commit', 'local', false) "
+        "WHERE current_setting('synchronous_commit') = 'off'",
+        "SET lock_timeout = '30s'",
+        "SET client_min_messages = warning",
+    )
 
     def type_of(self, column: Field) -> str:
         if pt.is_decimal(column.type):
@@ -40,16 +48,6 @@ class PostgresStatements(Statements):
     def written(self) -> str:
         """No other transaction can write the row before this one's end, and one that has is waited for."""
         return f"{super().written} FOR UPDATE"
-
-    @property
-    def settings(self) -> list[str]:
-        """Of a session: what is committed is on the disk, and who waits for a lock says so in the end."""
-        durable = "current_setting('synchronous_commit') = 'off'"
-        return [
-            f"SELECT set_config('synchronous_commit', 'local', false) WHERE {durable}",
-            "SET lock_timeout = '30s'",
-            "SET client_min_messages = warning",
-        ]
 
     @property
     def stage(self) -> str:

@@ -29,26 +29,17 @@ class Postgres(Database):
         self.outlet.check_package("psycopg", "postgres")
         return PostgresStatements(target_name(self.outlet), self.outlet.table.schema, self.outlet.key)
 
-    def connected(self) -> PostgresSession:
+    def opened(self) -> PostgresSession:
         import psycopg  # noqa: PLC0415  only who writes to Postgres has it
 
         connection = psycopg.connect(
-            self.outlet.option("url"),
+            self.outlet.table.option("url"),
             autocommit=True,
             connect_timeout=_SECONDS,
             tcp_user_timeout=1000 * _SECONDS,  # where the machine is gone, nobody says so
             application_name="dbsp",
             client_encoding="utf8",
         )
-        try:
-            with connection.transaction(), connection.cursor() as cursor:
-                for statement in (*self.statements.settings, *self.statements.create):
-                    cursor.execute(statement)
-                if self.statements.key:
-                    cursor.execute(self.statements.stage)
-        except BaseException:
-            connection.close()
-            raise
         return PostgresSession(connection, self.statements)
 
 

@@ -57,7 +57,7 @@ class Redis:
         try:
             is_fresh = self._client is None
             if self._client is None:
-                url = self.outlet.option("url")
+                url = self.outlet.table.option("url")
                 self._client = redis.Redis.from_url(
                     url, socket_timeout=_SECONDS, retry_on_timeout=False, health_check_interval=_IDLE
                 )
@@ -76,7 +76,7 @@ class Redis:
 
     def why(self, error: Exception) -> str:
         """In one line; a url may have a password."""
-        url = self.outlet.option("url")
+        url = self.outlet.table.option("url")
         return str(error).replace(url, "the url").strip().split("\n", 1)[0]
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class Redis:
 
     @property
     def _prefix(self) -> str:
-        return self.outlet.option("prefix", f"{self.outlet.table.name}:")
+        return self.outlet.table.option("prefix", f"{self.outlet.table.name}:")
 
     @property
     def _steps(self) -> str:

@@ -27,6 +27,7 @@ _SECONDS = 30
 
 class SqliteStatements(Statements):
     staged: ClassVar[str] = "temp.dbsp_staged"
+    settings: ClassVar[Sequence[str]] = ("PRAGMA synchronous = FULL",)
 
     def type_of(self, column: Field) -> str:
         if pt.is_integer(column.type) or pt.is_boolean(column.type):
@@ -49,22 +50,10 @@ class Sqlite(Database):
     def spelled(self) -> SqliteStatements:
         return SqliteStatements(target_name(self.outlet), self.outlet.table.schema, self.outlet.key)
 
-    def connected(self) -> SqliteSession:
-        connection = sqlite3.connect(
-            self.outlet.option("path"), timeout=_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        session = SqliteSession(connection, self.statements)
-        try:
-            session.execute("PRAGMA synchronous = FULL")
-            with session.transaction():
-                for statement in self.statements.create:
-                    session.execute(statement)
-            if self.statements.key:
-                session.execute(self.statements.stage)
-        except BaseException:
-            connection.close()
-            raise
-        return session
+    def opened(self) -> SqliteSession:
+        path = self.outlet.table.option("path")
+        connection = sqlite3.connect(path, timeout=_SECONDS, isolation_level=None, check_same_thread=False)
+        return SqliteSession(connection, self.statements)
 
 
 @dataclass

@@ -26,8 +26,8 @@ from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
-# What a format's options must say of the value, or of the key.
-_NEEDED: dict[str, tuple[str, ...]] = {"avro": ("schema",), "protobuf": ("message", "descriptor")}
+# Formats of bytes, and what their options must say of the value, or of the key.
+BINARY: dict[str, tuple[str, ...]] = {"avro": ("schema",), "protobuf": ("message", "descriptor")}
 _TEXTS = (pa.string(), pa.binary())
 METADATA: dict[str, tuple[pa.DataType, ...]] = {
     "_topic": (pa.string(),),
@@ -110,10 +110,10 @@ class _Messages:
         what = f"{which} = '{form}' of '{self.statement.name}'"
         if form == "raw" and (len(columns) != 1 or columns[0].type not in _TEXTS):
             raise self.fail(f"{what} is of one column, STRING or BINARY, not of: {listed}; take json")
-        if form in _NEEDED and self.is_written:
+        if form in BINARY and self.is_written:
             raise self.fail(f"{what}: messages of {form} are only read, not written; take json")
         part = "value" if which == "format" else "key"
-        for option in _NEEDED.get(form, ()):
+        for option in BINARY.get(form, ()):
             if f"{part}.{option}" not in map(str.lower, self.statement.options):
                 raise self.fail(f"{what} needs OPTIONS (`{part}.{option}` '...')")
         for column in columns:

@@ -11,11 +11,13 @@ import pytest
 
 from dbsp.circuits.errors import DamagedChunk
 from dbsp.commands.query import _views
+from dbsp.views.outputs import output_views
 from tests.dbsp.build import pipeline, votes_program
 
 
 def read(root: Path) -> dict[str, int]:
-    views = _views(votes_program(), str(root), None, "first read")
+    names = output_views(votes_program())
+    views = _views(votes_program(), str(root), None, "first read", names)
     return {name: len(contents) for name, contents in views}
 
 

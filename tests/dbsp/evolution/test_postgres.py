@@ -18,8 +18,8 @@ from dbsp.sql.plans.nodes import Filter, Scan
 from dbsp.sql.plans.program import Insert, Program
 from tests.dbsp.build import VOTES, table, view
 from tests.dbsp.evolution.test_evolve import counted, known
-from tests.dbsp.targets.databases.test_database import COUNTS
 from tests.dbsp.targets.postgres.test_faults import program as postgres_program
+from tests.dbsp.targets.voting import COUNTS
 from tests.servers.postgres import Server, postgres
 from tests.servers.proxy import Proxy
 

@@ -81,3 +81,6 @@ def test_what_is_none_of_it_is_refused() -> None:
         Protobuf(descriptor, "shop.Other", COLUMNS)
     with pytest.raises(Error, match="no field 'no'; fields: n, u, text"):
         Protobuf(descriptor, "shop.Sale", pa.struct([("no", pa.int32())]))
+    inside = pa.struct([("at", pa.struct([("x", pa.int32()), ("y", pa.int32())]))])
+    with pytest.raises(Error, match=r"no field 'at\.y'; fields: x"):  # it would be NULL in every row
+        Protobuf(descriptor, "shop.Sale", inside)

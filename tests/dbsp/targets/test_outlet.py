@@ -64,8 +64,8 @@ def test_of_each_key_one_record(tmp_path: Path, rows: int, monkeypatch: pytest.M
             row for b in outlet_of(p, LOGGED).records(2, changes_of(p, 2, LOGGED)) for row in b.to_pylist()
         ]
         assert len(log) == 5
-        assert out.option("url") == "u"
-        assert out.option("dbtable", "t") == "t"
+        assert out.table.option("url") == "u"
+        assert out.table.option("dbtable", "t") == "t"
 
 
 def test_a_table_of_another_state_is_refused(tmp_path: Path) -> None:

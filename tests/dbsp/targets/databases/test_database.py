@@ -2,60 +2,27 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.sql.plans.program import Insert, Program
-from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.program import Program
 from dbsp.targets.databases import database
 from dbsp.targets.databases.database import Database
-from tests.dbsp.build import VOTES, table, votes_program
 from tests.dbsp.targets.databases.places import Place
+from tests.dbsp.targets.voting import feed, opened, random_steps, voting, write_again
 
-COUNTS = (Field("story_id", pa.int64(), False), Field("n", pa.int64(), False), Field("__step", pa.int64()))
-LOGGED = (*VOTES, Field("__weight", pa.int64()))
 DROPPED = ("totals", "log", "dbsp_steps")
 
 
 def program(there: Place, **names: str) -> Program:
-    """The counted votes upserted, all votes as a changelog."""
-    made = votes_program()
-    targets = [
-        replace(
-            table(name, schema, key),
-            format=there.form,
-            options={**there.options, "dbtable": names.get(name, name)},
-        )
-        for name, schema, key in (("totals", COUNTS, ("story_id",)), ("log", LOGGED, ()))
-    ]
-    inserts = (
-        Insert("totals", "counts", "program.sql:20:1", "upsert", (0, 1, None), (0,)),
-        Insert("log", "all_votes", "program.sql:21:1", "retract", (0, 1, None)),
-    )
-    return replace(made, tables=made.tables | {t.name: t for t in targets}, inserts=inserts)
-
-
-def opened(program: Program, state: Path, **options: Any) -> Pipeline:
-    p = Pipeline(program, runner="inline", state=state, **options)
-    p.store.durable = False
-    return p
-
-
-def feed(p: Pipeline) -> None:
-    """A step's changes are a function of its number: some keys come, some change, some go."""
-    step = p.last_step + 1
-    p.insert("votes", [(user, user % (step + 1)) for user in range(6)])
-    if step > 1:
-        p.delete("votes", [(user, user % step) for user in range(6)])
+    """names: of the targets, where they aren't their own."""
+    return voting(there.form, lambda name: {**there.options, "dbtable": names.get(name, name)})
 
 
 def check(p: Pipeline, there: Place, totals: str = "totals", log: str = "log") -> None:
@@ -77,17 +44,8 @@ def clean(there: Place) -> Iterator[Place]:
 
 
 def test_random_changes_are_the_view(clean: Place, tmp_path: Path) -> None:
-    draw, present = random.Random(0), list[tuple[int, int]]()
     with opened(program(clean), tmp_path / "state") as p:
-        for _ in range(12):
-            gone = [
-                present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))
-            ]
-            come = [(draw.randrange(4), draw.randrange(3)) for _ in range(1 + draw.randrange(8))]
-            p.insert("votes", come)
-            p.delete("votes", gone)
-            present += come
-            p.step()
+        for _ in random_steps(p, "votes", least=1):
             check(p, clean)
 
 
@@ -210,11 +168,7 @@ def test_a_step_that_is_written_again_changes_nothing(clean: Place, tmp_path: Pa
         for _ in range(3):
             feed(p)
             p.step()
-        sinks = p._sinks
-        assert sinks is not None
-        for name, delivery in sinks._delivered.items():
-            sinks._delivered[name] = replace(delivery, step=0)
-        sinks.catch_up()
+        write_again(p)
         check(p, clean)
 
 

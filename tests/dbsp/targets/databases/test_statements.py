@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.databases.statements import target_name
+from dbsp.targets.databases.statements import quoted, target_name
 from dbsp.targets.duckdb.target import DuckdbStatements
 from dbsp.targets.sqlite.target import SqliteStatements
 from tests.dbsp.build import table
@@ -16,17 +17,14 @@ from tests.dbsp.build import table
 COLUMNS = (Field("id", pa.int64(), False), Field('a "b"', pa.string()))
 
 
-class _Outlet:
-    def __init__(self, **options: str) -> None:
-        self.table, self.options = replace(table("t", COLUMNS), options=options), options
-
-    def option(self, name: str, default: str = "") -> str:
-        return self.options.get(name, default)
-
-
 def test_the_target_has_the_name_that_options_give() -> None:
-    given: Any = _Outlet(dbtable="s.u"), _Outlet()
-    assert [target_name(outlet) for outlet in given] == ["s.u", "t"]
+    given = {"DBTABLE": "s.u"}, {}
+    outlets: list[Any] = [SimpleNamespace(table=replace(table("t", COLUMNS), options=one)) for one in given]
+    assert [target_name(outlet) for outlet in outlets] == ["s.u", "t"]
+
+
+def test_a_name_stands_in_quotes() -> None:
+    assert (quoted('a"b'), quoted("a`b", "`")) == ('"a""b"', "`a``b`")
 
 
 def test_what_there_must_be() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,46 +18,16 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 import dbsp.targets.delta.target
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.sql.plans.program import Insert, Program
-from dbsp.sql.plans.schemas import Field
-from tests.dbsp.build import VOTES, table, votes_program
+from dbsp.sql.plans.program import Program
+from tests.dbsp.targets.voting import feed, only, opened, voting, write_again
 from tests.oracles.oracle import arrow_values
 from tests.servers.s3 import BUCKET, ENVIRONMENT, Server, outside, s3
 
-COUNTS = (Field("story_id", pa.int64(), False), Field("n", pa.int64(), False), Field("__step", pa.int64()))
-LOGGED = (*VOTES, Field("__weight", pa.int64()))
 Storage = dict[str, str]
 
 
-def program(root: str, storage: Storage | None = None, only: str = "") -> Program:
-    """The counted votes upserted, all votes as a changelog; or only one of the two."""
-    made = votes_program()
-    targets = [
-        replace(
-            table(name, schema, key), format="delta", options={"path": f"{root}/{name}", **(storage or {})}
-        )
-        for name, schema, key in (("totals", COUNTS, ("story_id",)), ("log", LOGGED, ()))
-    ]
-    inserts = (
-        Insert("totals", "counts", "program.sql:20:1", "upsert", (0, 1, None), (0,)),
-        Insert("log", "all_votes", "program.sql:21:1", "retract", (0, 1, None)),
-    )
-    inserts = tuple(insert for insert in inserts if only in ("", insert.target))
-    return replace(made, tables=made.tables | {t.name: t for t in targets}, inserts=inserts)
-
-
-def opened(program: Program, state: Path, **options: Any) -> Pipeline:
-    p = Pipeline(program, runner="inline", state=state, **options)
-    p.store.durable = False
-    return p
-
-
-def feed(p: Pipeline) -> None:
-    """A step's changes are a function of its number: some keys come, some change, some go."""
-    step = p.last_step + 1
-    p.insert("votes", [(user, user % (step + 1)) for user in range(6)])
-    if step > 1:
-        p.delete("votes", [(user, user % step) for user in range(6)])
+def program(root: str, storage: Storage | None = None) -> Program:
+    return voting("delta", lambda name: {"path": f"{root}/{name}", **(storage or {})})
 
 
 def rows(path: str, storage: Storage | None = None) -> list[Any]:
@@ -101,13 +70,14 @@ def storage_of(endpoint: str) -> Storage:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "only"), [("lose", "totals"), ("refuse", "log")])
-def test_a_delivery_that_dies_at_a_request(server: Server, tmp_path: Path, kind: str, only: str) -> None:
+@pytest.mark.parametrize(("kind", "target"), [("lose", "totals"), ("refuse", "log")])
+def test_a_delivery_that_dies_at_a_request(server: Server, tmp_path: Path, kind: str, target: str) -> None:
     """At each that writes something, and at some of the others."""
     through, died = storage_of(server.endpoint), 0
     with outside(server) as proxy:
         proxy.fault_at(-1, None)
-        with opened(program(f"s3://{BUCKET}/{kind}", storage_of(proxy.endpoint), only), tmp_path / "s") as p:
+        place = program(f"s3://{BUCKET}/{kind}", storage_of(proxy.endpoint))
+        with opened(only(place, target), tmp_path / "s") as p:
             for _ in range(2):
                 feed(p)
                 p.step()
@@ -115,7 +85,7 @@ def test_a_delivery_that_dies_at_a_request(server: Server, tmp_path: Path, kind:
         assert len(writes) >= 6  # made, claimed, and rows and a commit a step
         for n in sorted({*writes, *range(0, len(proxy.seen()), 15)}):
             root, state = f"s3://{BUCKET}/{kind}{n}", tmp_path / str(n)
-            made = program(root, storage_of(proxy.endpoint), only)
+            made = only(program(root, storage_of(proxy.endpoint)), target)
             proxy.fault_at(n, kind)
             with opened(made, state) as p:
                 for _ in range(2):
@@ -142,11 +112,7 @@ def test_a_step_that_is_written_again_changes_nothing(tmp_path: Path) -> None:
             feed(p)
             p.step()
         versions = [DeltaTable(tmp_path / name).version() for name in ("totals", "log")]
-        sinks = p._sinks
-        assert sinks is not None
-        for name, delivery in sinks._delivered.items():
-            sinks._delivered[name] = replace(delivery, step=0)
-        sinks.catch_up()
+        write_again(p)
         assert [DeltaTable(tmp_path / name).version() for name in ("totals", "log")] == versions
         check(p, str(tmp_path))
 

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from dbsp.circuits.errors import Error
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.delta.tables import check_columns, existing, new_table, quoted
+from dbsp.targets.delta.tables import check_columns, existing, new_table
 from tests.dbsp.build import table
 
 COLUMNS = (Field("id", pa.int64(), False), Field("d", pa.decimal128(9, 2)), Field("l", pa.list_(pa.string())))
@@ -27,9 +27,6 @@ class _Outlet:
             table("t", columns),
             options={"Path": str(path), **{k.replace("_", "."): v for k, v in options.items()}},
         )
-
-    def option(self, name: str) -> str:
-        return next(value for key, value in self.table.options.items() if key.lower() == name)
 
 
 def outlet(path: Path, *args: Any, **options: str) -> Any:
@@ -65,7 +62,3 @@ def test_other_columns_are_said(tmp_path: Path, other: tuple[Field, ...]) -> Non
         Error, match=r"it has the columns: id .*; declared are: id bigint, d decimal\(9,2\), l"
     ):
         check_columns(there, outlet(tmp_path / "t"))
-
-
-def test_a_name_stands_in_quotes() -> None:
-    assert quoted('a"b') == '"a""b"'

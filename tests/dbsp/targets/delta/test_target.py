@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.commands.check import notes
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.targets.voting import random_steps
 from tests.generators.values import identity
 from tests.oracles.oracle import arrow_values
 
@@ -92,19 +92,10 @@ def test_every_type_and_shape(spark: Any, tmp_path: Path) -> None:
 
 
 def test_random_changes_are_the_view(spark: Any, tmp_path: Path) -> None:
-    draw, present = random.Random(0), []
     program = compile_program(WRITTEN.format(tmp_path), session=spark)
     with Pipeline(program, state=tmp_path / "state", runner="inline") as p:
         p.store.durable = False
-        for step in range(12):
-            gone = [
-                present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))
-            ]
-            come = [(draw.randrange(4), draw.randrange(3)) for _ in range(draw.randrange(8))]
-            p.insert("pair", come)
-            p.delete("pair", gone)
-            present += come
-            p.step()
+        for step, present in enumerate(random_steps(p, "pair")):
             wanted = {(a, b, str(n)) for (a, b), n in Counter(present).items()}
             assert Counter(arrow_values(table(tmp_path / "kept"))) == Counter(wanted), step
             keys = arrow_values(table(tmp_path / "only_keys"))

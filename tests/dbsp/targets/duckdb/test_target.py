@@ -15,8 +15,8 @@ from dbsp.errors import DeliveryError
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.duckdb.target import DuckdbStatements
 from tests.dbsp.targets.databases.places import Place, place
-from tests.dbsp.targets.databases.test_database import opened
 from tests.dbsp.targets.databases.typed import listed, typed_program, written
+from tests.dbsp.targets.voting import opened
 
 
 def test_every_type(tmp_path: Path) -> None:

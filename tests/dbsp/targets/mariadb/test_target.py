@@ -16,8 +16,9 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.targets.databases.places import Place
-from tests.dbsp.targets.databases.test_database import DROPPED, check, feed, opened, program
+from tests.dbsp.targets.databases.test_database import DROPPED, check, program
 from tests.dbsp.targets.databases.typed import listed, typed_program, written
+from tests.dbsp.targets.voting import feed, opened
 from tests.servers.mariadb import Server, mariadb
 from tests.servers.proxy import Proxy
 
@@ -123,7 +124,7 @@ def test_a_delivery_that_dies_at_any_message(server: Server, tmp_path: Path, kin
             p.step()
     watched.close()
     commits = [n for n, message in enumerate(watched.seen) if b"COMMIT" in message]
-    assert len(commits) == 4
+    assert len(commits) == 6
     died = 0
     stride = {"unsent": 9, "unanswered": 16, "killed": 20}[kind]
     for n in sorted({*(() if kind == "unsent" else commits[1::2]), *range(0, len(watched.seen), stride)}):

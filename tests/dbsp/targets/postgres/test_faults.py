@@ -17,17 +17,13 @@ import pytest
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Program
-from tests.dbsp.targets.databases.places import Place
-from tests.dbsp.targets.databases.test_database import feed, opened
-from tests.dbsp.targets.databases.test_database import program as made
+from tests.dbsp.targets.voting import feed, opened, voting, write_again
 from tests.servers.postgres import Server
 from tests.servers.proxy import Proxy
 
 
 def program(url: str, prefix: str = "") -> Program:
-    """The counted votes upserted, all votes as a changelog."""
-    there = Place("postgres", {"url": url}, lambda _: [], lambda _: None)
-    return made(there, **{name: f"{prefix}{name}" for name in ("totals", "log")})
+    return voting("postgres", lambda name: {"url": url, "dbtable": f"{prefix}{name}"})
 
 
 def check(p: Pipeline, server: Server, prefix: str = "") -> None:
@@ -127,6 +123,18 @@ def test_a_server_that_is_down_holds_back_delivery_and_not_steps(clean: Server, 
         p.deliver()
         check(p, clean)
         p.step()
+        check(p, clean)
+
+
+def test_a_step_that_is_written_again_changes_nothing(clean: Server, tmp_path: Path) -> None:
+    """Not so much as a row's place."""
+    with opened(program(clean.url), tmp_path / "state") as p:
+        for _ in range(3):
+            feed(p)
+            p.step()
+        before = clean.rows("SELECT ctid::text, xmin::text FROM totals ORDER BY 1")
+        write_again(p)
+        assert clean.rows("SELECT ctid::text, xmin::text FROM totals ORDER BY 1") == before
         check(p, clean)
 
 

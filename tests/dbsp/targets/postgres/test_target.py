@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.streaming import run
 from dbsp.sql.compiler.load import compile_program
 from dbsp.views.changes import Changes
+from tests.dbsp.targets.voting import random_steps
 from tests.servers.postgres import Server
 
 pytestmark = pytest.mark.spark
@@ -81,20 +81,11 @@ def test_every_type_and_shape(spark: Any, server: Server, tmp_path: Path) -> Non
 
 
 def test_random_changes_are_the_view(spark: Any, server: Server, tmp_path: Path) -> None:
-    draw, present = random.Random(0), []
     text = WRITTEN.format(server.url).replace("kept", "kept2").replace("only_keys", "keys2")
     text = text.replace("upserted", "upserted2").replace("Log", "Log2")
     with Pipeline(compile_program(text, session=spark), state=tmp_path, runner="inline") as p:
         p.store.durable = False
-        for _ in range(12):
-            gone = [
-                present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))
-            ]
-            come = [(draw.randrange(4), draw.randrange(3)) for _ in range(draw.randrange(8))]
-            p.insert("pair", come)
-            p.delete("pair", gone)
-            present += come
-            p.step()
+        for present in random_steps(p, "pair"):
             counted = Counter(present)
             assert server.rows("SELECT a, b, c FROM kept2 ORDER BY 1, 2") == sorted(
                 (a, b, str(n)) for (a, b), n in counted.items()

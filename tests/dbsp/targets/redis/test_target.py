@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,9 +21,7 @@ from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import program, table, view
-from tests.dbsp.targets.databases.places import Place
-from tests.dbsp.targets.databases.test_database import feed, opened
-from tests.dbsp.targets.databases.test_database import program as counted
+from tests.dbsp.targets.voting import feed, only, opened, random_steps, voting
 from tests.servers.proxy import Proxy
 from tests.servers.redis import Server, redis_server
 
@@ -43,9 +40,7 @@ def clean(server: Server) -> Iterator[Server]:
 
 def of(url: str, **options: str) -> Program:
     """The counted votes, by story."""
-    made = counted(Place("redis", {"url": url}, lambda _: [], lambda _: None))
-    totals = replace(made.tables["totals"], options={"url": url, **options})
-    return replace(made, tables=made.tables | {"totals": totals}, inserts=made.inserts[:1])
+    return only(voting("redis", lambda _: {"url": url, **options}), "totals")
 
 
 def check(p: Pipeline, server: Server, prefix: str = "totals:") -> None:
@@ -118,19 +113,10 @@ def test_every_type(clean: Server, tmp_path: Path) -> None:
 
 
 def test_random_changes_are_the_view(clean: Server, tmp_path: Path) -> None:
-    draw, present = random.Random(0), list[tuple[int, int]]()
     with opened(of(clean.url, prefix="p:"), tmp_path) as p:
-        for _ in range(12):
-            gone = [
-                present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))
-            ]
-            come = [(draw.randrange(4), draw.randrange(3)) for _ in range(1 + draw.randrange(8))]
-            p.insert("votes", come)
-            p.delete("votes", gone)
-            present += come
-            p.step()
+        for present in random_steps(p, "votes", least=1):
             check(p, clean, "p:")
-        assert sum(row["n"] for row in p["counts"].rows()) == sum(Counter(present).values())
+            assert sum(row["n"] for row in p["counts"].rows()) == sum(Counter(present).values())
 
 
 @pytest.mark.parametrize("kind", ["unsent", "unanswered", "killed"])

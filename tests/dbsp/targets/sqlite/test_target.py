@@ -13,8 +13,8 @@ import pytest
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.targets.databases.places import Place, place
-from tests.dbsp.targets.databases.test_database import opened
 from tests.dbsp.targets.databases.typed import listed, typed_program, written
+from tests.dbsp.targets.voting import opened
 
 
 def test_every_type(tmp_path: Path) -> None:

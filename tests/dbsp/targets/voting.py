@@ -1,0 +1,78 @@
+"""A program that writes to two targets, and what its steps change."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.plans.program import Insert, Program
+from dbsp.sql.plans.schemas import Field
+from tests.dbsp.build import VOTES, table, votes_program
+
+COUNTS = (Field("story_id", pa.int64(), False), Field("n", pa.int64(), False), Field("__step", pa.int64()))
+LOGGED = (*VOTES, Field("__weight", pa.int64()))
+Pair = tuple[int, int]
+
+
+def voting(form: str, options: Callable[[str], Mapping[str, str]]) -> Program:
+    """The counted votes are upserted into `totals`, all votes into `log` as a changelog.
+
+    options: of each of the two.
+    """
+    made = votes_program()
+    targets = [
+        replace(table(name, schema, key), format=form, options=dict(options(name)))
+        for name, schema, key in (("totals", COUNTS, ("story_id",)), ("log", LOGGED, ()))
+    ]
+    inserts = (
+        Insert("totals", "counts", "program.sql:20:1", "upsert", (0, 1, None), (0,)),
+        Insert("log", "all_votes", "program.sql:21:1", "retract", (0, 1, None)),
+    )
+    return replace(made, tables=made.tables | {t.name: t for t in targets}, inserts=inserts)
+
+
+def only(program: Program, target: str) -> Program:
+    """The program that writes no other."""
+    return replace(program, inserts=tuple(each for each in program.inserts if each.target == target))
+
+
+def opened(program: Program, state: Path, **options: Any) -> Pipeline:
+    p = Pipeline(program, runner="inline", state=state, **options)
+    p.store.durable = False
+    return p
+
+
+def feed(p: Pipeline) -> None:
+    """A step's changes are a function of its number: some keys come, some change, some go."""
+    step = p.last_step + 1
+    p.insert("votes", [(user, user % (step + 1)) for user in range(6)])
+    if step > 1:
+        p.delete("votes", [(user, user % step) for user in range(6)])
+
+
+def random_steps(p: Pipeline, table: str, steps: int = 12, least: int = 0) -> Iterator[list[Pair]]:
+    """Steps that insert and delete pairs; after each the pairs that are there. least: that come."""
+    draw, present = random.Random(0), list[Pair]()
+    for _ in range(steps):
+        gone = [present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))]
+        come = [(draw.randrange(4), draw.randrange(3)) for _ in range(least + draw.randrange(8))]
+        p.insert(table, come)
+        p.delete(table, gone)
+        present += come
+        p.step()
+        yield present
+
+
+def write_again(p: Pipeline) -> None:
+    """All steps, as where the note of what was delivered is lost."""
+    sinks = p._sinks
+    assert sinks is not None
+    for name, delivery in sinks._delivered.items():
+        sinks._delivered[name] = replace(delivery, step=0)
+    sinks.catch_up()
