@@ -73,6 +73,10 @@ class Overtaken(StateError):
     """Another writer has the state, so that this one must not write to it any more."""
 
 
+class NotKept(StateError):
+    """A step that can't be read any more, or never could."""
+
+
 class DamagedChunk(StateError):
     """Bytes of a segment that aren't what was written there. path: of the file. owner: whose rows."""
 

@@ -7,6 +7,7 @@ Every import of weight is within its command, so that a replay of a compiled pro
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -16,12 +17,13 @@ from dbsp.commands.process.group import Group
 from dbsp.commands.process.options import (
     changelog_option,
     check_changelog,
-    configure,
-    defines,
+    config_option,
     evolve_option,
     keep_options,
     listed,
+    max_undelivered_option,
     program_options,
+    spark_options,
     verify_option,
 )
 from dbsp.commands.process.stopping import end_at_once
@@ -125,34 +127,10 @@ def step(
 )
 @changelog_option
 @click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
-@click.option(
-    "--max-undelivered",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Steps that a sink which is down may be without, before no more are made; 0 unless given.",
-)
+@max_undelivered_option
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
-@click.option("--master", metavar="URL", help="Where Spark runs; all cores of this machine unless given.")
-@click.option(
-    "--conf", multiple=True, metavar="NAME=VALUE", callback=defines, help="A setting of the Spark session."
-)
-@click.option(
-    "--packages",
-    multiple=True,
-    metavar="GROUP:ARTIFACT:VERSION",
-    callback=listed,
-    help="Packages for Spark to fetch, such as the connector of Kafka.",
-)
-@click.option("--jars", multiple=True, metavar="FILE", callback=listed, help="Jars for Spark to load.")
-@click.option(
-    "--config",
-    metavar="FILE",
-    is_eager=True,
-    expose_value=False,
-    callback=configure,
-    help="Where options are that the command line leaves out; ./dbsp.toml, if it is there.",
-)
+@spark_options
+@config_option
 @verify_option
 @evolve_option
 @keep_options
@@ -207,6 +185,48 @@ def run(
         keep_steps=keep_steps,
         keep_for=keep_for,
     )
+
+
+@main.command()
+@program_options
+@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://...")
+@click.option(
+    "--http", "port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="The port; 0: any."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address; 0.0.0.0: of all networks.")
+@click.option(
+    "--allow-host",
+    "allowed",
+    multiple=True,
+    metavar="NAME",
+    callback=listed,
+    help="A name that clients know this machine by, if not by --host.",
+)
+@click.option("--every", metavar="TIME", help="Start a step at most this often, such as 1s or 500ms.")
+@click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
+@max_undelivered_option
+@spark_options
+@config_option
+@verify_option
+@evolve_option
+@keep_options
+def serve(program: str, port: int, **options: Any) -> None:
+    """Run the program, and answer over HTTP: views, queries, changes as they happen, rows for tables.
+
+    Reading is open to who can connect; what changes something takes the token that is printed, or the one
+    in DBSP_TOKEN. GET / lists the paths. Needs `pip install 'dbsp[serve]'`.
+
+    \b
+    Example:
+      dbsp serve program.sql --state state/
+      curl 'localhost:8080/views/turnover?shop=Ada'
+      curl -N 'localhost:8080/views/turnover/changes'
+    """
+    from dbsp.commands.serve import serve_program  # noqa: PLC0415
+    from dbsp.running.spark.settings import Settings  # noqa: PLC0415
+
+    settings = Settings(*(options.pop(name) for name in ("master", "conf", "packages", "jars")))
+    serve_program(program, port=port, settings=settings, **options)
 
 
 for command in (*asking.COMMANDS, *history.COMMANDS):

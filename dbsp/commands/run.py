@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
@@ -14,7 +14,7 @@ from types import FrameType
 import click
 
 from dbsp.commands.process.stopping import SIGNALS, stop_at_once
-from dbsp.commands.shown.display import Display, display
+from dbsp.commands.shown.display import display
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings
 
@@ -66,7 +66,7 @@ def run_program(
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()
-        with display(shown_as, pipeline, steps, changelog) as shown, stopping(shown) as stop:
+        with display(shown_as, pipeline, steps, changelog) as shown, stopping(shown.note) as stop:
             run(pipeline, once=once, every=seconds, on_step=shown.step, stop=stop)
 
 
@@ -83,7 +83,7 @@ def parse_seconds(text: str) -> float:
 
 
 @contextmanager
-def stopping(shown: Display) -> Iterator[threading.Event]:
+def stopping(note: Callable[[str], None]) -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets, and SIGTERM; the next Ctrl-C interrupts."""
     if stop_at_once.by is not None:  # raised where nothing can be, as within a finalizer: it still holds
         raise stop_at_once.by
@@ -93,7 +93,7 @@ def stopping(shown: Display) -> Iterator[threading.Event]:
         if stop.is_set():
             stop_at_once(number, frame)
         stop.set()
-        shown.note("stopping after this step; Ctrl-C again to stop at once")
+        note("stopping after this step; Ctrl-C again to stop at once")
 
     before = {number: signal.signal(number, ask) for number in SIGNALS}
     try:

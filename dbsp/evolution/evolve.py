@@ -213,6 +213,7 @@ class _Evolution:
             instant=made[0],
             driven=made[1],
             checkpoint=checkpoint,
+            requests=last.requests,
             oldest=self.store.oldest_with(self.step, *made),
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from datetime import UTC, datetime
 
-from dbsp.circuits.errors import StateError, did_you_mean
+from dbsp.circuits.errors import NotKept, did_you_mean
 from dbsp.running.clock import in_zone, spelled
 from dbsp.state.store import Store
 
@@ -18,7 +18,7 @@ _BEFORE = datetime.min.replace(tzinfo=UTC)
 
 
 def step_of(store: Store, asked: AsOf, timezone: str) -> int:
-    """The number of a kept step. timezone: of times without one. Raises StateError: what is kept."""
+    """The number of a kept step. timezone: of times without one. Raises NotKept: what is kept."""
     if isinstance(asked, str):
         asked = _read(store, asked.strip())
     if isinstance(asked, datetime):
@@ -26,7 +26,7 @@ def step_of(store: Store, asked: AsOf, timezone: str) -> int:
         assert zoned is not None
         return _last_at(store, zoned)
     if isinstance(asked, bool) or not isinstance(asked, int):
-        raise StateError(f"{store.root}: {asked!r} is no step, time or tag; {store.said_kept()}")
+        raise NotKept(f"{store.root}: {asked!r} is no step, time or tag; {store.said_kept()}")
     return store.commit_of(asked).step
 
 
@@ -40,7 +40,7 @@ def _read(store: Store, text: str) -> int | datetime:
         if text in tags:
             return tags[text].step
         hint = did_you_mean(text, list(tags))
-        raise StateError(
+        raise NotKept(
             f"{store.root}: '{text}' is no step, no time such as '2024-01-31 12:00:00', and no tag; "
             f"{store.said_kept()}{hint}"
         ) from None
@@ -50,7 +50,7 @@ def _last_at(store: Store, time: datetime) -> int:
     """The last step at or before a time. Cost: O(log n) records, of n steps that are kept."""
     last = store.last
     if last is None:
-        raise StateError(f"{store.root}: there is no step yet")
+        raise NotKept(f"{store.root}: there is no step yet")
 
     def instant(step: int) -> datetime:
         commit = store.commit_of(step)
@@ -65,4 +65,4 @@ def _last_at(store: Store, time: datetime) -> int:
     first = steps[timed] if timed < len(steps) else None
     began = f"; step {first} was made at {spelled(instant(first))} UTC" if first is not None else ""
     kept = f"{store.said_kept()} ({store.keep})"
-    raise StateError(f"{store.root}: no step is kept as of {spelled(time)} UTC{began}, and {kept}")
+    raise NotKept(f"{store.root}: no step is kept as of {spelled(time)} UTC{began}, and {kept}")

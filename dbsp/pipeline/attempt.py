@@ -14,7 +14,7 @@ from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.pipeline.micro_batch import MicroBatch
 from dbsp.running.queue import Queue
 from dbsp.sql.plans.program import Program
-from dbsp.state.records.commits import Commit
+from dbsp.state.records.commits import CHECKPOINT, Commit
 from dbsp.views.outputs import layouts_of_changes
 
 
@@ -40,9 +40,11 @@ class Attempt:
         batch: MicroBatch,
         made: tuple[datetime, bool],
         oldest: int,
-        checkpoint: str,
+        last: Commit | None,
     ) -> Commit:
-        """What will be true. results: of the step's tasks, which made `state`. made: see `clock.instant`."""
+        """What will be true. results: of the step's tasks, which made `state`. made: see `clock.instant`.
+        last: the commit before.
+        """
         changes: dict[str, list[list[object]]] = {}
         segments = state.segments()
         for result in results:
@@ -66,5 +68,6 @@ class Attempt:
             instant=made[0],
             driven=made[1],
             oldest=oldest,
-            checkpoint=checkpoint,
+            checkpoint=last.checkpoint if last is not None else CHECKPOINT,
+            requests=batch.requests(last, step),
         )

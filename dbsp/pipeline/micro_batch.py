@@ -1,26 +1,40 @@
-"""Which micro-batch of which streaming query a step is: each is committed once."""
+"""Which micro-batch of which streaming query a step is, or which request: each is committed once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from dbsp.circuits.errors import StateError
 from dbsp.state.records.commits import Commit
 
+REQUESTS = 100
+
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """number: None: the step is of no micro-batch. offsets: of the sources, as they give them."""
+    """number: None: the step is of no micro-batch. offsets: of the sources, as they give them.
+
+    request: the key under which a client asked for the step; empty: none.
+    """
 
     stream: str = ""
     number: int | None = None
     offsets: object = None
+    request: str = ""
 
     def or_last(self, last: Commit | None) -> MicroBatch:
         """What the step's commit says: for a step from the API, the last micro-batch before it."""
         if self.number is None and last is not None:
-            return MicroBatch(last.stream, last.batch, last.offsets)
+            return replace(self, stream=last.stream, number=last.batch, offsets=last.offsets)
         return self
+
+    def requests(self, last: Commit | None, step: int) -> Mapping[str, int]:
+        """What the commit of the step says of the REQUESTS last that had a key."""
+        before = dict(last.requests) if last is not None else {}
+        if self.request:
+            before[self.request] = step
+        return dict([*before.items()][-REQUESTS:])
 
 
 def is_committed(root: object, last: Commit | None, stream: str, batch: int) -> bool:

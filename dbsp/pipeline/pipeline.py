@@ -111,6 +111,8 @@ class Pipeline:
         self._sinks: Sinks | None = None
         self._closed = False
         self._lock = threading.RLock()
+        # held by a thread that queues and then steps, where others do so too
+        self.turn = threading.RLock()
         try:
             self._position = Position(program, self.store)
             self._reading = Reading(self._position, self._lock, self._open, spark)
@@ -247,13 +249,16 @@ class Pipeline:
         stream: str = "",
         batch: int | None = None,
         offsets: object = None,
+        request: str = "",
         ending: bool = False,
     ) -> Changes:
         """Apply what is queued to every view, commit, and deliver the changes to sinks and callbacks.
 
         clock: the step's time, never before the last one's, see `dbsp.running.clock`. ending: see `finish`.
         stream, batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
-        `committed`. When it raises, nothing has changed and what was queued still is: the step can be tried
+        `committed`. request: a key that `requested` knows it by.
+
+        When it raises, nothing has changed and what was queued still is: the step can be tried
         again, or its delta given up with `discard`. But for three errors, after which the step is made:
 
         DeliveryError with `changes`: a sink has failed. CallbackError: a callback has. KeyboardInterrupt: see
@@ -268,7 +273,7 @@ class Pipeline:
                 self._hand_over(self.max_undelivered - 1)
                 partitions = self.partitions or self.runner.partitions
                 changes = self._position.step(
-                    self.runner, partitions, clock, MicroBatch(stream, batch, offsets), ending
+                    self.runner, partitions, clock, MicroBatch(stream, batch, offsets, request), ending
                 )
             except (Overtaken, Unsettled):
                 self.close()
@@ -344,6 +349,14 @@ class Pipeline:
         """
         return is_committed(self.store.root, self.store.last, stream, batch)
 
+    def requested(self, request: str) -> int | None:
+        """Which step was made under that key, by any process; None: none that the last 100 keys are of."""
+        with self._lock:
+            self._open()
+            self._position.settle()
+            last = self.store.last
+            return last.requests.get(request) if last is not None else None
+
     def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None:
         """Call `callback(step, changes)` with the view's changes of every step to come, in this thread.
 
@@ -398,16 +411,17 @@ class Pipeline:
         """
         return self._reading.view(view, as_of)
 
-    def sql(self, select: str) -> Contents:
-        """The rows that a query has over the views, as of the last step; of others by FOR SYSTEM_TIME AS OF.
+    def sql(self, select: str, as_of: AsOf | None = None) -> Contents:
+        """The rows that a query has over the views, as of the last step, or as of another as in `view`.
 
             p.sql("SELECT shop, sum(total) FROM turnover GROUP BY shop ORDER BY 2 DESC").to_pandas()
 
         It means what it would as a view, and is evaluated once, in process, without a Spark job. One that is
         new is compiled: 0.1 s, and once the start of a JVM where none runs. now() is the machine's clock.
-        Raises ProgramError for what can't be a view; `p[view].to_spark()` has all of Spark.
+        A view as of yet another step is asked for by FOR SYSTEM_TIME AS OF. Raises ProgramError for what
+        can't be a view; `p[view].to_spark()` has all of Spark.
         """
-        return self._reading.query(select)
+        return self._reading.query(select, as_of)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""

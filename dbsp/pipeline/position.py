@@ -24,7 +24,6 @@ from dbsp.running.queue import Queue
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
 from dbsp.state.recording import Unsettled
-from dbsp.state.records.commits import CHECKPOINT
 from dbsp.state.store import Store
 from dbsp.views.changes import Changes
 from dbsp.views.outputs import changes_of, output_views, state_of
@@ -34,18 +33,29 @@ log = logging.getLogger("dbsp")
 
 @dataclass
 class Position:
-    """state: after `store.last`. queue: of the next step."""
+    """queue: of the next step."""
 
     program: Program
     store: Store
     queue: Queue = field(default_factory=Queue)
-    state: State = field(init=False)
+    _reached: tuple[int, State] = field(init=False)
     _tried: Attempt | None = None
     _attempts: int = 0
     _token: str = field(default_factory=lambda: secrets.token_hex(4))
 
     def __post_init__(self) -> None:
-        self.state = state_of(self.program, self.store.last)
+        last = self.store.last
+        self._reached = (last.step if last is not None else 0), state_of(self.program, last)
+
+    @property
+    def state(self) -> State:
+        """After the last step."""
+        return self._reached[1]
+
+    @property
+    def reached(self) -> tuple[int, State]:
+        """The last step and the state after it, of one moment, for any thread."""
+        return self._reached
 
     def step(
         self, runner: Runner, partitions: int, clock: datetime | None, batch: MicroBatch, ending: bool
@@ -79,9 +89,8 @@ class Position:
             batch = batch.or_last(store.last)
             made = instant(clock, of_machine, store.last)
             oldest = store.oldest_with(step, *made)
-            checkpoint = store.last.checkpoint if store.last else CHECKPOINT
             commit = tried.commit(
-                program, step, clock, of_machine, state, results, batch, made, oldest, checkpoint
+                program, step, clock, of_machine, state, results, batch, made, oldest, store.last
             )
             # before the commit, since mapping a file can fail
             views = {view: changes_of(program, commit, view, store) for view in output_views(program)}
@@ -109,7 +118,8 @@ class Position:
         true = tried.outcome is not None and self.store.settle(tried.outcome[0])
         if true:
             assert tried.outcome is not None
-            self.state, self.queue = tried.outcome[1], Queue()
+            commit, state = tried.outcome
+            self._reached, self.queue = (commit.step, state), Queue()
             # what was staged for the step, by the runner too
             self.store.discard({f"{tried.name}.input", *tried.queue.segments})
         else:

@@ -50,15 +50,19 @@ class Reading:
         """A view as of a step; see `Pipeline.view`."""
         if as_of is not None:
             return self._as_of(name, as_of)
-        return self._last(lambda state: self._contents(name, state))
+        return self._last(lambda step, state: self._contents(name, step, state))
 
-    def query(self, select: str) -> Contents:
+    def query(self, select: str, as_of: AsOf | None = None) -> Contents:
         """The rows of a query, as of one step; see `Pipeline.sql`."""
         select, asked = travels(select)
         names = named_in(select, output_views(self.program))
-        views = self._last(lambda state: {name: self._contents(name, state) for name in names})
+
+        def read(step: int, state: State) -> tuple[int, dict[str, Contents]]:
+            return step, {name: self._contents(name, step, state) for name in names}
+
+        step, views = self._last(read) if as_of is None else self._at(as_of, read)
         views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
-        return answer(self._plans, select, views, self._spark)
+        return answer(self._plans, select, views, self._spark, step)
 
     def changes_of(self, name: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
@@ -76,18 +80,22 @@ class Reading:
             return changes_between(program, store, view, first, last).to_arrow()
 
     def _as_of(self, name: str, as_of: AsOf) -> Contents:
+        return self._at(as_of, lambda step, state: self._contents(name, step, state))
+
+    def _at(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
+        """Read the state of a kept step, which no step that is made meanwhile forgets."""
         with self._lock:
             self._settle()
             step = step_of(self.store, as_of, self.program.timezone)
-            return self._contents(name, state_of(self.program, self.store.commit_of(step)))
+            return read(step, state_of(self.program, self.store.commit_of(step)))
 
-    def _last(self, read: Callable[[State], Read]) -> Read:
+    def _last(self, read: Callable[[int, State], Read]) -> Read:
         """Read the last state. A step that is made meanwhile may delete files of the one before."""
         while True:
             self._glance()
-            state = self._position.state
+            step, state = self._position.reached
             try:
-                return read(state)
+                return read(step, state)
             except DamagedChunk:
                 if state is self._position.state:
                     raise
@@ -105,9 +113,9 @@ class Reading:
         self._check_open()
         self._position.settle()
 
-    def _contents(self, name: str, state: State) -> Contents:
+    def _contents(self, name: str, step: int, state: State) -> Contents:
         view = output_view(self.program, name)
-        return contents_of(self.program, state, view, self.store, self._spark, self.indexes)
+        return contents_of(self.program, state, view, self.store, self._spark, self.indexes, step)
 
     def _session(self) -> SparkSession:
         from dbsp.running.spark.session import session  # noqa: PLC0415  only a query that is new pays for Spark

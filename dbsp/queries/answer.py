@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def answer(
-    plans: Plans, select: str, views: Mapping[str, Contents], spark: SparkSession | None = None
+    plans: Plans, select: str, views: Mapping[str, Contents], spark: SparkSession | None = None, step: int = 0
 ) -> Contents:
     """The rows that `select` has over these views, which it names; now() is the machine's clock.
 
-    Raises ProgramError for the query, EvaluationError for a row that has no value. Cost: of reading the views
-    that it names, and no Spark job.
+    step: the views'. Raises ProgramError for the query, EvaluationError for a row that has no value. Cost: of
+    reading the views that it names, and no Spark job.
     """
     program = plans.of(select, {name: view.columns for name, view in views.items()})
     tables = {name: views[name].parts for name in program.tables}
     rows = evaluate(program.circuit, tables, datetime.now(UTC))[QUERY]
     view = program.views[QUERY]
-    return Contents(QUERY, arrow_schema(view), [rows], spark, view.order)
+    return Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)

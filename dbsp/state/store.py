@@ -23,7 +23,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from dbsp.circuits.disk import disk
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import NotKept, StateError
 from dbsp.state.claim import claim, owner, settled_owner
 from dbsp.state.keeping.keep import Keep, read_keep, write_keep
 from dbsp.state.keeping.kept import Known, oldest_with
@@ -230,7 +230,7 @@ class Store:
                 "and the views as of it, can't be looked at: the steps after it don't need it"
             )
         if commit is None:
-            raise StateError(f"{self.root}: step {step} is not kept; {self.said_kept()} ({self.keep})")
+            raise NotKept(f"{self.root}: step {step} is not kept; {self.said_kept()} ({self.keep})")
         return commit
 
     def said_kept(self) -> str:

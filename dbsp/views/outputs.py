@@ -64,15 +64,16 @@ def contents_of(
     store: Store,
     spark: SparkSession | None = None,
     indexes: Indexes | None = None,
+    step: int = 0,
 ) -> Contents:
-    """What a view holds in some state. indexes: of all its states; None: of this one."""
+    """What a view holds in some state, after `step`. indexes: of all its states; None: of this one."""
     if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     kept = program.circuit.output(view).kept
     chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     order, known = program.views[view].order, indexes or Indexes(program)
-    return Contents(view, arrow_schema(program.views[view]), parts, spark, order, chunks, known)
+    return Contents(view, arrow_schema(program.views[view]), parts, spark, order, chunks, known, step)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:

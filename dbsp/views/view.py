@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,11 +38,15 @@ class Contents:
         order: Sequence[SortOrder] = (),
         chunks: Sequence[Chunk] = (),
         indexes: Indexes | None = None,
+        step: int = 0,
     ) -> None:
-        """parts: what is stored, of `chunks`. indexes: of the pipeline whose view it is."""
+        """parts: what is stored, of `chunks`. indexes: of the pipeline whose view it is. step: after which
+        these are the rows; 0: before the first.
+        """
         self.view = view
         self.schema = schema
         self._parts = parts
+        self.step = step
         self._spark = spark
         self._order = tuple(order)
         self._chunks, self._indexes = tuple(chunks), indexes
@@ -124,6 +128,16 @@ class Contents:
         values = self._asker.values(key)
         bound = self._asker.bound(values)
         return self._between(tuple(values), bound, bound)
+
+    def where(self, values: Mapping[str, Any]) -> Contents:
+        """The rows that have these values, equal as in `lookup`: `p["sold"].where({"shop": 7})`.
+
+        Cost: a search through all rows in Arrow. Raises DataError.
+        """
+        asked = self._asker.values(values)
+        bound = self._asker.bound(asked)
+        parts = [part.take(positions(part.rows, tuple(asked), bound, bound)) for part in self._parts]
+        return Contents(self.view, self.schema, parts, self._spark, self._order, step=self.step)
 
     def between(self, low: Any = None, high: Any = None, by: str | None = None) -> list[dict[str, Any]]:
         """The rows from one value of a column to another, both included, in the column's order.

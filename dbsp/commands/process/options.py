@@ -91,3 +91,48 @@ def keep_options(command: Command) -> Command:
         help="Keep every moment of the last 7d, 12h or 30m, too. The state remembers it.",
     )
     return steps(span(command))
+
+
+max_undelivered_option = click.option(
+    "--max-undelivered",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Steps that a sink which is down may be without, before no more are made; 0 unless given.",
+)
+
+
+def spark_options(command: Command) -> Command:
+    """How the session is made that the steps run in."""
+    for option in (
+        click.option("--jars", multiple=True, metavar="FILE", callback=listed, help="Jars that Spark loads."),
+        click.option(
+            "--packages",
+            multiple=True,
+            metavar="GROUP:ARTIFACT:VERSION",
+            callback=listed,
+            help="Packages for Spark to fetch, such as the connector of Kafka.",
+        ),
+        click.option(
+            "--conf",
+            multiple=True,
+            metavar="NAME=VALUE",
+            callback=defines,
+            help="A setting of the Spark session.",
+        ),
+        click.option(
+            "--master", metavar="URL", help="Where Spark runs; all cores of this machine unless given."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+config_option = click.option(
+    "--config",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=configure,
+    help="Where options are that the command line leaves out; ./dbsp.toml, if it is there.",
+)

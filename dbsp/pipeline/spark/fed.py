@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime
 from typing import Protocol
 
@@ -23,6 +24,7 @@ class Fed(Protocol):
     program: Program
     store: Store
     runner: Runner
+    turn: threading.RLock
     spark: SparkSession | None
 
     @property

@@ -108,7 +108,6 @@ class _Run:
         self.limits = Limits()
         self.steps = 0
         self.failure: Exception | None = None
-        self.stepping = threading.Lock()
         self.began = -math.inf
         # after which step, and when, the clock has something to do
         self.due: tuple[int, datetime | None] | None = None
@@ -168,7 +167,8 @@ class _Run:
     def _only_compare(self, once: bool, every: float) -> int:
         """A run without a stream."""
         while not self.stop.is_set():
-            self._compare()
+            with self.pipeline.turn:
+                self._compare()
             if once:
                 self._finish()
                 self.pipeline.deliver()
@@ -195,7 +195,7 @@ class _Run:
 
     def _tick(self, every: float) -> None:
         """Between two batches, when it is time."""
-        if not self.stepping.acquire(blocking=False):
+        if not self.pipeline.turn.acquire(blocking=False):
             return  # the step that runs has a later clock than any that is due
         try:
             waited = time.monotonic() - self.began
@@ -205,7 +205,7 @@ class _Run:
             elif self.failure is None:
                 self.pipeline.redeliver()
         finally:
-            self.stepping.release()
+            self.pipeline.turn.release()
 
     def _is_due(self) -> bool:
         if self.due is None or self.due[0] != self.pipeline.last_step:
@@ -252,7 +252,7 @@ class _Run:
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
-        with self.stepping:
+        with self.pipeline.turn:
             if self.stop.is_set():
                 raise InterruptedError("stopping")
             try:
@@ -330,7 +330,7 @@ class _Run:
     def _end(self, query: StreamingQuery) -> None:
         """Stop between two steps: Spark would interrupt one that is running."""
         self.stop.set()
-        with self.stepping:
+        with self.pipeline.turn:
             pass  # the step that runs has ended, and the next is turned away
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()

@@ -58,7 +58,7 @@ class Commit:
     with this step gets instead of its views' changes: by target, like `changes`. format: before 3, traces are
     known by the numbers of nodes. instant: when the step counts as made (`dbsp.running.clock.instant`).
     driven: a caller gave it. oldest: from which step on none was missing when it was made; 0: nobody knows.
-    checkpoint: the folder that `offsets` is of.
+    checkpoint: the folder that `offsets` is of. requests: by key, the last steps asked for under one.
     """
 
     step: int
@@ -80,6 +80,7 @@ class Commit:
     driven: bool = False
     oldest: int = 0
     checkpoint: str = CHECKPOINT
+    requests: Mapping[str, int] = field(default_factory=dict)
 
     def changes_for(self, target: str) -> Mapping[str, list[list[object]]]:
         """What a sink gets of this step, by view."""
@@ -97,6 +98,7 @@ class Commit:
             "stream": self.stream,
             "batch": self.batch,
             "offsets": self.offsets,
+            "requests": self.requests,
             "waterlines": self.waterlines,
             "program": self.fingerprint,
             "attempt": self.attempt,
@@ -146,6 +148,7 @@ class Commit:
             driven=record.get("driven", clock is not None and not record["machine_clock"]),
             oldest=record.get("oldest", 0),
             checkpoint=checkpoint,
+            requests=record.get("requests", {}),
         )
 
 

@@ -33,12 +33,12 @@ def test_what_is_no_time(text):
 
 def test_the_first_interrupt_asks_and_the_second_insists(p, capsys):
     before = signal.getsignal(signal.SIGINT)
-    with stopping(Display(p, io.StringIO())) as stop:
+    with stopping(Display(p, io.StringIO()).note) as stop:
         assert not stop.is_set()
         signal.raise_signal(signal.SIGINT)
         assert stop.is_set()
     assert "stopping after this step" in capsys.readouterr().err
-    with pytest.raises(Stopped, match="interrupted"), stopping(Display(p, io.StringIO())):
+    with pytest.raises(Stopped, match="interrupted"), stopping(Display(p, io.StringIO()).note):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before

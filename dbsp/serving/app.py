@@ -1,0 +1,95 @@
+"""A running pipeline over HTTP: what can be asked where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.serving.access import LOCAL, Access
+from dbsp.serving.feed import Feed
+from dbsp.serving.numbers import Numbers
+from dbsp.serving.problems import Refused, answer_to
+from dbsp.serving.reads import Handler, Reads, json_response
+from dbsp.serving.subscriptions import Subscriptions
+from dbsp.serving.writes import Writes
+from dbsp.views.changes import Changes
+
+
+@dataclass
+class Serving:
+    """hosts: the names that clients know this machine by; `*`: any. ended: why no step is made any more."""
+
+    pipeline: Pipeline
+    access: Access = field(default_factory=Access)
+    hosts: tuple[str, ...] = LOCAL
+    ended: str = ""
+
+    def __post_init__(self) -> None:
+        self.feed = Feed(self.pipeline)
+        self.subscriptions = Subscriptions(self.pipeline, self.feed)
+        self.numbers = Numbers(self.pipeline, self.subscriptions)
+
+    def made(self, changes: Changes) -> None:
+        """A step was made, in any thread."""
+        self.numbers.made(changes)
+        self.feed.made(changes)
+
+    def app(self) -> Starlette:
+        """The routes."""
+        reads, writes = Reads(self.pipeline), Writes(self.pipeline, self.made, self.access)
+        routes: list[tuple[str, list[str], Handler]] = [
+            ("/", ["GET"], self._index),
+            ("/views", ["GET"], reads.views),
+            ("/views/{name}", ["GET"], reads.view),
+            ("/views/{name}/changes", ["GET"], self.subscriptions.changes),
+            ("/query", ["GET", "POST"], reads.query),
+            ("/tables", ["GET"], writes.tables),
+            ("/tables/{name}", ["POST", "PUT", "DELETE"], writes.table),
+            ("/step", ["POST"], writes.step),
+            ("/metrics", ["GET"], self.numbers.shown),
+            ("/healthz", ["GET"], self._alive),
+            ("/readyz", ["GET"], self._ready),
+        ]
+        self._said = {path: methods for path, methods, _ in routes}
+        return Starlette(
+            routes=[
+                Route(path, self._guarded(handler), methods=methods) for path, methods, handler in routes
+            ],
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[*self.hosts], www_redirect=False)],
+            exception_handlers={HTTPException: self._no_route},
+        )
+
+    def _guarded(self, handler: Handler) -> Callable[[Request], object]:
+        async def guarded(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except Exception as error:  # whatever it is, the client gets a line and the server goes on
+                return answer_to(error, self.pipeline.store.root)
+
+        return guarded
+
+    async def _index(self, request: Request) -> Response:
+        return json_response({"step": self.pipeline.last_step, "paths": self._said})
+
+    async def _alive(self, request: Request) -> Response:
+        return json_response({"step": self.pipeline.last_step})
+
+    async def _ready(self, request: Request) -> Response:
+        if self.ended or self.feed.ended:
+            raise Refused(503, self.ended or "the pipeline has ended")
+        return json_response({"step": self.pipeline.last_step})
+
+    async def _no_route(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        there = ", ".join(f"{'|'.join(methods)} {path}" for path, methods in self._said.items())
+        said = f"{request.method} {request.url.path}: {error.detail}; there are: {there}"
+        return answer_to(Refused(error.status_code, said), self.pipeline.store.root)

@@ -1,0 +1,97 @@
+"""Steps as they are made, for those who wait for them: in one thread's loop, though another makes them.
+
+A step's changes are spelled out once, however many read them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from dbsp.circuits.errors import DamagedChunk, StateError
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.views.changes import Changes, ViewChanges
+
+Spelled = TypeVar("Spelled")
+
+# steps whose changes are at hand, and texts of a step's changes of a view
+_STEPS, _TEXTS = 16, 256
+
+
+class Feed:
+    """Of a pipeline whose every step is told by `made`."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self.ended = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._more = asyncio.Event()
+        self._recent: OrderedDict[int, Changes] = OrderedDict()
+        self._texts: OrderedDict[object, Awaitable[object]] = OrderedDict()
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop in which readers wait."""
+        self._loop = loop
+
+    def made(self, changes: Changes) -> None:
+        """From any thread."""
+        self._recent[changes.step] = changes
+        while len(self._recent) > _STEPS:
+            self._recent.popitem(last=False)
+        self._tell()
+
+    def end(self) -> None:
+        """No step comes any more: who waits is told."""
+        self.ended = True
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        waited, self._more = self._more, asyncio.Event()
+        waited.set()
+
+    async def after(self, step: int, seconds: float) -> bool:
+        """Wait until there is a step after that one; not for longer than so many seconds."""
+        more = self._more
+        if self.pipeline.last_step > step:
+            return True
+        if not self.ended:
+            try:
+                await asyncio.wait_for(more.wait(), seconds)
+            except TimeoutError:
+                return False
+        return self.pipeline.last_step > step
+
+    async def spelled(
+        self, view: str, step: int, form: str, spell: Callable[[int, ViewChanges], Spelled]
+    ) -> Spelled:
+        """What a step changed in a view, in some form. Raises StateError where it isn't kept any more."""
+        key = view, step, form
+        text = self._texts.get(key)
+        if text is None:
+            text = asyncio.ensure_future(asyncio.to_thread(lambda: spell(step, self._changes(view, step))))
+            self._texts[key] = text
+            while len(self._texts) > _TEXTS:
+                self._texts.popitem(last=False)
+        try:
+            return await asyncio.shield(text)  # type: ignore[arg-type]  # of this form
+        except StateError:
+            self._texts.pop(key, None)
+            raise
+
+    def _changes(self, view: str, step: int) -> ViewChanges:
+        recent = self._recent.get(step)
+        if recent is not None:
+            return recent[view]
+        try:
+            return self.pipeline.changes_of(view, step)
+        except DamagedChunk:
+            if step in self.pipeline.store.steps:
+                raise
+            # a step that was made meanwhile has it forgotten
+            return self.pipeline.changes_of(view, step)

@@ -1,0 +1,167 @@
+"""Rows as bytes, in the form that a client asks for, and back.
+
+JSON values are those of `dbsp.circuits.columns.json_text`; in CSV NULL is nothing, and the empty text "".
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from json.encoder import encode_basestring
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc_csv
+import pyarrow.parquet as pq
+
+from dbsp.circuits.columns.json_text import encode
+from dbsp.circuits.columns.months import batch_to_calendar, to_integers
+from dbsp.circuits.errors import DataError
+
+JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"
+ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
+EVENTS = "text/event-stream"
+SHORT = {"json": JSON, "ndjson": LINES, "csv": CSV, "arrow": ARROW, "parquet": PARQUET, "events": EVENTS}
+
+
+class NotAcceptable(DataError):
+    """A form of which there is none."""
+
+
+def form_of(asked: str | None, accept: str, offered: tuple[str, ...]) -> str:
+    """The form that a client wants: by its short name, else the first of its Accept header that is offered.
+
+    offered: the first is for those who take anything. Raises NotAcceptable.
+    """
+    names = [short for short, form in SHORT.items() if form in offered]
+    if asked is not None:
+        if asked.lower() not in names:
+            raise NotAcceptable(f"format={asked}; there are: {', '.join(names)}")
+        return SHORT[asked.lower()]
+    wanted = sorted(map(_preference, accept.lower().split(",")), key=lambda one: -one[1])
+    for kind, quality in wanted:
+        if quality <= 0:
+            continue
+        if kind in ("", "*/*", "text/html", "application/*"):
+            return offered[0]
+        if kind in offered:
+            return kind
+    raise NotAcceptable(f"Accept: {accept}; there are: {', '.join(offered)}; or say format={'|'.join(names)}")
+
+
+def _preference(part: str) -> tuple[str, float]:
+    kind, *parameters = (piece.strip() for piece in part.split(";"))
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return kind, float(parameter[2:])
+            except ValueError:
+                return kind, 0.0
+    return kind, 1.0
+
+
+def json_rows(rows: pa.RecordBatch) -> list[str]:
+    """One JSON object a row."""
+    names = [encode_basestring(name) for name in rows.schema.names]
+    columns = [encode(column) for column in rows.columns]
+    if not columns:
+        return ["{}"] * rows.num_rows
+    listed = zip(*columns, strict=True)
+    return ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in listed]
+
+
+def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> bytes:
+    """The rows in a form. head: what an answer in JSON says beside its rows."""
+    if form == JSON:
+        fields = json.dumps(dict(head), ensure_ascii=False)[1:-1]
+        return f'{{{fields}, "rows": [{", ".join(json_rows(rows))}]}}'.encode()
+    if form == LINES:
+        return "".join(f"{row}\n" for row in json_rows(rows)).encode()
+    if form == CSV:
+        return _csv(rows)
+    sink = io.BytesIO()
+    shown = batch_to_calendar(rows)
+    if form == ARROW:
+        with pa.ipc.new_stream(sink, shown.schema) as writer:
+            writer.write_batch(shown)
+    else:  # Parquet has no interval of months
+        plain = pa.table([to_integers(column) for column in shown.columns], names=shown.schema.names)
+        pq.write_table(plain, sink)
+    return sink.getvalue()
+
+
+def _csv(rows: pa.RecordBatch) -> bytes:
+    columns = []
+    for column in rows.columns:
+        texts = [None if text == "null" else _bare(text) for text in encode(column)]
+        columns.append(pa.array(texts, pa.string()))
+    sink = io.BytesIO()
+    pc_csv.write_csv(pa.table(columns, names=rows.schema.names), sink)
+    return sink.getvalue()
+
+
+def _bare(text: str) -> str:
+    return str(json.loads(text)) if text.startswith('"') else text
+
+
+def read_rows(body: bytes, kind: str, types: Mapping[str, pa.DataType]) -> pa.Table | list[dict[str, Any]]:
+    """The rows of a request. kind: its Content-Type. types: of the columns, by name. Raises DataError."""
+    kind = kind.partition(";")[0].strip().lower()
+    readers: dict[str, Callable[[], pa.Table | list[dict[str, Any]]]] = {
+        JSON: lambda: _json(body),
+        LINES: lambda: _lines(body),
+        CSV: lambda: _from_csv(body, types),
+        ARROW: lambda: pa.ipc.open_stream(body).read_all(),
+        PARQUET: lambda: pq.read_table(io.BytesIO(body)),
+    }
+    if kind not in readers:
+        raise NotAcceptable(f"Content-Type: {kind or 'none'}; rows come as {', '.join(readers)}")
+    try:
+        return readers[kind]()
+    except (pa.ArrowException, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"the body is no {kind}: {str(error).splitlines()[0]}") from None
+
+
+def _json(body: bytes) -> list[dict[str, Any]]:
+    value = json.loads(body, parse_float=Decimal)
+    rows = value if isinstance(value, list) else [value]
+    _check(rows)
+    return rows
+
+
+def _lines(body: bytes) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(body.decode().splitlines(), 1):
+        try:
+            if line.strip():
+                rows.append(json.loads(line, parse_float=Decimal))
+        except json.JSONDecodeError as error:
+            raise DataError(f"line {number}: no JSON: {error.msg}") from None
+    _check(rows)
+    return rows
+
+
+def _check(rows: list[Any]) -> None:
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise DataError(f'row {number} is no object, such as {{"column": value}}')
+
+
+def _from_csv(body: bytes, types: Mapping[str, pa.DataType]) -> pa.Table:
+    known = {name.lower(): type_ for name, type_ in types.items()}
+    header = pc_csv.open_csv(io.BytesIO(body), convert_options=_as_text()).schema.names if body else []
+    return pc_csv.read_csv(
+        io.BytesIO(body),
+        convert_options=_as_text({name: known[name.lower()] for name in header if name.lower() in known}),
+    )
+
+
+def _as_text(types: Mapping[str, pa.DataType] | None = None) -> pc_csv.ConvertOptions:
+    return pc_csv.ConvertOptions(
+        column_types=types or {},
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )

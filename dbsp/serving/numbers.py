@@ -1,0 +1,76 @@
+"""/metrics: what a pipeline does, for Prometheus, by its own client.
+
+Counters are of this process; gauges are of the last step.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.serving.subscriptions import Subscriptions
+from dbsp.views.changes import Changes
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Numbers:
+    """Told of each step by `made`."""
+
+    def __init__(self, pipeline: Pipeline, subscriptions: Subscriptions) -> None:
+        self.registry = of = CollectorRegistry()
+        self.steps = Counter("dbsp_steps", "Steps made by this process", registry=of)
+        self.seconds = Histogram("dbsp_step_seconds", "Of a step", buckets=_SECONDS, registry=of)
+        self.levels = Counter("dbsp_level_seconds", "Of tasks, summed", ["level"], registry=of)
+        self.rows_in = Counter("dbsp_rows_in", "Changes given to a table", ["table"], registry=of)
+        self.rows_out = Counter("dbsp_rows_out", "Changed rows of a view", ["view"], registry=of)
+        self.late = Counter("dbsp_late_rows", "Rows left out as late", ["relation"], registry=of)
+        self.collected = Counter("dbsp_collected_rows", "Rows dropped from state", registry=of)
+        self.state_rows = Gauge("dbsp_state_rows", "Rows stored", ["operator"], registry=of)
+        self.state_bytes = Gauge("dbsp_state_bytes", "Bytes stored", ["operator"], registry=of)
+        self.behind = Gauge(
+            "dbsp_waterline_behind_seconds",
+            "How far a waterline is behind the clock",
+            ["column"],
+            registry=of,
+        )
+        self.made_at = Gauge("dbsp_last_step_time_seconds", "When this process made a step", registry=of)
+        last = Gauge("dbsp_last_step", "The number of the last step", registry=of)
+        last.set_function(lambda: pipeline.last_step)
+        connected = Gauge("dbsp_subscribers", "Clients that follow a view", registry=of)
+        connected.set_function(lambda: subscriptions.open)
+
+    def made(self, changes: Changes) -> None:
+        """Count a step."""
+        metrics = changes.metrics
+        self.steps.inc()
+        self.seconds.observe(metrics.seconds)
+        self.made_at.set(time.time())
+        self.collected.inc(metrics.collected)
+        for level, seconds in metrics.level_seconds.items():
+            self.levels.labels(str(level)).inc(seconds)
+        for table, rows in metrics.rows_in.items():
+            self.rows_in.labels(table).inc(rows)
+        for view, rows in metrics.rows_out.items():
+            self.rows_out.labels(view).inc(rows)
+        for relation, rows in metrics.late.items():
+            self.late.labels(relation).inc(rows)
+        for operator, rows in metrics.state_rows.items():
+            self.state_rows.labels(operator).set(rows)
+        for operator, size in metrics.state_bytes.items():
+            self.state_bytes.labels(operator).set(size)
+        now = datetime.now(UTC)
+        for column, value in metrics.waterlines.items():
+            if isinstance(value, datetime):
+                zoned = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+                self.behind.labels(column).set((now - zoned).total_seconds())
+
+    async def shown(self, request: Request) -> Response:
+        """In Prometheus' text format."""
+        return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)

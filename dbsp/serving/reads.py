@@ -1,0 +1,186 @@
+"""What is read: views, of any step that is kept, and queries over them.
+
+    GET /views                        what there is
+    GET /views/{name}                 rows: ?column=value, where=SQL, order=a,-b, limit, offset, as_of, format
+    GET /query?sql=SELECT ...         or POST with the query as the body
+
+An answer in JSON says of which step it is, and whether there are more rows. No read waits for a step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from json.encoder import encode_basestring
+from typing import Any
+
+import pyarrow as pa
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.json_values import decode
+from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, form_of, spelled
+from dbsp.serving.problems import Refused
+from dbsp.sql.plans.calls import SortOrder
+from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.plans.types import ddl
+from dbsp.views.outputs import output_view
+from dbsp.views.view import Contents
+
+FORMS = (JSON, LINES, CSV, ARROW, PARQUET)
+# rows of an answer in JSON unless the client says how many
+PAGE = 1000
+_WORDS = ("where", "order", "limit", "offset", "as_of", "format", "sql")
+# evaluations at the same time, beside the steps; others wait
+_AT_ONCE = 2
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Reads:
+    """seconds: how long a client waits for rows, at most."""
+
+    pipeline: Pipeline
+    seconds: float = 60.0
+    _free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+
+    async def views(self, request: Request) -> Response:
+        """The views, with their columns and keys."""
+        program = self.pipeline.program
+        keys = view_keys(program)
+        listed = []
+        for name in self.pipeline:
+            schema, positions = program.views[name].schema, keys[name]
+            key = None if positions is None else [schema[i].name for i in positions]
+            listed.append({"name": name, "columns": columns_of(schema), "key": key})
+        return json_response({"step": self.pipeline.last_step, "views": listed})
+
+    async def view(self, request: Request) -> Response:
+        """Rows of a view."""
+        name = output_view(self.pipeline.program, request.path_params["name"])
+        return await self._rows(request, lambda: self._asked(name, request))
+
+    async def query(self, request: Request) -> Response:
+        """Rows of a query."""
+        select = request.query_params.get("sql")
+        if request.method == "POST":
+            select = (await request.body()).decode("utf-8", "replace")
+        if not select or not select.strip():
+            raise DataError("no query: give ?sql=SELECT ..., or POST it as the body")
+        as_of = request.query_params.get("as_of")
+        return await self._rows(request, lambda: self.pipeline.sql(select, as_of))
+
+    async def _rows(self, request: Request, read: Callable[[], Contents]) -> Response:
+        asked = request.query_params
+        form = form_of(asked.get("format"), request.headers.get("accept", "*/*"), FORMS)
+        limit = _count(asked.get("limit"), "limit")
+        if limit is None and form == JSON:
+            limit = PAGE
+        offset = _count(asked.get("offset"), "offset") or 0
+        order = asked.get("order", "")
+
+        def answered() -> tuple[bytes, int]:
+            found = read()
+            rows = _ordered(found, order)
+            shown = rows.slice(offset, limit)
+            more = offset + shown.num_rows < rows.num_rows
+            return spelled(shown, form, {"step": found.step, "of": rows.num_rows, "more": more}), found.step
+
+        body, step = await self._evaluated(answered)
+        return Response(body, 200, {"Dbsp-Step": str(step)}, form)
+
+    async def _evaluated(self, answered: Callable[[], tuple[bytes, int]]) -> tuple[bytes, int]:
+        busy = Refused(503, f"no answer within {self.seconds:.0f} s; ask for less, or later")
+        try:
+            await asyncio.wait_for(self._free.acquire(), self.seconds)
+        except TimeoutError:
+            raise busy from None
+        # what runs can't be stopped, so that its place is free when it has ended, whoever still waits
+        running = asyncio.ensure_future(asyncio.to_thread(answered))
+        running.add_done_callback(self._done)
+        try:
+            return await asyncio.wait_for(asyncio.shield(running), self.seconds)
+        except TimeoutError:
+            raise busy from None
+
+    def _done(self, running: asyncio.Future[tuple[bytes, int]]) -> None:
+        self._free.release()
+        if not running.cancelled():
+            running.exception()  # it was told, unless nobody waits any more
+
+    def _asked(self, name: str, request: Request) -> Contents:
+        asked = request.query_params
+        as_of, where = asked.get("as_of"), asked.get("where")
+        equal = [(column, value) for column, value in asked.multi_items() if column not in _WORDS]
+        if where is not None:
+            if equal:
+                raise DataError(f"where and {equal[0][0]}=: say it all in where")
+            quoted = ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
+            return self.pipeline.sql(f"SELECT * FROM {quoted} WHERE {where}", as_of)
+        contents = self.pipeline.view(name, as_of)
+        return contents.where(_values(contents, equal)) if equal else contents
+
+
+def columns_of(schema: Schema) -> list[dict[str, object]]:
+    """Names and types, as JSON."""
+    return [{"name": one.name, "type": ddl(one.type).upper(), "nullable": one.nullable} for one in schema]
+
+
+def json_response(value: object, status: int = 200) -> Response:
+    return Response(json.dumps(value, ensure_ascii=False), status, media_type=JSON)
+
+
+def _values(contents: Contents, asked: list[tuple[str, str]]) -> dict[str, Any]:
+    """The values that columns are to have; a text that is no number, time or truth value is refused."""
+    types = {one.name.lower(): one.type for one in contents.columns}
+    found: dict[str, Any] = {}
+    for name, text in asked:
+        if name in found:
+            raise DataError(f"{name}= is there twice; for several values say where={name} IN (...)")
+        type_ = types.get(name.lower())
+        found[name] = text if type_ is None else _value(name, text, type_)
+    return found
+
+
+def _value(name: str, text: str, type_: pa.DataType) -> Any:
+    if pa.types.is_string(type_):
+        return text
+    try:
+        if pa.types.is_boolean(type_):
+            return {"true": True, "false": False}[text.lower()]
+        if pa.types.is_integer(type_) or pa.types.is_duration(type_):
+            return decode(int(text), type_)
+        return decode(text, type_)
+    except (ValueError, KeyError) as error:
+        raise DataError(f"{name}={text} doesn't fit {ddl(type_).upper()}: {error}") from None
+
+
+def _count(text: str | None, name: str) -> int | None:
+    if text is None:
+        return None
+    if not (text.isdecimal() and text.isascii() and len(text) < 19):
+        raise DataError(f"{name}={text}; give a number, such as {name}=100")
+    return int(text)
+
+
+def _ordered(contents: Contents, order: str) -> pa.RecordBatch:
+    """In the view's order unless another is asked for, `a,-b`: by a, where it is the same by b downwards."""
+    if not order:
+        return contents.sorted_batch()
+    names = contents.schema.names
+    by = []
+    for part in order.split(","):
+        wanted = part.strip().removeprefix("-")
+        column = next((i for i, name in enumerate(names) if name.lower() == wanted.lower()), None)
+        if column is None:
+            raise DataError(f"order={encode_basestring(wanted)} is no column; columns: {', '.join(names)}")
+        descending = part.strip().startswith("-")
+        by.append(SortOrder(Column(column, contents.schema.field(column).type), descending, descending))
+    return Contents(contents.view, contents.schema, contents.parts, order=by).sorted_batch()

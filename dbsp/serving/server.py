@@ -1,0 +1,71 @@
+"""The server: uvicorn in a thread, beside the thread that makes steps."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from dbsp.circuits.errors import Error
+from dbsp.serving.app import Serving
+
+# connections at the same time; others are told 503
+CONNECTIONS = 2000
+# seconds for what is being answered when the server ends
+_LEAVING = 3
+
+
+@contextmanager
+def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int]]:
+    """Answer while the block runs, at the address that it is given. port 0: one that is free.
+
+    Raises Error where nothing can be answered there.
+    """
+    bound = _bound(host, port)
+    config = uvicorn.Config(
+        serving.app(),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=_LEAVING,
+        server_header=False,
+    )
+    server = uvicorn.Server(config)
+    begun = threading.Event()
+
+    async def serve() -> None:
+        serving.feed.attach(asyncio.get_running_loop())
+        begun.set()
+        await server.serve(sockets=[bound])
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="http", daemon=True)
+    thread.start()
+    begun.wait()
+    try:
+        yield bound.getsockname()[:2]
+    finally:
+        serving.feed.end()
+        server.should_exit = True
+        thread.join(2 * _LEAVING)
+        bound.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        # named, so that asyncio sets TCP_NODELAY: else an answer waits 40 ms for a delayed ACK
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(1024)
+    except OSError as error:
+        raise Error(
+            f"{host}:{port}: nothing can be served there: {error.strerror}; give another --http PORT"
+        ) from None
+    return bound

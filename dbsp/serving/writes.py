@@ -1,0 +1,198 @@
+"""What is written: a request is a step, wholly or not at all.
+
+    POST /tables/{name}       rows to insert, or a changelog where they have `__weight` or `__op` (I, U, D)
+    DELETE /tables/{name}     rows to delete, of a keyed table by their keys
+    PUT /tables/{name}        all rows that the table is to hold
+    POST /step                what the clock makes due
+
+The answer comes after the commit, and has the step's number. With a header `Idempotency-Key` a request that
+is sent again changes nothing, whichever process made the step (of the last 100 that had one).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsp.circuits.errors import DataError, Error, did_you_mean
+from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.errors import CallbackError, DeliveryError
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.casting import Refused as Misfit
+from dbsp.rows.changelogs import changes as read_changes
+from dbsp.rows.incoming import BadRow
+from dbsp.rows.json_values import decode
+from dbsp.rows.literals import array_of
+from dbsp.serving.access import Access
+from dbsp.serving.formats import read_rows
+from dbsp.serving.problems import Refused
+from dbsp.serving.reads import columns_of, json_response
+from dbsp.sql.plans.program import OP, Table
+from dbsp.views.changes import Changes
+
+LARGEST = 64 << 20
+KEY = "idempotency-key"
+_MARKS: dict[str, pa.DataType] = {WEIGHT: pa.int64(), OP: pa.string()}
+
+Queue = Callable[[], None]
+
+
+@dataclass
+class Writes:
+    """Each takes its turn with the sources of the program. made: told of each step."""
+
+    pipeline: Pipeline
+    made: Callable[[Changes], None]
+    access: Access
+
+    async def tables(self, request: Request) -> Response:
+        """The tables, with their columns and keys."""
+        listed = [
+            {
+                "name": table.name,
+                "columns": columns_of(table.schema),
+                "key": list(table.primary_key) or None,
+                "source": table.format,
+            }
+            for table in map(self.pipeline.program.input, self.pipeline.program.inputs)
+        ]
+        return json_response({"tables": listed})
+
+    async def table(self, request: Request) -> Response:
+        """Change a table in a step of its own."""
+        self.access.check(request)
+        table = self._table(request.path_params["name"])
+        body = await _body(request)
+        kind = request.headers.get("content-type", "")
+
+        def queue() -> None:
+            rows = read_rows(body, kind, {one.name: one.type for one in table.schema} | _MARKS)
+            if request.method == "POST":
+                self._insert(table, rows)
+            else:
+                plain = _decoded(table, rows) if isinstance(rows, list) else rows
+                (self.pipeline.delete if request.method == "DELETE" else self.pipeline.replace)(
+                    table.name, plain
+                )
+
+        return await self._stepped(request, queue)
+
+    async def step(self, request: Request) -> Response:
+        """A step without rows."""
+        self.access.check(request)
+        return await self._stepped(request, lambda: None)
+
+    def _table(self, name: str) -> Table:
+        tables = list(self.pipeline.program.inputs)
+        found = next((each for each in tables if each.lower() == name.lower()), None)
+        if found is None:
+            listed = ", ".join(tables) or "none"
+            raise Refused(404, f"unknown table '{name}'; tables: {listed}{did_you_mean(name, tables)}")
+        return self.pipeline.program.input(found)
+
+    def _insert(self, table: Table, rows: pa.Table | list[dict[str, Any]]) -> None:
+        names = {name for row in rows for name in row} if isinstance(rows, list) else rows.column_names
+        marks = [name for name in names if name.lower() in _MARKS]
+        if not marks:
+            plain = _decoded(table, rows) if isinstance(rows, list) else rows
+            self.pipeline.insert(table.name, plain)
+            return
+        if len(marks) > 1:
+            raise DataError(f"{' and '.join(sorted(marks))}: a changelog has one of them")
+        records = _records(table, rows, marks[0]) if isinstance(rows, list) else rows
+        logged = replace(table, changelog="upsert" if table.primary_key else "retract")
+        batch = records.combine_chunks().to_batches()
+        if not batch:
+            return
+        changed, weights = read_changes(logged, batch[0], self.pipeline.program.timezone)
+        if table.append_only and (weights < 0).any():
+            raise BadRow(table.name, "a retraction; the table is append-only", int(np.argmax(weights < 0)))
+        self.pipeline.change(table.name, changed, weights)
+
+    async def _stepped(self, request: Request, queue: Queue) -> Response:
+        key = request.headers.get(KEY, "")
+        if len(key) > 200 or not key.isascii():
+            raise DataError("Idempotency-Key: at most 200 ASCII characters")
+        answer = await asyncio.to_thread(self._make, key, queue)
+        return json_response(answer)
+
+    def _make(self, key: str, queue: Queue) -> dict[str, object]:
+        pipeline = self.pipeline
+        with pipeline.turn:
+            before = pipeline.requested(key) if key else None
+            if before is not None:
+                return {"step": before, "repeated": True}
+            late: Error | None = None
+            try:
+                queue()
+                changes = pipeline.step(request=key)
+            except (DeliveryError, CallbackError) as error:
+                if error.changes is None:
+                    pipeline.discard()
+                    raise Refused(503, f"no step is made: {error}") from error
+                changes, late = error.changes, error
+            except BaseException:
+                pipeline.discard()
+                raise
+        self.made(changes)
+        views = {name: len(changes[name]) for name in changes if len(changes[name])}
+        answer: dict[str, object] = {"step": changes.step, "changed": views}
+        if changes.metrics.late:
+            answer["late"] = changes.metrics.late
+        if late is not None:
+            answer["warning"] = str(late).replace(str(pipeline.store.root), "the state")
+        return answer
+
+
+async def _body(request: Request) -> bytes:
+    """Raises Refused where it is larger than LARGEST, before all of it is here."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST:
+            raise Refused(413, f"a request has at most {LARGEST >> 20} MB; send the rows in several")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _decoded(table: Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """JSON values as Python's, of the types of the table's columns."""
+    types = {one.name.lower(): one.type for one in table.schema} | _MARKS
+    decoded = []
+    for number, row in enumerate(rows):
+        values = {}
+        for name, value in row.items():
+            try:
+                values[name] = decode(value, types[name.lower()]) if name.lower() in types else value
+            except ValueError as error:
+                raise BadRow(table.name, f"{value!r} doesn't fit column '{name}': {error}", number) from None
+        decoded.append(values)
+    return decoded
+
+
+def _records(table: Table, rows: list[dict[str, Any]], mark: str) -> pa.Table:
+    """Dicts as a table; columns that a row leaves out are NULL."""
+    decoded = _decoded(table, rows)
+    types = {one.name.lower(): one.type for one in table.schema} | _MARKS
+    given = dict.fromkeys(name for row in decoded for name in row)
+    named = {name.lower() for name in given}
+    names = [*given, *(one.name for one in table.schema if one.name.lower() not in named)]
+    strange = next((name for name in names if name.lower() not in types), None)
+    if strange is not None:
+        known = [one.name for one in table.schema]
+        hint = did_you_mean(strange, known)
+        raise DataError(
+            f"table '{table.name}': unknown column '{strange}'; columns: {', '.join(known)}, {mark}{hint}"
+        )
+    try:
+        arrays = [array_of([row.get(name) for row in decoded], types[name.lower()]) for name in names]
+    except Misfit as error:
+        raise DataError(f"table '{table.name}': {error}") from None
+    return pa.table(arrays, names=names)

@@ -1,0 +1,109 @@
+"""`dbsp serve` as a process: it answers, survives a kill, ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+PROGRAM = """
+CREATE TABLE votes (user_id BIGINT, story_id BIGINT);
+CREATE VIEW counts AS SELECT story_id, count(*) AS n FROM votes GROUP BY story_id;
+"""
+FILES = """
+CREATE TABLE votes (user_id BIGINT, story_id BIGINT) USING csv OPTIONS (path 'in', header 'true');
+CREATE TABLE extra (story_id BIGINT);
+CREATE VIEW counts AS
+SELECT story_id, count(*) AS n
+FROM (SELECT story_id FROM votes UNION ALL SELECT story_id FROM extra) GROUP BY story_id;
+"""
+
+
+@contextmanager
+def process(folder: Path, *options: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+    command = [
+        sys.executable,
+        "-m",
+        "dbsp.commands.cli",
+        "serve",
+        "p.sql",
+        "--http",
+        "0",
+        "--state",
+        "s",
+        *options,
+    ]
+    environment = {**os.environ, "DBSP_TOKEN": "t", "PYTHONPATH": os.getcwd()}
+    running = subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    try:
+        assert running.stderr is not None
+        address = None
+        while address is None:
+            line = running.stderr.readline()
+            assert line, "it ended"
+            address = re.search(r"http://\S+", line)
+        headers = {"Authorization": "Bearer t"}
+        with httpx.Client(base_url=address[0], headers=headers, trust_env=False, timeout=120) as client:
+            yield client, running
+    finally:
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+
+def test_a_killed_server_has_what_it_acknowledged(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text(PROGRAM)
+    with process(tmp_path) as (client, running):
+        for n in range(3):
+            answer = client.post(
+                "/tables/votes", json=[{"user_id": n, "story_id": 7}], headers={"Idempotency-Key": f"{n}"}
+            )
+            assert answer.json()["step"] == n + 1
+        os.killpg(running.pid, signal.SIGKILL)
+    with process(tmp_path) as (client, running):
+        again = client.post(
+            "/tables/votes", json=[{"user_id": 2, "story_id": 7}], headers={"Idempotency-Key": "2"}
+        )
+        assert again.json() == {"step": 3, "repeated": True}
+        assert client.get("/views/counts?story_id=7").json()["rows"] == [{"story_id": 7, "n": 3}]
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0
+
+
+def test_files_and_requests_feed_one_program(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text(FILES)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("user_id,story_id\n1,7\n2,7\n")
+    with process(tmp_path) as (client, running):
+        posted = 0
+        with client.stream("GET", "/views/counts/changes?since=0") as answer:
+            for line in answer.iter_lines():
+                if line.startswith("data: ") and '"n": 2' in line and not posted:
+                    posted = client.post("/tables/extra", json=[{"story_id": 7}]).json()["step"]
+                    (tmp_path / "in" / "b.csv").write_text("user_id,story_id\n3,7\n")
+                if line.startswith("data: ") and '"n": 4' in line:
+                    break
+        assert posted
+        assert client.get("/views/counts").json()["rows"] == [{"story_id": 7, "n": 4}]
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 0
+
+
+def test_what_cannot_be_served_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text("CREATE VIEW v AS SELECT * FROM nothing;\n")
+    command = [sys.executable, "-m", "dbsp.commands.cli", "serve", "p.sql", "--http", "0"]
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    ended = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
+    )
+    assert ended.returncode == 1
+    assert re.fullmatch(r"p\.sql:1:\d+: unknown table 'nothing'.*\n", ended.stderr), ended.stderr

@@ -1,0 +1,32 @@
+"""What Prometheus reads."""
+
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.dbsp.serving.served import served
+
+PROGRAM = """
+CREATE TABLE seen (at TIMESTAMP NOT NULL LATENESS INTERVAL 1 HOUR, n INT) WITH (append_only = true);
+CREATE VIEW hourly AS
+SELECT date_trunc('HOUR', at) AS h, sum(n) AS n FROM seen GROUP BY date_trunc('HOUR', at);
+"""
+
+
+def test_the_numbers_are_those_of_the_steps() -> None:
+    with served(program=PROGRAM) as (client, _):
+        client.posted(
+            "seen", [{"at": "2024-01-01T10:00:00Z", "n": 1}, {"at": "2024-01-01T15:00:00Z", "n": 2}]
+        )
+        assert client.posted("seen", [{"at": "2024-01-01T10:00:00Z", "n": 1}])["late"] == {"seen": 1}
+        families = text_string_to_metric_families(client.get("/metrics").text)
+        found = {(s.name, *s.labels.values()): s.value for family in families for s in family.samples}
+        assert (
+            found["dbsp_steps_total",] == found["dbsp_last_step",] == found["dbsp_step_seconds_count",] == 2
+        )
+        assert found["dbsp_rows_in_total", "seen"] == 3
+        assert found["dbsp_rows_out_total", "hourly"] == 2
+        assert found["dbsp_late_rows_total", "seen"] == 1
+        assert found["dbsp_subscribers",] == 0
+        assert found["dbsp_waterline_behind_seconds", "seen.at"] > 365 * 86_400
+        assert any(key[0] == "dbsp_state_rows" and value for key, value in found.items())

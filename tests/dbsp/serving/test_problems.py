@@ -1,0 +1,44 @@
+"""What a client is told, and what it isn't."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from dbsp.circuits.errors import DataError, Error, NotKept, ProgramError, StateError
+from dbsp.serving.formats import NotAcceptable
+from dbsp.serving.problems import Refused, answer_to
+from dbsp.views.changes import UnknownView
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (DataError("x"), 400),
+        (ProgramError("x"), 400),
+        (NotAcceptable("x"), 406),
+        (UnknownView("x"), 404),
+        (NotKept("x"), 410),
+        (StateError("x"), 503),
+        (Refused(413, "x"), 413),
+        (Error("x"), 422),
+    ],
+)
+def test_the_status(error: Error, status: int) -> None:
+    answer = answer_to(error, "/secret/place")
+    assert answer.status_code == status and json.loads(answer.body) == {"error": "x"}
+
+
+def test_no_path_is_told() -> None:
+    answer = answer_to(StateError("/secret/place/commits/1: damaged"), "/secret/place")
+    assert json.loads(answer.body) == {"error": "the state/commits/1: damaged"}
+
+
+def test_a_bug_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "dbsp"):
+        answer = answer_to(KeyError("/secret/place"), "/secret/place")
+    said = json.loads(answer.body)["error"]
+    assert answer.status_code == 500 and "secret" not in said
+    assert said.rsplit(" ", 1)[1] in caplog.text and "KeyError" in caplog.text

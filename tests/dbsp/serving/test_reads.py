@@ -1,0 +1,95 @@
+"""Rows in every form, by every condition, while steps are made."""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import pyarrow as pa
+import pyarrow.csv as pc_csv
+import pyarrow.parquet as pq
+
+from tests.dbsp.serving.served import served
+
+ORDERS = [
+    {"id": 1, "shop": "Ada", "price": "1.50", "at": "2024-03-31T01:30:00Z"},
+    {"id": 2, "shop": "", "price": None, "at": None},
+    {"id": 3, "shop": 'a "b", <script>\n', "price": "2.00", "at": "2024-03-31T01:30:00.000001Z"},
+]
+
+
+def test_every_form_has_the_same_rows() -> None:
+    with served() as (client, serving):
+        client.posted("orders", ORDERS)
+        expected = pa.Table.from_batches([serving.pipeline["latest"].sorted_batch()])
+        assert client.rows("/views/latest") == ORDERS
+        lines = client.get("/views/latest", headers={"Accept": "text/plain;q=0, application/x-ndjson"}).text
+        assert len(lines.splitlines()) == 3
+        arrow = pa.ipc.open_stream(client.get("/views/latest?format=arrow").content).read_all()
+        assert arrow.equals(expected), (arrow.schema, expected.schema)
+        parquet = pq.read_table(io.BytesIO(client.get("/views/latest?format=parquet").content))
+        assert parquet.to_pylist() == expected.to_pylist()
+        options = pc_csv.ConvertOptions(
+            column_types={"price": pa.decimal128(10, 2), "at": pa.timestamp("us", "UTC")},
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        parse = pc_csv.ParseOptions(newlines_in_values=True)
+        text = client.get("/views/latest?format=csv").content
+        read = pc_csv.read_csv(io.BytesIO(text), convert_options=options, parse_options=parse)
+        assert read.to_pylist() == expected.to_pylist()
+        # and what a view gives in a form is what a table takes in it
+        for form in ("csv", "arrow", "parquet", "ndjson"):
+            answer = client.get(f"/views/latest?format={form}")
+            kind = answer.headers["content-type"]
+            again = client.put("/tables/orders", content=answer.content, headers={"Content-Type": kind})
+            assert again.status_code == 200 and again.json()["changed"] == {}, (form, again.text)
+
+
+def test_conditions_order_and_pages() -> None:
+    with served() as (client, _):
+        client.posted(
+            "orders", [{"id": n, "shop": f"s{n % 3}", "price": n if n % 4 else None} for n in range(20)]
+        )
+        assert [row["id"] for row in client.rows("/views/latest?shop=s1&price=7")] == [7]
+        assert client.rows("/views/turnover?shop=nobody") == []
+        wanted = [n for n in (10, 9, 7, 6) if n % 4]
+        found = client.rows("/views/latest?where=price+BETWEEN+6+AND+10&order=-price,id&as_of=1")
+        assert [row["id"] for row in found] == wanted
+        page = client.get("/views/latest?order=-shop,id&limit=4&offset=5").json()
+        assert (page["step"], page["of"], page["more"]) == (1, 20, True)
+        ordered = sorted(range(20), key=lambda n: (-(n % 3), n))
+        assert [row["id"] for row in page["rows"]] == ordered[5:9]
+        nulls = [row["price"] for row in client.rows("/views/latest?order=-price")]
+        assert nulls[-5:] == [None] * 5  # as Spark's: NULL is the least
+        select = "SELECT shop, n FROM turnover WHERE n > 6 ORDER BY shop"
+        counts = [{"shop": "s0", "n": 7}, {"shop": "s1", "n": 7}]
+        assert client.post("/query", content=select).json()["rows"] == counts
+        client.posted("orders", [{"id": 99, "shop": "s0"}])
+        assert client.get("/query", params={"sql": select, "as_of": 1}).json()["rows"] == counts
+        assert client.get("/views/turnover?as_of=1").headers["dbsp-step"] == "1"
+
+
+def test_an_answer_is_of_the_step_that_it_names() -> None:
+    with served() as (client, _):
+        stop, failed = threading.Event(), []
+
+        def write() -> None:
+            try:
+                step = 0
+                while not stop.is_set():
+                    step += 1
+                    assert client.posted("orders", [{"id": step, "shop": f"{step % 5}"}])["step"] == step
+            except BaseException as error:
+                failed.append(error)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(100):
+                answer = client.get("/views/turnover").json()
+                assert sum(row["n"] for row in answer["rows"]) == answer["step"]
+        finally:
+            stop.set()
+            writer.join()
+        assert not failed
