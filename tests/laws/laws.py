@@ -33,6 +33,7 @@ from dbsp.sql.plans.properties.nullability import never_null
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, retract_all
 from tests.generators.values import identity
+from tests.laws.small_steps import set_small
 from tests.oracles.oracle import arrow_rows, arrow_values, same_rows
 
 ALWAYS = 1 << 60
@@ -125,7 +126,7 @@ class Running:
         if isinstance(pipeline.runner, SparkRunner) and self.way.partitions > 1:
             pipeline.runner._small = 0  # as if every delta were large
         if self.way.small is not None:
-            pipeline._position.state = replace(pipeline._position.state, small=self.way.small)
+            set_small(pipeline, self.way.small)
         return pipeline
 
     def __enter__(self) -> Running:

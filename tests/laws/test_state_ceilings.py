@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from tests.laws.small_steps import set_small
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -86,7 +86,7 @@ def test_rows_kept_stay_below_a_ceiling(spark: Any, query: str, small: int) -> N
     rng = np.random.default_rng(7)
     most = 0
     with Pipeline(program, runner="inline") as pipeline:
-        pipeline._position.state = replace(pipeline._position.state, small=small)
+        set_small(pipeline, small)
         for step in range(STEPS):
             pipeline.insert("a", rows(rng, step))
             pipeline.insert("b", rows(rng, step))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import INLINE_BYTES, SparkRunner
 from dbsp.sql.compiler.load import compile_program
+from tests.laws.small_steps import set_small
 
 pytestmark = pytest.mark.spark
 
@@ -77,7 +77,7 @@ def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks):
         pipeline(program, spark, runner="inline", partitions=1) as inline,
         pipeline(program, spark, *TASKS[tasks]) as distributed,
     ):
-        distributed._position.state = replace(distributed._position.state, small=0)
+        set_small(distributed, 0)
         for seed in range(7):
             feed(inline, seed)
             feed(distributed, seed)
