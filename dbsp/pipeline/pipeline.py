@@ -406,7 +406,7 @@ class Pipeline:
     def view(self, view: str, as_of: AsOf | None = None) -> Contents:
         """The view as of a step; of the last one unless `as_of` names another that is kept.
 
-        Any thread may ask; for the last one it doesn't wait for a step that is being made.
+        Any thread may ask, and doesn't wait for a step that is being made.
         as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
         """
         return self._reading.view(view, as_of)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import DamagedChunk
+from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.steps.state import State
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
@@ -83,11 +83,18 @@ class Reading:
         return self._at(as_of, lambda step, state: self._contents(name, step, state))
 
     def _at(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
-        """Read the state of a kept step, which no step that is made meanwhile forgets."""
-        with self._lock:
-            self._settle()
-            step = step_of(self.store, as_of, self.program.timezone)
-            return read(step, state_of(self.program, self.store.commit_of(step)))
+        """Read the state of a kept step; only one that can't be read waits for a step in the making."""
+        self._glance()
+        try:
+            return self._found(as_of, read)
+        except StateError:  # of a step that was forgotten meanwhile, or it is true
+            with self._lock:
+                self._settle()
+                return self._found(as_of, read)
+
+    def _found(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
+        step = step_of(self.store, as_of, self.program.timezone)
+        return read(step, state_of(self.program, self.store.commit_of(step)))
 
     def _last(self, read: Callable[[int, State], Read]) -> Read:
         """Read the last state. A step that is made meanwhile may delete files of the one before."""

@@ -10,14 +10,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from dbsp.circuits.errors import DamagedChunk, StateError
+from dbsp.circuits.errors import DamagedChunk
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.changes import Changes, ViewChanges
 
 Spelled = TypeVar("Spelled")
 
 # steps whose changes are at hand, and texts of a step's changes of a view
-_STEPS, _TEXTS = 16, 256
+_STEPS, _TEXTS = 16, 32
 
 
 class Feed:
@@ -80,7 +80,7 @@ class Feed:
                 self._texts.popitem(last=False)
         try:
             return await asyncio.shield(text)  # type: ignore[arg-type]  # of this form
-        except StateError:
+        except Exception:  # whoever asks next may fare better
             self._texts.pop(key, None)
             raise
 

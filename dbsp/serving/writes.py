@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,15 @@ Queue = Callable[[], None]
 
 @dataclass
 class Writes:
-    """Each takes its turn with the sources of the program. made: told of each step."""
+    """Each takes its turn with the sources of the program. made: told of each step.
+
+    They have a thread of their own: those that wait for a long step keep nobody from reading.
+    """
 
     pipeline: Pipeline
     made: Callable[[Changes], None]
     access: Access
+    _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "writes"))
 
     async def tables(self, request: Request) -> Response:
         """The tables, with their columns and keys."""
@@ -120,7 +125,7 @@ class Writes:
         key = request.headers.get(KEY, "")
         if len(key) > 200 or not key.isascii():
             raise DataError("Idempotency-Key: at most 200 ASCII characters")
-        answer = await asyncio.to_thread(self._make, key, queue)
+        answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._make, key, queue)
         return json_response(answer)
 
     def _make(self, key: str, queue: Queue) -> dict[str, object]:

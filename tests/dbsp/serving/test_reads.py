@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.csv as pc_csv
@@ -68,6 +69,24 @@ def test_conditions_order_and_pages() -> None:
         client.posted("orders", [{"id": 99, "shop": "s0"}])
         assert client.get("/query", params={"sql": select, "as_of": 1}).json()["rows"] == counts
         assert client.get("/views/turnover?as_of=1").headers["dbsp-step"] == "1"
+
+
+def test_no_read_waits_for_a_step() -> None:
+    """However many writes do."""
+    with served() as (client, serving):
+        client.posted("orders", ORDERS)
+        known = "/query?sql=SELECT+count(*)+FROM+turnover"
+        client.rows(known)
+        with ThreadPoolExecutor(20) as pool:
+            with serving.pipeline.turn, serving.pipeline._lock:  # as while a step is made
+                posts = [pool.submit(client.posted, "orders", [{"id": n, "shop": "s"}]) for n in range(20)]
+                for path in ("/views/latest", "/views/latest?as_of=1", known):
+                    assert client.rows(path)
+                with client.stream("GET", "/views/latest/changes?since=0") as answer:
+                    assert next(answer.iter_lines()) == "retry: 1000"
+                assert client.get("/metrics").status_code == client.get("/readyz").status_code == 200
+                assert not any(post.done() for post in posts)
+            assert sorted(post.result()["step"] for post in posts) == list(range(2, 22))
 
 
 def test_an_answer_is_of_the_step_that_it_names() -> None:
