@@ -7,6 +7,7 @@ Error
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 └── StateError       the state directory        (directory, log, fingerprint)
     ├── Overtaken         another writer has it
+    ├── NotKept           a step that can't be read (step)
     └── DamagedChunk      part of a segment isn't what was written (file, offset, view)
 
 Those of what comes after a step are in `dbsp/errors.py`.

@@ -17,6 +17,7 @@ MAP                    [["key", "value"], ...]
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -48,6 +49,26 @@ def described(rows: pa.RecordBatch, position: int, columns: Iterable[int] | None
     return ", ".join(f"{rows.schema.names[i]}={plain(encode(one.column(i))[0])}" for i in shown)
 
 
+def objects(rows: pa.RecordBatch) -> list[str]:
+    """A JSON object for each row."""
+    names = [encode_basestring(name) for name in rows.schema.names]
+    if not names:
+        return ["{}"] * rows.num_rows
+    listed = zip(*map(encode, rows.columns), strict=True)
+    return ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in listed]
+
+
+def fields_of(column: pa.Array, null: str = "NULL") -> list[str]:
+    """The values as JSON has them, but strings without their quotes."""
+    return [_bare(value, null) for value in encode(column)]
+
+
+def _bare(value: str, null: str) -> str:
+    if value == "null":
+        return null
+    return str(json.loads(value)) if value.startswith('"') else value
+
+
 def encode(array: pa.Array) -> list[str]:
     """The JSON text of each value."""
     type_ = array.type
@@ -73,12 +94,10 @@ def encode(array: pa.Array) -> list[str]:
 def _encode_nested(array: pa.Array) -> list[str]:
     type_ = array.type
     if pt.is_struct(type_):
-        names = [encode_basestring(field.name) for field in type_]
-        columns = [encode(array.field(i)) for i in range(type_.num_fields)]
-        if not columns:
+        fields = [array.field(i) for i in range(type_.num_fields)]
+        if not fields:
             return ["{}"] * len(array)
-        rows = zip(*columns, strict=True)
-        return ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in rows]
+        return objects(pa.RecordBatch.from_arrays(fields, names=[field.name for field in type_]))
     offsets = array.offsets.to_pylist()
     if pt.is_map(type_):
         pairs = zip(encode(array.keys), encode(array.items), strict=True)

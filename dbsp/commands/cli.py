@@ -17,13 +17,14 @@ from dbsp.commands.process.group import Group
 from dbsp.commands.process.options import (
     changelog_option,
     check_changelog,
-    config_option,
     evolve_option,
     keep_options,
     listed,
-    max_undelivered_option,
+    partitions_option,
     program_options,
-    spark_options,
+    running_options,
+    settings_of,
+    state_option,
     verify_option,
 )
 from dbsp.commands.process.stopping import end_at_once
@@ -48,8 +49,8 @@ def main() -> None:
 @click.option("--expect", metavar="FILE", help="Compare with FILE; on a difference print it and exit with 3.")
 @click.option("--accept", metavar="FILE", help="Write the output to FILE, to be expected from now on.")
 @click.option("--runner", type=click.Choice(["inline", "spark"]), default="inline", show_default=True)
-@click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
-@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://...")
+@partitions_option
+@state_option
 @click.option(
     "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
 )
@@ -116,44 +117,16 @@ def step(
 
 
 @main.command()
-@program_options
-@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://...")
+@running_options
 @click.option("--once", is_flag=True, help="Take what the sources have now, then end.")
-@click.option("--every", metavar="TIME", help="Start a step at most this often, such as 1s or 500ms.")
 @click.option(
     "--output",
     type=click.Choice(["live-table", "table", "csv", "json"]),
     help="How changes are shown; live-table on a terminal, else json.",
 )
 @changelog_option
-@click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
-@max_undelivered_option
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
-@spark_options
-@config_option
-@verify_option
-@evolve_option
-@keep_options
-def run(
-    program: str,
-    define: dict[str, str],
-    state: str | None,
-    once: bool,
-    every: str | None,
-    output: str | None,
-    changelog: str,
-    partitions: int | None,
-    max_undelivered: int,
-    ui: bool,
-    master: str | None,
-    conf: dict[str, str],
-    packages: tuple[str, ...],
-    jars: tuple[str, ...],
-    verify: str,
-    evolve: bool,
-    keep_steps: int | None,
-    keep_for: str | None,
-) -> None:
+def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, **options: Any) -> None:
     """Run the program on Spark: rows from the sources of its tables, changes to its sinks.
 
     \b
@@ -162,34 +135,17 @@ def run(
       dbsp run program.sql --state state/ --every 1s --output json
       dbsp run program.sql --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0
     """
-    if once and every:
+    if once and options["every"]:
         raise click.UsageError("--once and --every exclude each other")
     check_changelog(output, changelog)
     from dbsp.commands.run import run_program  # noqa: PLC0415
-    from dbsp.running.spark.settings import Settings  # noqa: PLC0415
 
-    run_program(
-        program,
-        define=define,
-        state=state,
-        once=once,
-        every=every,
-        output=output,
-        changelog=changelog,
-        partitions=partitions,
-        max_undelivered=max_undelivered,
-        ui=ui,
-        settings=Settings(master, conf, packages, jars),
-        verify=verify,
-        evolve=evolve,
-        keep_steps=keep_steps,
-        keep_for=keep_for,
-    )
+    settings = settings_of(options)
+    run_program(program, once=once, output=output, changelog=changelog, ui=ui, settings=settings, **options)
 
 
 @main.command()
-@program_options
-@click.option("--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://...")
+@running_options
 @click.option(
     "--http", "port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="The port; 0: any."
 )
@@ -202,15 +158,7 @@ def run(
     callback=listed,
     help="A name that clients know this machine by, if not by --host.",
 )
-@click.option("--every", metavar="TIME", help="Start a step at most this often, such as 1s or 500ms.")
-@click.option("--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step.")
-@max_undelivered_option
-@spark_options
-@config_option
-@verify_option
-@evolve_option
-@keep_options
-def serve(program: str, port: int, **options: Any) -> None:
+def serve(program: str, port: int, host: str, allowed: tuple[str, ...], **options: Any) -> None:
     """Run the program, and answer over HTTP: views, queries, changes as they happen, rows for tables.
 
     Reading is open to who can connect; what changes something takes the token that is printed, or the one
@@ -223,10 +171,9 @@ def serve(program: str, port: int, **options: Any) -> None:
       curl -N 'localhost:8080/views/turnover/changes'
     """
     from dbsp.commands.serve import serve_program  # noqa: PLC0415
-    from dbsp.running.spark.settings import Settings  # noqa: PLC0415
 
-    settings = Settings(*(options.pop(name) for name in ("master", "conf", "packages", "jars")))
-    serve_program(program, port=port, settings=settings, **options)
+    settings = settings_of(options)
+    serve_program(program, host=host, port=port, allowed=allowed, settings=settings, **options)
 
 
 for command in (*asking.COMMANDS, *history.COMMANDS):

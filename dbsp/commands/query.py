@@ -8,14 +8,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import concat
-from dbsp.circuits.columns.json_text import encode
+from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.errors import DamagedChunk, ProgramError
 from dbsp.commands.history.reading import program_of, session_of
@@ -67,7 +66,7 @@ def query_state(
         result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
     except ProgramError:  # Spark says better what is wrong, or can do what the engine can't
         result = _ask(spark(), select, views, output_views(program), _functions(identity))
-    yield from (_json(result) if output == "json" else text_table(result))
+    yield from (objects(result) if output == "json" else text_table(result))
 
 
 def _shown(result: Contents, timezone: str) -> pa.RecordBatch:
@@ -157,9 +156,3 @@ def _ask(
         said = re.sub(r"\s*SQLSTATE: \w+;*", "", first_line(error)).rstrip(".; ")
         raise ProgramError(f"{said}; views: {', '.join(readable)}") from None
     return concat(table.schema, table.to_batches())
-
-
-def _json(result: pa.RecordBatch) -> Iterator[str]:
-    names = [encode_basestring(name) for name in result.schema.names]
-    for row in zip(*map(encode, result.columns), strict=True):
-        yield "{" + ", ".join(f"{name}: {value}" for name, value in zip(names, row, strict=True)) + "}"

@@ -13,15 +13,19 @@ import click
 
 from dbsp.circuits.errors import Error
 from dbsp.commands.run import parse_seconds, stopping
+from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings
 from dbsp.sql.compiler.load import load_program
-from dbsp.sql.plans.program import Program
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from dbsp.serving.app import Serving
 
-_POLL = 0.2
+# seconds between two looks at what the clock makes due, and before a sink that failed is tried again
+_POLL, _AGAIN = 0.2, 1.0
+_EVERYWHERE = ("0.0.0.0", "::")
 
 
 def serve_program(
@@ -29,17 +33,16 @@ def serve_program(
     *,
     host: str,
     port: int,
-    allowed: tuple[str, ...] = (),
-    define: Mapping[str, str] | None = None,
-    state: str | None = None,
-    every: str | None = None,
-    settings: Settings | None = None,
-    max_undelivered: int = 0,
+    allowed: tuple[str, ...],
+    settings: Settings,
+    define: Mapping[str, str],
+    every: str | None,
     **options: object,
 ) -> None:
     """Serve until Ctrl-C. Raises Error. allowed: names that clients know this machine by, besides its own.
 
     A program whose tables have no source runs in this process, without Spark, unless it has settings.
+    options: of the pipeline.
     """
     try:
         from dbsp.serving.access import LOCAL, Access  # noqa: PLC0415  an extra
@@ -49,55 +52,49 @@ def serve_program(
         raise Error(f"dbsp serve needs {error.name}: pip install 'dbsp[serve]'") from None
     note = partial(click.echo, err=True)
     seconds = None if every is None else parse_seconds(every)
-    spark = None
-    if settings is not None and settings != Settings():
-        from dbsp.running.spark.session import session  # noqa: PLC0415
-
-        spark = session(settings=settings)
+    spark = _session(settings) if settings != Settings() else None
     compiled = load_program(Path(program), define=define, session=spark)
-    has_sources = any(table.format for table in map(compiled.input, compiled.inputs))
+    has_sources = any(compiled.input(table).format for table in compiled.inputs)
     if has_sources and spark is None:
-        from dbsp.running.spark.session import session  # noqa: PLC0415
-
-        spark = session()
-    with Pipeline(
-        compiled,
-        state=state,
-        spark=spark,
-        runner="inline" if spark is None else "spark",
-        max_undelivered=max_undelivered,
-        progress=note,
-        **options,  # type: ignore[arg-type]  # those of the command, by name
-    ) as pipeline:
-        access = Access()
-        names = ("*",) if host in ("0.0.0.0", "::") and not allowed else (*LOCAL, host, *allowed)
-        serving = Serving(pipeline, access, names)
+        spark = _session(settings)
+    runner = "inline" if spark is None else "spark"
+    with Pipeline(compiled, spark=spark, runner=runner, progress=note, **options) as pipeline:  # type: ignore[arg-type]
+        names = ("*",) if host in _EVERYWHERE and not allowed else (*LOCAL, host, *allowed)
+        serving = Serving(pipeline, Access(), names)
         with listening(serving, host, port) as (address, bound), stopping(note) as stop:
-            note(f"serving {_described(compiled)} at http://{_spelled(address)}:{bound}")
-            if access.is_new:
-                note(f"token for what changes something: {access.token}")
-            _run(serving, has_sources, seconds, stop)
+            shown = f"[{address}]" if ":" in address else address
+            note(f"serving {compiled.name} at http://{shown}:{bound}")
+            if serving.access.is_new:
+                note(f"token for what changes something: {serving.access.token}")
+            if has_sources:
+                from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
 
-
-def _described(program: Program) -> str:
-    return f"{program.name}: {len(program.circuit.outputs)} views"
-
-
-def _spelled(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
-
-
-def _run(serving: Serving, has_sources: bool, every: float | None, stop: threading.Event) -> None:
-    pipeline = serving.pipeline
-    if has_sources:
-        from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
-
-        run(pipeline, every=every, on_step=serving.made, stop=stop)
-        return
-    while not stop.wait(_POLL):
-        with pipeline.turn:
-            due = pipeline.due
-            if due is not None and due <= datetime.now(UTC):
-                serving.made(pipeline.step())
+                run(pipeline, every=seconds, on_step=serving.made, stop=stop)
             else:
-                pipeline.redeliver()
+                _wait(serving, stop)
+
+
+def _session(settings: Settings) -> SparkSession:
+    from dbsp.running.spark.session import session  # noqa: PLC0415  a program without sources needs none
+
+    return session(settings=settings)
+
+
+def _wait(serving: Serving, stop: threading.Event) -> None:
+    """Make the steps that no request asks for. A sink that fails is tried again; views can be read."""
+    pipeline = serving.pipeline
+    while not stop.wait(_AGAIN if serving.trouble else _POLL):
+        try:
+            with pipeline.turn:
+                due = pipeline.due
+                if due is not None and due <= datetime.now(UTC):
+                    serving.made(pipeline.step())
+                else:
+                    pipeline.redeliver()
+            serving.trouble = ""
+        except DeliveryError as error:
+            if error.changes is not None:
+                serving.made(error.changes)
+            if serving.trouble != str(error):
+                serving.trouble = str(error)
+                click.echo(serving.trouble, err=True)

@@ -67,34 +67,41 @@ class Reading:
     def changes_of(self, name: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
         view = output_view(self.program, name)
-        return changes_of(self.program, self.store.commit_of(step), view, self.store)
+        return self._kept(lambda: changes_of(self.program, self.store.commit_of(step), view, self.store))
 
     def changes(self, name: str, since: AsOf, until: AsOf | None, each: bool) -> pa.Table:
         """What changed in a view between two steps; see `Pipeline.changes`."""
-        with self._lock:
-            self._settle()
-            program, store, view = self.program, self.store, output_view(self.program, name)
+        program, store, view = self.program, self.store, output_view(self.program, name)
+
+        def read() -> pa.Table:
             first, last = interval(store, since, until, program.timezone)
             if each:
                 return as_table(program, view, changes_of_each(program, store, view, first, last))
             return changes_between(program, store, view, first, last).to_arrow()
 
+        return self._kept(read)
+
     def _as_of(self, name: str, as_of: AsOf) -> Contents:
         return self._at(as_of, lambda step, state: self._contents(name, step, state))
 
     def _at(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
-        """Read the state of a kept step; only one that can't be read waits for a step in the making."""
+        """Read the state of a kept step."""
+
+        def found() -> Read:
+            step = step_of(self.store, as_of, self.program.timezone)
+            return read(step, state_of(self.program, self.store.commit_of(step)))
+
+        return self._kept(found)
+
+    def _kept(self, read: Callable[[], Read]) -> Read:
+        """Read of kept steps; only what can't be read waits for a step in the making."""
         self._glance()
         try:
-            return self._found(as_of, read)
-        except StateError:  # of a step that was forgotten meanwhile, or it is true
+            return read()
+        except StateError:  # a step was forgotten meanwhile, or it is true
             with self._lock:
                 self._settle()
-                return self._found(as_of, read)
-
-    def _found(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
-        step = step_of(self.store, as_of, self.program.timezone)
-        return read(step, state_of(self.program, self.store.commit_of(step)))
+                return read()
 
     def _last(self, read: Callable[[int, State], Read]) -> Read:
         """Read the last state. A step that is made meanwhile may delete files of the one before."""

@@ -7,7 +7,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -18,6 +18,22 @@ from dbsp.rows.casting import kind
 from dbsp.rows.literals import nearest_float
 
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def decode_row(row: Mapping[str, Any], types: Mapping[str, pa.DataType]) -> dict[str, Any]:
+    """The values of a JSON object. types: by name in lower case; other names are left as they are.
+
+    Raises ValueError, which names the column.
+    """
+    decoded = dict(row)
+    for name, value in row.items():
+        type_ = types.get(name.lower())
+        if type_ is not None:
+            try:
+                decoded[name] = decode(value, type_)
+            except ValueError as error:
+                raise ValueError(f"{value!r} doesn't fit column '{name}': {error}") from None
+    return decoded
 
 
 def decode(value: Any, type_: pa.DataType) -> Any:

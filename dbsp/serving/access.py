@@ -8,7 +8,7 @@ import secrets
 
 from starlette.requests import Request
 
-from dbsp.serving.problems import Refused
+from dbsp.serving.answers import Refused
 
 VARIABLE = "DBSP_TOKEN"
 # names of this machine: a page of another name, which a browser was led here by, is turned away

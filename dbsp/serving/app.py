@@ -15,10 +15,10 @@ from starlette.routing import Route
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import LOCAL, Access
+from dbsp.serving.answers import Refused, answer_to, json_response
 from dbsp.serving.feed import Feed
 from dbsp.serving.numbers import Numbers
-from dbsp.serving.problems import Refused, answer_to
-from dbsp.serving.reads import Handler, Reads, json_response
+from dbsp.serving.reads import Handler, Reads
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.serving.writes import Writes
 from dbsp.views.changes import Changes
@@ -26,12 +26,12 @@ from dbsp.views.changes import Changes
 
 @dataclass
 class Serving:
-    """hosts: the names that clients know this machine by; `*`: any. ended: why no step is made any more."""
+    """hosts: the names that clients know this machine by; `*`: any. trouble: why no step is made."""
 
     pipeline: Pipeline
     access: Access = field(default_factory=Access)
     hosts: tuple[str, ...] = LOCAL
-    ended: str = ""
+    trouble: str = ""
 
     def __post_init__(self) -> None:
         self.feed = Feed(self.pipeline)
@@ -84,8 +84,8 @@ class Serving:
         return json_response({"step": self.pipeline.last_step})
 
     async def _ready(self, request: Request) -> Response:
-        if self.ended or self.feed.ended:
-            raise Refused(503, self.ended or "the pipeline has ended")
+        if self.trouble or self.feed.ended:
+            raise Refused(503, self.trouble or "the pipeline has ended")
         return json_response({"step": self.pipeline.last_step})
 
     async def _no_route(self, request: Request, error: Exception) -> Response:

@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from dbsp.circuits.errors import DamagedChunk
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.changes import Changes, ViewChanges
 
@@ -80,18 +79,10 @@ class Feed:
                 self._texts.popitem(last=False)
         try:
             return await asyncio.shield(text)  # type: ignore[arg-type]  # of this form
-        except Exception:  # whoever asks next may fare better
+        except Exception:  # raised again: only what succeeded is kept
             self._texts.pop(key, None)
             raise
 
     def _changes(self, view: str, step: int) -> ViewChanges:
         recent = self._recent.get(step)
-        if recent is not None:
-            return recent[view]
-        try:
-            return self.pipeline.changes_of(view, step)
-        except DamagedChunk:
-            if step in self.pipeline.store.steps:
-                raise
-            # a step that was made meanwhile has it forgotten
-            return self.pipeline.changes_of(view, step)
+        return recent[view] if recent is not None else self.pipeline.changes_of(view, step)

@@ -9,14 +9,13 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from json.encoder import encode_basestring
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
-from dbsp.circuits.columns.json_text import encode
+from dbsp.circuits.columns.json_text import fields_of, objects
 from dbsp.circuits.columns.months import batch_to_calendar, to_integers
 from dbsp.circuits.errors import DataError
 
@@ -62,23 +61,13 @@ def _preference(part: str) -> tuple[str, float]:
     return kind, 1.0
 
 
-def json_rows(rows: pa.RecordBatch) -> list[str]:
-    """One JSON object a row."""
-    names = [encode_basestring(name) for name in rows.schema.names]
-    columns = [encode(column) for column in rows.columns]
-    if not columns:
-        return ["{}"] * rows.num_rows
-    listed = zip(*columns, strict=True)
-    return ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in listed]
-
-
 def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> bytes:
     """The rows in a form. head: what an answer in JSON says beside its rows."""
     if form == JSON:
         fields = json.dumps(dict(head), ensure_ascii=False)[1:-1]
-        return f'{{{fields}, "rows": [{", ".join(json_rows(rows))}]}}'.encode()
+        return f'{{{fields}, "rows": [{", ".join(objects(rows))}]}}'.encode()
     if form == LINES:
-        return "".join(f"{row}\n" for row in json_rows(rows)).encode()
+        return "".join(f"{row}\n" for row in objects(rows)).encode()
     if form == CSV:
         return _csv(rows)
     sink = io.BytesIO()
@@ -93,21 +82,17 @@ def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> byte
 
 
 def _csv(rows: pa.RecordBatch) -> bytes:
-    columns = []
-    for column in rows.columns:
-        texts = [None if text == "null" else _bare(text) for text in encode(column)]
-        columns.append(pa.array(texts, pa.string()))
+    columns = [pa.array(fields_of(one), mask=one.is_null().to_numpy(False)) for one in rows.columns]
     sink = io.BytesIO()
     pc_csv.write_csv(pa.table(columns, names=rows.schema.names), sink)
     return sink.getvalue()
 
 
-def _bare(text: str) -> str:
-    return str(json.loads(text)) if text.startswith('"') else text
-
-
 def read_rows(body: bytes, kind: str, types: Mapping[str, pa.DataType]) -> pa.Table | list[dict[str, Any]]:
-    """The rows of a request. kind: its Content-Type. types: of the columns, by name. Raises DataError."""
+    """The rows of a request. kind: its Content-Type. types: of the columns, by name in lower case.
+
+    Raises DataError.
+    """
     kind = kind.partition(";")[0].strip().lower()
     readers: dict[str, Callable[[], pa.Table | list[dict[str, Any]]]] = {
         JSON: lambda: _json(body),
@@ -150,11 +135,10 @@ def _check(rows: list[Any]) -> None:
 
 
 def _from_csv(body: bytes, types: Mapping[str, pa.DataType]) -> pa.Table:
-    known = {name.lower(): type_ for name, type_ in types.items()}
     header = pc_csv.open_csv(io.BytesIO(body), convert_options=_as_text()).schema.names if body else []
     return pc_csv.read_csv(
         io.BytesIO(body),
-        convert_options=_as_text({name: known[name.lower()] for name in header if name.lower() in known}),
+        convert_options=_as_text({name: types[name.lower()] for name in header if name.lower() in types}),
     )
 
 

@@ -10,10 +10,8 @@ An answer in JSON says of which step it is, and whether there are more rows. No 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from json.encoder import encode_basestring
 from typing import Any
 
 import pyarrow as pa
@@ -24,11 +22,10 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.json_values import decode
+from dbsp.serving.answers import Refused, columns_of, json_response
 from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, form_of, spelled
-from dbsp.serving.problems import Refused
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.properties.keys import view_keys
-from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import ddl
 from dbsp.views.outputs import output_view
 from dbsp.views.view import Contents
@@ -128,15 +125,6 @@ class Reads:
         return contents.where(_values(contents, equal)) if equal else contents
 
 
-def columns_of(schema: Schema) -> list[dict[str, object]]:
-    """Names and types, as JSON."""
-    return [{"name": one.name, "type": ddl(one.type).upper(), "nullable": one.nullable} for one in schema]
-
-
-def json_response(value: object, status: int = 200) -> Response:
-    return Response(json.dumps(value, ensure_ascii=False), status, media_type=JSON)
-
-
 def _values(contents: Contents, asked: list[tuple[str, str]]) -> dict[str, Any]:
     """The values that columns are to have; a text that is no number, time or truth value is refused."""
     types = {one.name.lower(): one.type for one in contents.columns}
@@ -180,7 +168,7 @@ def _ordered(contents: Contents, order: str) -> pa.RecordBatch:
         wanted = part.strip().removeprefix("-")
         column = next((i for i, name in enumerate(names) if name.lower() == wanted.lower()), None)
         if column is None:
-            raise DataError(f"order={encode_basestring(wanted)} is no column; columns: {', '.join(names)}")
+            raise DataError(f"order={wanted} is no column; columns: {', '.join(names)}")
         descending = part.strip().startswith("-")
         by.append(SortOrder(Column(column, contents.schema.field(column).type), descending, descending))
     return Contents(contents.view, contents.schema, contents.parts, order=by).sorted_batch()

@@ -10,7 +10,6 @@ is not kept any more is an event `gone`: read the view, and go on from its step.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -20,13 +19,14 @@ import pyarrow as pa
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import DataError, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.serving.answers import Refused
 from dbsp.serving.feed import Feed
-from dbsp.serving.formats import ARROW, EVENTS, form_of, json_rows
-from dbsp.serving.problems import Refused
+from dbsp.serving.formats import ARROW, EVENTS, form_of
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import changes_schema, output_view
@@ -54,13 +54,13 @@ class Subscriptions:
         if until not in (None, "last"):
             raise DataError(f"until={until}; give until=last, or nothing for all steps to come")
         if since < self.pipeline.last_step:  # one that can't begin is told so by its status
-            await self._first(view, since + 1)
+            await self.feed.spelled(view, since + 1, "size", lambda _, changes: len(changes))
         if self.open >= AT_ONCE:
             raise Refused(503, f"{AT_ONCE} subscribers are connected; try again later")
         if form == ARROW:
             schema = self._schema(view)
             spell: Callable[[int, ViewChanges], list[bytes]] = _arrow(schema)
-            head = _stream_head(schema)
+            head = schema.serialize().to_pybytes()
         else:
             spell, head = _events, b"retry: 1000\n\n"
         body = self._stream(view, since, form, spell, head, until is not None)
@@ -74,9 +74,6 @@ class Subscriptions:
         if not (text.isdecimal() and text.isascii() and len(text) < 19) or int(text) > last:
             raise DataError(f"since={text}; give the number of a step, from 0 to {last}")
         return int(text)
-
-    async def _first(self, view: str, step: int) -> None:
-        await self.feed.spelled(view, step, "there", lambda _, changes: len(changes))
 
     async def _stream(
         self,
@@ -113,17 +110,13 @@ class Subscriptions:
             self.open -= 1
 
     def _schema(self, view: str) -> pa.Schema:
-        fields = [pa.field(STEP, pa.int64(), False), pa.field(WEIGHT, pa.int64(), False)]
-        return pa.schema([*_shown_schema(changes_schema(self.pipeline.program, view)), *fields])
-
-
-def _shown_schema(schema: pa.Schema) -> pa.Schema:
-    empty = pa.RecordBatch.from_arrays([pa.nulls(0, one.type) for one in schema], names=schema.names)
-    return batch_to_calendar(empty).schema
+        none = pa.RecordBatch.from_pylist([], changes_schema(self.pipeline.program, view))
+        marks = [pa.field(STEP, pa.int64(), False), pa.field(WEIGHT, pa.int64(), False)]
+        return pa.schema([*batch_to_calendar(none).schema, *marks])
 
 
 def _events(step: int, changes: ViewChanges) -> list[bytes]:
-    rows = json_rows(changes.zset.to_batch())
+    rows = objects(changes.zset.to_batch())
     if not rows:
         return [f"id: {step}\n\n".encode()]
     events = []
@@ -144,12 +137,6 @@ def _arrow(schema: pa.Schema) -> Callable[[int, ViewChanges], list[bytes]]:
         return [batch.serialize().to_pybytes()] if batch.num_rows else []
 
     return spell
-
-
-def _stream_head(schema: pa.Schema) -> bytes:
-    sink = io.BytesIO()
-    pa.ipc.new_stream(sink, schema).close()
-    return sink.getvalue()[: -len(_END)]
 
 
 # of an Arrow stream: a continuation marker and no more

@@ -12,10 +12,10 @@ is sent again changes nothing, whichever process made the step (of the last 100 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,16 +26,14 @@ from dbsp.circuits.errors import DataError, Error, did_you_mean
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.errors import CallbackError, DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.rows.casting import Refused as Misfit
 from dbsp.rows.changelogs import changes as read_changes
-from dbsp.rows.incoming import BadRow
-from dbsp.rows.json_values import decode
-from dbsp.rows.literals import array_of
+from dbsp.rows.incoming import BadRow, whole_rows
+from dbsp.rows.json_values import decode_row
 from dbsp.serving.access import Access
+from dbsp.serving.answers import Refused, columns_of, json_response, without_path
 from dbsp.serving.formats import read_rows
-from dbsp.serving.problems import Refused
-from dbsp.serving.reads import columns_of, json_response
 from dbsp.sql.plans.program import OP, Table
+from dbsp.sql.plans.schemas import Field
 from dbsp.views.changes import Changes
 
 LARGEST = 64 << 20
@@ -43,6 +41,7 @@ KEY = "idempotency-key"
 _MARKS: dict[str, pa.DataType] = {WEIGHT: pa.int64(), OP: pa.string()}
 
 Queue = Callable[[], None]
+Rows: TypeAlias = pa.Table | list[dict[str, Any]]
 
 
 @dataclass
@@ -78,14 +77,12 @@ class Writes:
         kind = request.headers.get("content-type", "")
 
         def queue() -> None:
-            rows = read_rows(body, kind, {one.name: one.type for one in table.schema} | _MARKS)
-            if request.method == "POST":
-                self._insert(table, rows)
-            else:
-                plain = _decoded(table, rows) if isinstance(rows, list) else rows
-                (self.pipeline.delete if request.method == "DELETE" else self.pipeline.replace)(
-                    table.name, plain
-                )
+            types = {one.name.lower(): one.type for one in table.schema} | _MARKS
+            rows = read_rows(body, kind, types)
+            if isinstance(rows, list):
+                rows = _decoded(table, rows, types)
+            take = {"POST": self._insert, "DELETE": self._delete, "PUT": self._replace}[request.method]
+            take(table, rows)
 
         return await self._stepped(request, queue)
 
@@ -102,24 +99,29 @@ class Writes:
             raise Refused(404, f"unknown table '{name}'; tables: {listed}{did_you_mean(name, tables)}")
         return self.pipeline.program.input(found)
 
-    def _insert(self, table: Table, rows: pa.Table | list[dict[str, Any]]) -> None:
-        names = {name for row in rows for name in row} if isinstance(rows, list) else rows.column_names
-        marks = [name for name in names if name.lower() in _MARKS]
-        if not marks:
-            plain = _decoded(table, rows) if isinstance(rows, list) else rows
-            self.pipeline.insert(table.name, plain)
-            return
+    def _insert(self, table: Table, rows: Rows) -> None:
+        names = rows.column_names if isinstance(rows, pa.Table) else {name for row in rows for name in row}
+        marks = sorted(name for name in names if name.lower() in _MARKS)
         if len(marks) > 1:
-            raise DataError(f"{' and '.join(sorted(marks))}: a changelog has one of them")
-        records = _records(table, rows, marks[0]) if isinstance(rows, list) else rows
-        logged = replace(table, changelog="upsert" if table.primary_key else "retract")
-        batch = records.combine_chunks().to_batches()
-        if not batch:
+            raise DataError(f"{' and '.join(marks)}: a changelog has one of them")
+        if not marks:
+            self.pipeline.insert(table.name, rows)
             return
-        changed, weights = read_changes(logged, batch[0], self.pipeline.program.timezone)
+        (mark,) = marks
+        fields = (*(replace(one, nullable=True) for one in table.schema), Field(mark, _MARKS[mark.lower()]))
+        timezone = self.pipeline.program.timezone
+        records = whole_rows(replace(table, schema=fields, primary_key=()), rows, timezone, retracted=True)
+        logged = replace(table, changelog="upsert" if table.primary_key else "retract")
+        changed, weights = read_changes(logged, records, timezone)
         if table.append_only and (weights < 0).any():
             raise BadRow(table.name, "a retraction; the table is append-only", int(np.argmax(weights < 0)))
         self.pipeline.change(table.name, changed, weights)
+
+    def _delete(self, table: Table, rows: Rows) -> None:
+        self.pipeline.delete(table.name, rows)
+
+    def _replace(self, table: Table, rows: Rows) -> None:
+        self.pipeline.replace(table.name, rows)
 
     async def _stepped(self, request: Request, queue: Queue) -> Response:
         key = request.headers.get(KEY, "")
@@ -146,13 +148,13 @@ class Writes:
             except BaseException:
                 pipeline.discard()
                 raise
-        self.made(changes)
+            self.made(changes)
         views = {name: len(changes[name]) for name in changes if len(changes[name])}
         answer: dict[str, object] = {"step": changes.step, "changed": views}
         if changes.metrics.late:
             answer["late"] = changes.metrics.late
         if late is not None:
-            answer["warning"] = str(late).replace(str(pipeline.store.root), "the state")
+            answer["warning"] = without_path(late, pipeline.store.root)
         return answer
 
 
@@ -167,37 +169,14 @@ async def _body(request: Request) -> bytes:
     return b"".join(parts)
 
 
-def _decoded(table: Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """JSON values as Python's, of the types of the table's columns."""
-    types = {one.name.lower(): one.type for one in table.schema} | _MARKS
+def _decoded(
+    table: Table, rows: list[dict[str, Any]], types: Mapping[str, pa.DataType]
+) -> list[dict[str, Any]]:
+    """JSON values as Python's. JSON is Python's objects already: who has many rows sends them as Arrow."""
     decoded = []
     for number, row in enumerate(rows):
-        values = {}
-        for name, value in row.items():
-            try:
-                values[name] = decode(value, types[name.lower()]) if name.lower() in types else value
-            except ValueError as error:
-                raise BadRow(table.name, f"{value!r} doesn't fit column '{name}': {error}", number) from None
-        decoded.append(values)
+        try:
+            decoded.append(decode_row(row, types))
+        except ValueError as error:
+            raise BadRow(table.name, str(error), number) from None
     return decoded
-
-
-def _records(table: Table, rows: list[dict[str, Any]], mark: str) -> pa.Table:
-    """Dicts as a table; columns that a row leaves out are NULL."""
-    decoded = _decoded(table, rows)
-    types = {one.name.lower(): one.type for one in table.schema} | _MARKS
-    given = dict.fromkeys(name for row in decoded for name in row)
-    named = {name.lower() for name in given}
-    names = [*given, *(one.name for one in table.schema if one.name.lower() not in named)]
-    strange = next((name for name in names if name.lower() not in types), None)
-    if strange is not None:
-        known = [one.name for one in table.schema]
-        hint = did_you_mean(strange, known)
-        raise DataError(
-            f"table '{table.name}': unknown column '{strange}'; columns: {', '.join(known)}, {mark}{hint}"
-        )
-    try:
-        arrays = [array_of([row.get(name) for row in decoded], types[name.lower()]) for name in names]
-    except Misfit as error:
-        raise DataError(f"table '{table.name}': {error}") from None
-    return pa.table(arrays, names=names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,11 @@ class Indexes:
 
     def key(self, view: str) -> Key:
         """The positions of the columns that tell a view's rows apart, as far as the compiler knows."""
-        return view_keys(self.program)[view]
+        return self._keys[view]
+
+    @cached_property
+    def _keys(self) -> dict[str, Key]:
+        return view_keys(self.program)
 
 
 @dataclass(frozen=True)

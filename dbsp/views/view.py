@@ -136,7 +136,7 @@ class Contents:
         """
         asked = self._asker.values(values)
         bound = self._asker.bound(asked)
-        parts = [part.take(positions(part.rows, tuple(asked), bound, bound)) for part in self._parts]
+        parts = self._searched(tuple(asked), bound, bound)
         return Contents(self.view, self.schema, parts, self._spark, self._order, step=self.step)
 
     def between(self, low: Any = None, high: Any = None, by: str | None = None) -> list[dict[str, Any]]:
@@ -165,9 +165,12 @@ class Contents:
             if fewer is not None:
                 raise _negative(self.view, *fewer)
             return [dict(row) for row, weight in found for _ in range(weight)]
-        parts = [part.take(positions(part.rows, columns, low, high)) for part in self._parts]
+        parts = self._searched(columns, low, high)
         order = [SortOrder(Column(i, self.schema.field(i).type)) for i in columns]
         return Contents(self.view, self.schema, parts, order=order).rows()
+
+    def _searched(self, columns: tuple[int, ...], low: Bound | None, high: Bound | None) -> list[ZSet]:
+        return [part.take(positions(part.rows, columns, low, high)) for part in self._parts]
 
     def __len__(self) -> int:
         return int(self.zset.weights.sum())

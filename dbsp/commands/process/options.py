@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dbsp.commands.process.config import NAME, read_config
+from dbsp.running.spark.settings import Settings
 
 Command = Callable[..., Any]
 
@@ -128,6 +129,11 @@ def spark_options(command: Command) -> Command:
     return command
 
 
+def settings_of(options: dict[str, Any]) -> Settings:
+    """Those of `spark_options`, taken out of a command's options."""
+    return Settings(*(options.pop(name) for name in ("master", "conf", "packages", "jars")))
+
+
 config_option = click.option(
     "--config",
     metavar="FILE",
@@ -136,3 +142,33 @@ config_option = click.option(
     callback=configure,
     help="Where options are that the command line leaves out; ./dbsp.toml, if it is there.",
 )
+
+
+state_option = click.option(
+    "--state", metavar="DIR", help="Go on from, and keep, the state in DIR: a path, or s3://..."
+)
+
+
+partitions_option = click.option(
+    "--partitions", type=click.IntRange(min=1), metavar="N", help="Tasks that share a large step."
+)
+
+
+def running_options(command: Command) -> Command:
+    """Of what runs a program from its sources to its sinks."""
+    every = click.option(
+        "--every", metavar="TIME", help="Start a step at most this often, such as 1s or 500ms."
+    )
+    for option in (
+        keep_options,
+        evolve_option,
+        verify_option,
+        config_option,
+        spark_options,
+        max_undelivered_option,
+        partitions_option,
+        every,
+        state_option,
+    ):
+        command = option(command)
+    return program_options(command)

@@ -9,14 +9,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.commands.replays.steps import Advance, Change, StepOfFile, advance, find_table, find_waterline
-from dbsp.rows.json_values import decode, read_moment
+from dbsp.rows.json_values import decode_row, read_moment
 from dbsp.sql.plans.program import Program, Table
 
 _FORMS = '{"table": ..., "row" | "upsert" | "delete": {...}} or {"step": true}'
@@ -98,21 +98,10 @@ def _change(entry: dict[str, Any], table: Table, where: str) -> Change:
         raise DataError(f"{where}: table '{table.name}' has no PRIMARY KEY to upsert by; use row")
     types = {column.name.lower(): column.type for column in table.schema}
     try:
-        row = {
-            name: decode(v, types[name.lower()]) if name.lower() in types else v for name, v in row.items()
-        }
+        row = decode_row(row, types)
     except ValueError as error:
-        raise DataError(f"{where}: table '{table.name}': {_first_bad(row, types)}: {error}") from None
+        raise DataError(f"{where}: table '{table.name}': {error}") from None
     return Change(row, weight, weight < 0 and bool(table.primary_key), where)
-
-
-def _first_bad(row: dict[str, Any], types: Mapping[str, Any]) -> str:
-    for name, value in row.items():
-        try:
-            decode(value, types[name.lower()]) if name.lower() in types else None
-        except ValueError:
-            return f"{value!r} doesn't fit column '{name}'"
-    return "row"
 
 
 def _only(entry: dict[str, Any], known: set[str], where: str) -> None:

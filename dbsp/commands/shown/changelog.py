@@ -15,13 +15,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
-import pyarrow as pa
-
-from dbsp.circuits.columns.json_text import encode, plain
+from dbsp.circuits.columns.json_text import encode, fields_of, plain
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.program import DELETED, OP, STEP
 from dbsp.views.changes import Changes, ViewChanges
@@ -110,14 +107,3 @@ def _row(values: list[object]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(values)
     return text.getvalue()
-
-
-def fields_of(column: pa.Array, null: str = "NULL") -> list[str]:
-    """The values as JSON has them, but strings without their quotes."""
-    return [_bare(value, null) for value in encode(column)]
-
-
-def _bare(value: str, null: str) -> str:
-    if value == "null":
-        return null
-    return str(json.loads(value)) if value.startswith('"') else value

@@ -12,9 +12,9 @@ from itertools import islice, repeat
 import pyarrow as pa
 from sortedcontainers import SortedDict
 
+from dbsp.circuits.columns.json_text import fields_of
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.commands.shown.changelog import fields_of
 from dbsp.commands.shown.text_table import to_the_right
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.order_keys import order_keys

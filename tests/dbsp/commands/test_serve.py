@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
 PROGRAM = """
-CREATE TABLE votes (user_id BIGINT, story_id BIGINT);
+CREATE TABLE votes (user_id BIGINT, story_id BIGINT NOT NULL);
 CREATE VIEW counts AS SELECT story_id, count(*) AS n FROM votes GROUP BY story_id;
 """
 FILES = """
@@ -23,6 +25,10 @@ CREATE TABLE extra (story_id BIGINT);
 CREATE VIEW counts AS
 SELECT story_id, count(*) AS n
 FROM (SELECT story_id FROM votes UNION ALL SELECT story_id FROM extra) GROUP BY story_id;
+"""
+SINK = """
+CREATE TABLE kept (story_id BIGINT PRIMARY KEY, n BIGINT) USING sqlite OPTIONS (path 'later/x.db');
+INSERT INTO kept SELECT * FROM counts;
 """
 
 
@@ -96,6 +102,30 @@ def test_files_and_requests_feed_one_program(tmp_path: Path) -> None:
         assert client.get("/views/counts").json()["rows"] == [{"story_id": 7, "n": 4}]
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 0
+
+
+def test_a_sink_that_is_down_keeps_nobody_from_reading(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text(PROGRAM + SINK)
+    with process(tmp_path) as (client, _):
+        made = client.post("/tables/votes", json=[{"user_id": 1, "story_id": 7}]).json()
+        assert made["step"] == 1 and "kept" in made["warning"]
+        refused = client.post("/tables/votes", json=[{"user_id": 2, "story_id": 7}])
+        assert refused.status_code == 503 and "no step is made" in refused.json()["error"]
+        eventually(lambda: client.get("/readyz").status_code == 503)
+        assert client.get("/views/counts").json()["rows"] == [{"story_id": 7, "n": 1}]
+        (tmp_path / "later").mkdir()
+        eventually(lambda: client.get("/readyz").status_code == 200)
+        assert client.post("/tables/votes", json=[{"user_id": 2, "story_id": 7}]).json()["step"] == 2
+        with sqlite3.connect(tmp_path / "later" / "x.db") as kept:
+            assert kept.execute("SELECT sum(n) FROM kept").fetchall() == [(2,)]
+
+
+def eventually(is_so: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if is_so():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never was so")
 
 
 def test_what_cannot_be_served_is_one_line(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 
 from dbsp.serving.access import Access
-from dbsp.serving.problems import Refused
+from dbsp.serving.answers import Refused
 
 
 def request(authorization: str) -> Request:

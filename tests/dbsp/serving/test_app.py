@@ -32,7 +32,7 @@ def test_what_there_is() -> None:
         ("GET", "/views/turnover?n=x", 400, "n=x doesn't fit BIGINT"),
         ("GET", "/views/turnover?n=1&n=2", 400, "n= is there twice"),
         ("GET", "/views/turnover?limit=-1", 400, "limit=-1; give a number"),
-        ("GET", "/views/turnover?order=-x", 400, 'order="x" is no column; columns: shop, n, total'),
+        ("GET", "/views/turnover?order=-x", 400, "order=x is no column; columns: shop, n, total"),
         ("GET", "/views/turnover?as_of=7", 410, "the state: step 7 is not kept"),
         ("GET", "/views/turnover?as_of=noon", 410, "the state: 'noon' is no step"),
         ("GET", "/views/turnover?where=nope%3D1", 400, "nope"),

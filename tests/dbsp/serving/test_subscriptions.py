@@ -31,7 +31,7 @@ def events(answer: httpx.Response) -> Iterator[tuple[int | None, str, dict[str, 
 
 
 def test_what_is_followed_adds_up_through_broken_connections() -> None:
-    rng = random.Random(5)
+    rng, breaks = random.Random(5), random.Random(6)
     with served() as (client, _):
 
         def write() -> None:
@@ -56,7 +56,7 @@ def test_what_is_followed_adds_up_through_broken_connections() -> None:
                         held[row["shop"], row["n"], row["total"]] += row["__weight"]
                     if step is not None:
                         last = step
-                    if last == 40 or rng.random() < 0.2:
+                    if last == 40 or breaks.random() < 0.2:
                         break
             broken += 1
         writer.join()

@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from dbsp.circuits.errors import DataError, Error, NotKept, ProgramError, StateError
+from dbsp.serving.answers import Refused, answer_to
 from dbsp.serving.formats import NotAcceptable
-from dbsp.serving.problems import Refused, answer_to
 from dbsp.views.changes import UnknownView
 
 

@@ -1,15 +1,18 @@
-"""What a client is told that asked for something wrong: a status, and a line that names no path."""
+"""What is answered beside rows, as JSON: values; and errors, each a status and a line without a path."""
 
 from __future__ import annotations
 
 import json
 import logging
 import secrets
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
 from dbsp.circuits.errors import DataError, Error, NotKept, ProgramError, StateError
 from dbsp.serving.formats import JSON, NotAcceptable
+from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.plans.types import ddl
 from dbsp.views.changes import UnknownView
 
 log = logging.getLogger("dbsp")
@@ -23,17 +26,30 @@ class Refused(Error):
         self.status = status
 
 
+def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value as JSON."""
+    return Response(json.dumps(value, ensure_ascii=False), status, headers, JSON)
+
+
+def columns_of(schema: Schema) -> list[dict[str, object]]:
+    """Names and types, for JSON."""
+    return [{"name": one.name, "type": ddl(one.type).upper(), "nullable": one.nullable} for one in schema]
+
+
 def answer_to(error: Exception, root: object) -> Response:
     """root: of the state, which is nobody's business."""
     if isinstance(error, Error):
-        status, said = _status(error), str(error).replace(str(root), "the state")
+        status, said = _status(error), without_path(error, root)
     else:
         number = secrets.token_hex(4)
         log.error("request %s failed", number, exc_info=error)
         status, said = 500, f"a bug of dbsp, or of a library; the server's log has it under {number}"
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    body = json.dumps({"error": said}, ensure_ascii=False)
-    return Response(body, status, headers, JSON)
+    return json_response({"error": said}, status, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+
+
+def without_path(error: Error, root: object) -> str:
+    """What it says, but for where the state is."""
+    return str(error).replace(str(root), "the state")
 
 
 def _status(error: Error) -> int:
