@@ -149,6 +149,9 @@ def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, 
 @click.option(
     "--http", "port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="The port; 0: any."
 )
+@click.option(
+    "--postgres", type=click.IntRange(0, 65535), help="A port for PostgreSQL's clients, such as 5433; 0: any."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address; 0.0.0.0: of all networks.")
 @click.option(
     "--allow-host",
@@ -158,7 +161,9 @@ def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, 
     callback=listed,
     help="A name that clients know this machine by, if not by --host.",
 )
-def serve(program: str, port: int, host: str, allowed: tuple[str, ...], **options: Any) -> None:
+def serve(
+    program: str, port: int, postgres: int | None, host: str, allowed: tuple[str, ...], **options: Any
+) -> None:
     """Run the program, and answer over HTTP: views, queries, changes as they happen, rows for tables.
 
     Reading is open to who can connect; what changes something takes the token that is printed, or the one
@@ -169,11 +174,15 @@ def serve(program: str, port: int, host: str, allowed: tuple[str, ...], **option
       dbsp serve program.sql --state state/
       curl 'localhost:8080/views/turnover?shop=Ada'
       curl -N 'localhost:8080/views/turnover/changes'
+      dbsp serve program.sql --state state/ --postgres 5433
+      psql -h localhost -p 5433 -c 'SELECT * FROM turnover'
     """
     from dbsp.commands.serve import serve_program  # noqa: PLC0415
 
     settings = settings_of(options)
-    serve_program(program, host=host, port=port, allowed=allowed, settings=settings, **options)
+    serve_program(
+        program, host=host, port=port, postgres=postgres, allowed=allowed, settings=settings, **options
+    )
 
 
 for command in (*asking.COMMANDS, *history.COMMANDS):

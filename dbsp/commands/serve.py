@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ def serve_program(
     *,
     host: str,
     port: int,
+    postgres: int | None,
     allowed: tuple[str, ...],
     settings: Settings,
     define: Mapping[str, str],
@@ -47,6 +49,7 @@ def serve_program(
     try:
         from dbsp.serving.access import LOCAL, Access  # noqa: PLC0415  an extra
         from dbsp.serving.app import Serving  # noqa: PLC0415
+        from dbsp.serving.postgres.port import listening_postgres  # noqa: PLC0415
         from dbsp.serving.server import listening  # noqa: PLC0415
     except ImportError as error:
         raise Error(f"dbsp serve needs {error.name}: pip install 'dbsp[serve]'") from None
@@ -61,9 +64,14 @@ def serve_program(
     with Pipeline(compiled, spark=spark, runner=runner, progress=note, **options) as pipeline:  # type: ignore[arg-type]
         names = ("*",) if host in _EVERYWHERE and not allowed else (*LOCAL, host, *allowed)
         serving = Serving(pipeline, Access(), names)
-        with listening(serving, host, port) as (address, bound), stopping(note) as stop:
-            shown = f"[{address}]" if ":" in address else address
-            note(f"serving {compiled.name} at http://{shown}:{bound}")
+        with ExitStack() as running:
+            at = running.enter_context(listening(serving, host, port))
+            said = f"serving {compiled.name} at http://{_shown(*at)}"
+            if postgres is not None:
+                at = running.enter_context(listening_postgres(serving, host, postgres))
+                said += f" and postgresql://{_shown(*at)}/dbsp"
+            note(said)
+            stop = running.enter_context(stopping(note))
             if serving.access.is_new:
                 note(f"token for what changes something: {serving.access.token}")
             if has_sources:
@@ -72,6 +80,10 @@ def serve_program(
                 run(pipeline, every=seconds, on_step=serving.made, stop=stop)
             else:
                 _wait(serving, stop)
+
+
+def _shown(address: str, port: int) -> str:
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def _session(settings: Settings) -> SparkSession:

@@ -423,6 +423,10 @@ class Pipeline:
         """
         return self._reading.query(select, as_of)
 
+    def sql_schema(self, select: str) -> pa.Schema:
+        """The columns of what `sql` would give, without the rows."""
+        return self._reading.query_schema(select)
+
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
         return self._reading.changes_of(view, step)

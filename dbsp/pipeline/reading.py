@@ -14,7 +14,7 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.history.travel import travels
 from dbsp.pipeline.position import Position
-from dbsp.queries.answer import answer
+from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans, named_in
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
@@ -63,6 +63,15 @@ class Reading:
         step, views = self._last(read) if as_of is None else self._at(as_of, read)
         views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
         return answer(self._plans, select, views, self._spark, step)
+
+    def query_schema(self, select: str) -> pa.Schema:
+        """The columns of a query's rows."""
+        self._check_open()
+        select, asked = travels(select)
+        views = {name: name for name in named_in(select, output_views(self.program))}
+        views |= {travel.name: output_view(self.program, travel.view) for travel in asked}
+        read = {name: self.program.views[view].schema for name, view in views.items()}
+        return columns_of(self._plans, select, read)
 
     def changes_of(self, name: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from dbsp.circuits.steps.evaluation import evaluate
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.compiler.query import QUERY
+from dbsp.sql.plans.schemas import Schema
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -29,3 +32,8 @@ def answer(
     rows = evaluate(program.circuit, tables, datetime.now(UTC))[QUERY]
     view = program.views[QUERY]
     return Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)
+
+
+def columns_of(plans: Plans, select: str, read: Mapping[str, Schema]) -> pa.Schema:
+    """Of the rows that it has. Raises ProgramError."""
+    return arrow_schema(plans.of(select, read).views[QUERY])

@@ -38,13 +38,17 @@ def columns_of(schema: Schema) -> list[dict[str, object]]:
 
 def answer_to(error: Exception, root: object) -> Response:
     """root: of the state, which is nobody's business."""
-    if isinstance(error, Error):
-        status, said = _status(error), without_path(error, root)
-    else:
-        number = secrets.token_hex(4)
-        log.error("request %s failed", number, exc_info=error)
-        status, said = 500, f"a bug of dbsp, or of a library; the server's log has it under {number}"
+    status, said = said_of(error, root)
     return json_response({"error": said}, status, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+
+
+def said_of(error: Exception, root: object) -> tuple[int, str]:
+    """(HTTP's status, what is said); the log has what nobody but its reader should know."""
+    if isinstance(error, Error):
+        return _status(error), without_path(error, root)
+    number = secrets.token_hex(4)
+    log.error("request %s failed", number, exc_info=error)
+    return 500, f"a bug of dbsp, or of a library; the server's log has it under {number}"
 
 
 def without_path(error: Error, root: object) -> str:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import LOCAL, Access
 from dbsp.serving.answers import Refused, answer_to, json_response
+from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.feed import Feed
 from dbsp.serving.numbers import Numbers
 from dbsp.serving.reads import Handler, Reads
@@ -36,6 +37,7 @@ class Serving:
     def __post_init__(self) -> None:
         self.feed = Feed(self.pipeline)
         self.subscriptions = Subscriptions(self.pipeline, self.feed)
+        self.evaluating = Evaluating()
         self.numbers = Numbers(self.pipeline, self.subscriptions)
 
     def made(self, changes: Changes) -> None:
@@ -45,7 +47,7 @@ class Serving:
 
     def app(self) -> Starlette:
         """The routes."""
-        reads, writes = Reads(self.pipeline), Writes(self.pipeline, self.made, self.access)
+        reads, writes = Reads(self.pipeline, self.evaluating), Writes(self.pipeline, self.made, self.access)
         routes: list[tuple[str, list[str], Handler]] = [
             ("/", ["GET"], self._index),
             ("/views", ["GET"], reads.views),

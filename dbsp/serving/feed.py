@@ -15,6 +15,8 @@ from dbsp.views.changes import Changes, ViewChanges
 
 Spelled = TypeVar("Spelled")
 
+# seconds between signs of life where no step is made
+BEAT = 15.0
 # steps whose changes are at hand, and texts of a step's changes of a view
 _STEPS, _TEXTS = 16, 32
 
@@ -33,6 +35,11 @@ class Feed:
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
         """The loop in which readers wait."""
         self._loop = loop
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        assert self._loop is not None, "nobody listens"
+        return self._loop
 
     def made(self, changes: Changes) -> None:
         """From any thread."""

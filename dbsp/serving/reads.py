@@ -9,9 +9,8 @@ An answer in JSON says of which step it is, and whether there are more rows. No 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +21,8 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.json_values import decode
-from dbsp.serving.answers import Refused, columns_of, json_response
+from dbsp.serving.answers import columns_of, json_response
+from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, form_of, spelled
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.properties.keys import view_keys
@@ -34,19 +34,16 @@ FORMS = (JSON, LINES, CSV, ARROW, PARQUET)
 # rows of an answer in JSON unless the client says how many
 PAGE = 1000
 _WORDS = ("where", "order", "limit", "offset", "as_of", "format", "sql")
-# evaluations at the same time, beside the steps; others wait
-_AT_ONCE = 2
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass
 class Reads:
-    """seconds: how long a client waits for rows, at most."""
+    """Of one pipeline."""
 
     pipeline: Pipeline
-    seconds: float = 60.0
-    _free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+    evaluating: Evaluating
 
     async def views(self, request: Request) -> Response:
         """The views, with their columns and keys."""
@@ -90,27 +87,8 @@ class Reads:
             more = offset + shown.num_rows < rows.num_rows
             return spelled(shown, form, {"step": found.step, "of": rows.num_rows, "more": more}), found.step
 
-        body, step = await self._evaluated(answered)
+        body, step = await self.evaluating.done(answered)
         return Response(body, 200, {"Dbsp-Step": str(step)}, form)
-
-    async def _evaluated(self, answered: Callable[[], tuple[bytes, int]]) -> tuple[bytes, int]:
-        busy = Refused(503, f"no answer within {self.seconds:.0f} s; ask for less, or later")
-        try:
-            await asyncio.wait_for(self._free.acquire(), self.seconds)
-        except TimeoutError:
-            raise busy from None
-        # what runs can't be stopped, so that its place is free when it has ended, whoever still waits
-        running = asyncio.ensure_future(asyncio.to_thread(answered))
-        running.add_done_callback(self._done)
-        try:
-            return await asyncio.wait_for(asyncio.shield(running), self.seconds)
-        except TimeoutError:
-            raise busy from None
-
-    def _done(self, running: asyncio.Future[tuple[bytes, int]]) -> None:
-        self._free.release()
-        if not running.cancelled():
-            running.exception()  # it was told, unless nobody waits any more
 
     def _asked(self, name: str, request: Request) -> Contents:
         asked = request.query_params

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
-from dbsp.circuits.errors import Error
 from dbsp.serving.app import Serving
+from dbsp.serving.sockets import bound_to
 
 # connections at the same time; others are told 503
 CONNECTIONS = 2000
@@ -25,7 +24,7 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
 
     Raises Error where nothing can be answered there.
     """
-    bound = _bound(host, port)
+    bound = bound_to(host, port, "--http")
     config = uvicorn.Config(
         serving.app(),
         log_level="warning",
@@ -54,18 +53,3 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
         server.should_exit = True
         thread.join(2 * _LEAVING)
         bound.close()
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        # named, so that asyncio sets TCP_NODELAY: else an answer waits 40 ms for a delayed ACK
-        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-        bound.listen(1024)
-    except OSError as error:
-        raise Error(
-            f"{host}:{port}: nothing can be served there: {error.strerror}; give another --http PORT"
-        ) from None
-    return bound

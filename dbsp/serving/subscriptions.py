@@ -25,15 +25,15 @@ from dbsp.circuits.errors import DataError, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.answers import Refused
-from dbsp.serving.feed import Feed
+from dbsp.serving.feed import BEAT, Feed
 from dbsp.serving.formats import ARROW, EVENTS, form_of
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import changes_schema, output_view
 
 FORMS = (EVENTS, ARROW)
-# seconds between signs of life where no step is made, and rows of an event
-BEAT, ROWS = 15.0, 5000
+# rows of an event
+ROWS = 5000
 AT_ONCE = 1000
 
 
@@ -55,8 +55,7 @@ class Subscriptions:
             raise DataError(f"until={until}; give until=last, or nothing for all steps to come")
         if since < self.pipeline.last_step:  # one that can't begin is told so by its status
             await self.feed.spelled(view, since + 1, "size", lambda _, changes: len(changes))
-        if self.open >= AT_ONCE:
-            raise Refused(503, f"{AT_ONCE} subscribers are connected; try again later")
+        self.check_room()
         if form == ARROW:
             schema = self._schema(view)
             spell: Callable[[int, ViewChanges], list[bytes]] = _arrow(schema)
@@ -65,6 +64,11 @@ class Subscriptions:
             spell, head = _events, b"retry: 1000\n\n"
         body = self._stream(view, since, form, spell, head, until is not None)
         return StreamingResponse(body, media_type=form, headers={"Cache-Control": "no-store"})
+
+    def check_room(self) -> None:
+        """Raises Refused."""
+        if self.open >= AT_ONCE:
+            raise Refused(503, f"{AT_ONCE} subscribers are connected; try again later")
 
     def _since(self, request: Request) -> int:
         text = request.headers.get("last-event-id") or request.query_params.get("since")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psycopg
 
 PROGRAM = """
 CREATE TABLE votes (user_id BIGINT, story_id BIGINT NOT NULL);
@@ -83,6 +85,20 @@ def test_a_killed_server_has_what_it_acknowledged(tmp_path: Path) -> None:
         assert client.get("/views/counts?story_id=7").json()["rows"] == [{"story_id": 7, "n": 3}]
         running.send_signal(signal.SIGTERM)
         assert running.wait(30) == 0
+
+
+def test_postgres_clients_connect_to_it(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text(PROGRAM)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with process(tmp_path, "--postgres", str(port)) as (client, running):
+        client.post("/tables/votes", json=[{"user_id": 1, "story_id": 7}])
+        with psycopg.connect(
+            host="127.0.0.1", port=port, user="me", dbname="any", autocommit=True
+        ) as connection:
+            assert connection.execute("SELECT * FROM counts").fetchall() == [(7, 1)]
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(30) == 0
 
 
 def test_files_and_requests_feed_one_program(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.serving.server import _bound, listening
+from dbsp.serving.server import listening
 from tests.dbsp.serving.served import served
 
 
@@ -21,12 +21,6 @@ def test_a_port_that_is_taken_is_said() -> None:
             pass
         with pytest.raises(Error, match=r"nowhere.invalid:1: "), listening(serving, "nowhere.invalid", 1):
             pass
-
-
-def test_answers_wait_for_no_acknowledgement() -> None:
-    """asyncio sets TCP_NODELAY where a socket says that it is of TCP."""
-    with _bound("127.0.0.1", 0) as bound:
-        assert bound.proto == socket.IPPROTO_TCP
 
 
 def test_nonsense_harms_nobody() -> None:

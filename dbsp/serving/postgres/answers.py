@@ -1,0 +1,89 @@
+"""What a statement gives, and what goes wrong, in PostgreSQL's terms."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError
+from dbsp.serving.answers import Refused, said_of
+from dbsp.serving.postgres.values import field_of
+from dbsp.serving.postgres.wire import BadMessage, Field
+from dbsp.views.changes import UnknownView
+
+
+@dataclass(frozen=True)
+class Command:
+    """Done, and no rows. warning: what else there is to say."""
+
+    tag: str
+    warning: str = ""
+
+
+@dataclass
+class Rows:
+    """Rows that are there. at: how many have been sent."""
+
+    batch: pa.RecordBatch
+    at: int = 0
+
+    @property
+    def fields(self) -> list[Field]:
+        return fields_of(self.batch.schema)
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What COPY sends. form: text, csv or binary."""
+
+    rows: Rows | Followed
+    form: str
+    header: bool = False
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Rows as they come, of a schema, without an end."""
+
+    schema: pa.Schema
+    batches: AsyncIterator[pa.RecordBatch] = field(repr=False)
+
+    @property
+    def fields(self) -> list[Field]:
+        return fields_of(self.schema)
+
+
+Answer = Command | Rows | Copied | Followed
+
+
+class Wrong(Refused):
+    """code: SQLSTATE."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(400, message)
+        self.code = code
+
+
+def fields_of(schema: pa.Schema) -> list[Field]:
+    """The columns as a client is told."""
+    return [field_of(one.name, one.type) for one in schema]
+
+
+def state_of(error: Exception, root: object) -> tuple[str, str]:
+    """(SQLSTATE, what is said)"""
+    status, said = said_of(error, root)
+    if isinstance(error, Wrong):
+        return error.code, said
+    if isinstance(error, BadMessage):
+        return "08P01", said
+    if isinstance(error, UnknownView):
+        return "42P01", said
+    if isinstance(error, ProgramError):
+        return "42601", said
+    if isinstance(error, NotKept | StateError):
+        return "55000", said
+    if isinstance(error, DataError):
+        return "22000", said
+    return ("57014" if status == 503 else "XX000"), said

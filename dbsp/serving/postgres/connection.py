@@ -1,0 +1,295 @@
+"""A connection of a client: messages in, messages out, in PostgreSQL's simple and extended protocol.
+
+Source: PostgreSQL 17 documentation, chapter 53.2, "Message Flow".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dbsp.serving.postgres import wire
+from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong, fields_of, state_of
+from dbsp.serving.postgres.parameters import UNKNOWN, Value, values_of
+from dbsp.serving.postgres.session import Session
+from dbsp.serving.postgres.spelling import Word, parameters_of, statements
+from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text, data_rows
+
+# rows that are spelled at once, and prepared statements or portals of a connection
+_ROWS, _KEPT = 16_384, 1000
+_REPORTED = ("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone")
+_ALSO = ("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name")
+_COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_FORMS = {"text": 0, "csv": 0, "binary": 1}
+
+
+@dataclass
+class _Prepared:
+    """words: of the one statement; () where it says nothing. oids: of the parameters."""
+
+    words: tuple[Word, ...]
+    oids: list[int]
+
+
+@dataclass
+class _Portal:
+    """A statement with its values. formats: of the columns. answer: as soon as it was asked for."""
+
+    prepared: _Prepared
+    values: list[Value]
+    formats: list[int]
+    answer: Answer | None = None
+
+
+@dataclass
+class Connection:
+    """session: what its statements mean. running: what a cancellation ends."""
+
+    session: Session
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    running: asyncio.Task[None] | None = None
+    _prepared: dict[str, _Prepared] = field(default_factory=dict)
+    _portals: dict[str, _Portal] = field(default_factory=dict)
+
+    async def greet(self, process: int, secret: int) -> None:
+        """Anyone who can connect may read."""
+        settings = self.session.settings
+        reported = [wire.status(name, settings[name]) for name in (*_REPORTED, *_ALSO)]
+        self.writer.write(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
+        await self._ready()
+
+    async def serve(self) -> None:
+        """Until the client leaves. Raises BadMessage, and what reading and writing raise."""
+        handlers = {
+            b"P": self._parse,
+            b"B": self._bind,
+            b"D": self._describe,
+            b"E": self._execute,
+            b"C": self._close,
+        }
+        skips = False
+        while True:
+            kind, message = await wire.read_message(self.reader)
+            if kind == b"X":
+                return
+            if kind == b"S":
+                skips = False
+                await self._ready()
+            elif kind == b"Q":
+                skips = False
+                await self._told(self._query(message.string()))
+                await self._ready()
+            elif kind == b"H":
+                await self.writer.drain()
+            elif kind in handlers:
+                if not skips:
+                    skips = not await self._told(handlers[kind](message))
+            elif kind not in (b"d", b"c", b"f"):  # what is left of a COPY that failed
+                raise wire.BadMessage(f"a message of kind {kind!r} is unknown")
+
+    async def _ready(self) -> None:
+        self.writer.write(wire.ready(self.session.transaction))
+        await self.writer.drain()
+
+    async def _told(self, doing: object) -> bool:
+        """Do it; whether it went well. What goes wrong is told to the client."""
+        self.running = asyncio.ensure_future(doing)  # type: ignore[call-overload]  # a coroutine
+        try:
+            await self.running
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            assert task is not None
+            if task.cancelling():  # the server ends, and not this alone
+                raise
+            self._failed("57014", "cancelled, as was asked")
+            return False
+        except (ConnectionError, asyncio.IncompleteReadError, wire.BadMessage):
+            raise
+        except Exception as error:  # whatever it is, the client gets a line and the server goes on
+            self._failed(*state_of(error, self.session.pipeline.store.root))
+            return False
+        finally:
+            self.running = None
+        return True
+
+    def _failed(self, code: str, said: str) -> None:
+        if self.session.transaction == "T":
+            self.session.transaction = "E"
+        self.writer.write(wire.error(code, said))
+
+    # -- the simple protocol ------------------------------------------------------------------------
+
+    async def _query(self, said: str) -> None:
+        found = statements(said)
+        if not found:
+            self.writer.write(wire.EMPTY)
+        for words in found:
+            answer = await self.session.answer(words)
+            if isinstance(answer, Rows | Followed):
+                self.writer.write(wire.row_description(answer.fields, [0] * len(answer.fields)))
+                await self._sent(answer, [0] * len(answer.fields), 0)
+            else:
+                await self._done(answer)
+
+    async def _done(self, answer: Command | Copied) -> None:
+        if isinstance(answer, Copied):
+            await self._copy(answer)
+            return
+        if answer.warning:
+            self.writer.write(wire.notice("01000", answer.warning))
+        self.writer.write(wire.complete(answer.tag))
+
+    async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
+        """Rows, at most so many of them; 0: all."""
+        if isinstance(answer, Followed):
+            count = 0
+            async for batch in answer.batches:
+                count += batch.num_rows
+                await self._write(data_rows(batch, formats))
+        else:
+            begun, rows = answer.at, answer.batch
+            stop = rows.num_rows if limit <= 0 else min(rows.num_rows, begun + limit)
+            while answer.at < stop:
+                piece = rows.slice(answer.at, min(_ROWS, stop - answer.at))
+                await self._write(await self._spelled(data_rows, piece, formats))
+                answer.at += piece.num_rows
+            if stop < rows.num_rows:
+                self.writer.write(wire.SUSPENDED)
+                return
+            count = stop - begun
+        self.writer.write(wire.complete(f"SELECT {count}"))
+
+    async def _spelled(self, spell: object, rows: pa.RecordBatch, *more: object) -> bytes:
+        """In a thread where there are many."""
+        if rows.num_rows < 256:
+            return spell(rows, *more)  # type: ignore[operator, no-any-return]
+        return await asyncio.to_thread(spell, rows, *more)  # type: ignore[arg-type]
+
+    async def _write(self, data: bytes) -> None:
+        if self.writer.is_closing():
+            raise ConnectionResetError
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def _copy(self, answer: Copied) -> None:
+        fields, form = answer.rows.fields, answer.form
+        self.writer.write(wire.copy_out(len(fields), _FORMS[form]))
+        if answer.header and form != "binary":
+            names = pa.RecordBatch.from_arrays(
+                [pa.array([one.name]) for one in fields], names=[one.name for one in fields]
+            )
+            self.writer.write(copied_csv(names) if form == "csv" else copied_text(names))
+        spell = {"text": copied_text, "csv": copied_csv, "binary": copied_binary}[form]
+        count, head = 0, _COPY_BEGIN if form == "binary" else b""
+        async for batch in _pieces(answer.rows):
+            if batch.num_rows:
+                await self._write(_headed(head, await self._spelled(spell, batch)))
+                count, head = count + batch.num_rows, b""
+        if form == "binary":
+            self.writer.write(wire.message(b"d", head, _COPY_END))
+        self.writer.write(wire.COPIED + wire.complete(f"COPY {count}"))
+
+    # -- the extended protocol ----------------------------------------------------------------------
+
+    async def _parse(self, message: wire.Reader) -> None:
+        name, said = message.string(), message.string()
+        oids = [message.int32() for _ in range(message.int16())]
+        found = statements(said)
+        if len(found) > 1:
+            raise Wrong("42601", "a prepared statement is one statement; these are several")
+        words = found[0] if found else ()
+        if name and name in self._prepared:
+            raise Wrong("42P05", f"the prepared statement '{name}' is there already")
+        if len(self._prepared) >= _KEPT:
+            raise Wrong("53400", f"{_KEPT} statements are prepared; close some")
+        oids += [UNKNOWN] * (parameters_of(words) - len(oids))
+        self._prepared[name] = _Prepared(words, self.session.types_of(words, oids))
+        self.writer.write(wire.PARSED)
+
+    async def _bind(self, message: wire.Reader) -> None:
+        portal, name = message.string(), message.string()
+        prepared = self._statement(name)
+        formats = message.int16s()
+        given = [message.value() for _ in range(message.int16())]
+        if len(given) != len(prepared.oids):
+            raise Wrong("08P01", f"{len(prepared.oids)} parameters, and {len(given)} values")
+        if len(self._portals) >= _KEPT:
+            raise Wrong("53400", f"{_KEPT} portals are open; close some")
+        self._portals[portal] = _Portal(prepared, values_of(prepared.oids, formats, given), message.int16s())
+        self.writer.write(wire.BOUND)
+
+    async def _describe(self, message: wire.Reader) -> None:
+        kind, name = message.taken(1), message.string()
+        if kind == b"S":
+            prepared = self._statement(name)
+            schema = await self.session.described(prepared.words, prepared.oids) if prepared.words else None
+            self.writer.write(wire.parameter_description(prepared.oids))
+            fields = None if schema is None else fields_of(schema)
+            formats = [0] * len(fields or ())
+        else:
+            portal = self._portal(name)
+            answer = await self._answered(portal)
+            fields = answer.fields if isinstance(answer, Rows | Followed) else None
+            formats = _each(portal.formats, len(fields or ()))
+        self.writer.write(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
+
+    async def _execute(self, message: wire.Reader) -> None:
+        portal, limit = self._portal(message.string()), message.int32()
+        answer = await self._answered(portal)
+        if answer is None:
+            self.writer.write(wire.EMPTY)
+        elif isinstance(answer, Rows | Followed):
+            await self._sent(answer, _each(portal.formats, len(answer.fields)), limit)
+        else:
+            await self._done(answer)
+
+    async def _answered(self, portal: _Portal) -> Answer | None:
+        if portal.answer is None and portal.prepared.words:
+            portal.answer = await self.session.answer(portal.prepared.words, portal.values)
+        return portal.answer
+
+    async def _close(self, message: wire.Reader) -> None:
+        kind, name = message.taken(1), message.string()
+        there: dict[str, _Prepared] | dict[str, _Portal] = self._prepared if kind == b"S" else self._portals
+        there.pop(name, None)
+        self.writer.write(wire.CLOSED)
+
+    def _statement(self, name: str) -> _Prepared:
+        found = self._prepared.get(name)
+        if found is None:
+            raise Wrong("26000", f"no prepared statement '{name}'")
+        return found
+
+    def _portal(self, name: str) -> _Portal:
+        found = self._portals.get(name)
+        if found is None:
+            raise Wrong("34000", f"no portal '{name}'")
+        return found
+
+
+def _each(formats: Sequence[int], columns: int) -> list[int]:
+    """The format of each column: named for each, for all, or text."""
+    if len(formats) == columns:
+        return list(formats)
+    if len(formats) > 1:
+        raise Wrong("08P01", f"{len(formats)} formats for {columns} columns")
+    return [formats[0] if formats else 0] * columns
+
+
+def _headed(head: bytes, messages: bytes) -> bytes:
+    """PostgreSQL's header of binary COPY stands in the message of the first row."""
+    size = int.from_bytes(messages[1:5], "big") + len(head)
+    return messages[:1] + size.to_bytes(4, "big") + head + messages[5:] if head else messages
+
+
+async def _pieces(rows: Rows | Followed) -> AsyncIterator[pa.RecordBatch]:
+    if isinstance(rows, Followed):
+        async for batch in rows.batches:
+            yield batch
+    else:
+        for at in range(0, rows.batch.num_rows, _ROWS):
+            yield rows.batch.slice(at, _ROWS)

@@ -1,0 +1,106 @@
+"""The port where PostgreSQL's clients connect, in the loop that HTTP is answered in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from dbsp.serving.app import Serving
+from dbsp.serving.postgres import wire
+from dbsp.serving.postgres.answers import state_of
+from dbsp.serving.postgres.catalogue import Catalogue
+from dbsp.serving.postgres.connection import Connection
+from dbsp.serving.postgres.session import Session
+from dbsp.serving.sockets import bound_to
+
+log = logging.getLogger("dbsp")
+
+# connections at the same time, and seconds in which one must have begun
+CONNECTIONS, _BEGUN = 500, 10.0
+
+
+@contextmanager
+def listening_postgres(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int]]:
+    """Answer PostgreSQL's clients while the block runs, within that of `listening`. port 0: one that is free.
+
+    Raises Error where nothing can be answered there.
+    """
+    bound = bound_to(host, port, "--postgres")
+    at = _Port(serving)
+    loop = serving.feed.loop
+    server = asyncio.run_coroutine_threadsafe(asyncio.start_server(at.connected, sock=bound), loop).result()
+    try:
+        yield bound.getsockname()[:2]
+    finally:
+        asyncio.run_coroutine_threadsafe(at.close(server), loop).result()
+
+
+@dataclass
+class _Port:
+    """connections: by what a client cancels by."""
+
+    serving: Serving
+    connections: dict[tuple[int, int], Connection] = field(default_factory=dict)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        pipeline = self.serving.pipeline
+        self.catalogue = Catalogue({name: pipeline.program.views[name].schema for name in pipeline})
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A client, until it leaves. One that sends nonsense is told so, and is gone."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            await self._served(reader, writer)
+        except asyncio.CancelledError:
+            writer.write(wire.fatal("57P01", "the server ends"))
+        except (ConnectionError, asyncio.IncompleteReadError, TimeoutError):
+            pass  # it has left, or never begun
+        except wire.BadMessage as error:
+            writer.write(wire.fatal(*state_of(error, self.serving.pipeline.store.root)))
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(_BEGUN):
+            code, message = await wire.read_first(reader)
+            while code in (wire.TLS, wire.GSS):
+                writer.write(b"N")
+                code, message = await wire.read_first(reader)
+        if code == wire.CANCEL:
+            self._cancel(message.int32() & 0xFFFFFFFF, message.int32() & 0xFFFFFFFF)
+            return
+        if code >> 16 != wire.PROTOCOL >> 16:
+            raise wire.BadMessage("this port speaks PostgreSQL's protocol 3")
+        if len(self.connections) >= CONNECTIONS:
+            writer.write(wire.fatal("53300", f"{CONNECTIONS} clients are connected; try again later"))
+            return
+        serving = self.serving
+        session = Session(serving.pipeline, serving.evaluating, serving.subscriptions, self.catalogue)
+        key = secrets.randbits(31), secrets.randbits(31)
+        connection = self.connections[key] = Connection(session, reader, writer)
+        try:
+            await connection.greet(*key)
+            await connection.serve()
+        finally:
+            del self.connections[key]
+
+    def _cancel(self, process: int, secret: int) -> None:
+        connection = self.connections.get((process, secret))
+        if connection is not None and connection.running is not None:
+            connection.running.cancel()
+
+    async def close(self, server: asyncio.Server) -> None:
+        """No client is left."""
+        server.close()
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

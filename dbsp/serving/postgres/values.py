@@ -1,0 +1,204 @@
+"""Arrow columns as PostgreSQL's values, and rows of them, without a loop over rows.
+
+A type that PostgreSQL has none for (ARRAY, MAP, STRUCT) is json; an INTERVAL is the text that CSV has for it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.json_text import fields_of
+from dbsp.serving.postgres.wire import Field
+from dbsp.targets.databases.texts import as_hex
+
+BOOL, BYTEA, INT8, INT2, INT4, TEXT, JSON = 16, 17, 20, 21, 23, 25, 114
+FLOAT4, FLOAT8, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC = 700, 701, 1082, 1114, 1184, 1700
+
+_OIDS: dict[pa.DataType, tuple[int, int]] = {
+    pa.bool_(): (BOOL, 1),
+    pa.int8(): (INT2, 2),
+    pa.uint8(): (INT2, 2),
+    pa.int16(): (INT2, 2),
+    pa.uint16(): (INT4, 4),
+    pa.int32(): (INT4, 4),
+    pa.uint32(): (INT8, 8),
+    pa.int64(): (INT8, 8),
+    pa.uint64(): (NUMERIC, -1),
+    pa.float32(): (FLOAT4, 4),
+    pa.float64(): (FLOAT8, 8),
+    pa.binary(): (BYTEA, -1),
+    pa.date32(): (DATE, 4),
+    pa.timestamp("us"): (TIMESTAMP, 8),
+    pa.timestamp("us", tz="UTC"): (TIMESTAMPTZ, 8),
+}
+_NUMBERS = {INT2: ">i2", INT4: ">i4", INT8: ">i8", FLOAT4: ">f4", FLOAT8: ">f8"}
+# from 1970 to 2000, where PostgreSQL's times begin
+_DAYS = 10957
+_MICROSECONDS = _DAYS * 86_400_000_000
+_NOTHING = pa.scalar(b"", pa.large_binary())
+
+
+def field_of(name: str, type_: pa.DataType) -> Field:
+    """How a column is described."""
+    return Field(name, *type_of(type_), modifier_of(type_))
+
+
+def modifier_of(type_: pa.DataType) -> int:
+    """Precision and scale of a DECIMAL; -1 of what has none."""
+    return ((type_.precision << 16) | type_.scale) + 4 if pt.is_decimal(type_) else -1
+
+
+def type_of(type_: pa.DataType) -> tuple[int, int]:
+    """(the type's number, its size)"""
+    if pt.is_decimal(type_):
+        return NUMERIC, -1
+    if pt.is_nested(type_):
+        return JSON, -1
+    return _OIDS.get(type_, (TEXT, -1))
+
+
+def data_rows(rows: pa.RecordBatch, formats: list[int]) -> bytes:
+    """A message a row. formats: of each column, 0 text, 1 binary."""
+    return _framed(_fields(rows, formats), b"D")
+
+
+def copied_binary(rows: pa.RecordBatch) -> bytes:
+    """A message a row, of COPY in its binary format."""
+    return _framed(_fields(rows, [1] * rows.num_columns), b"d")
+
+
+def copied_text(rows: pa.RecordBatch) -> bytes:
+    r"""A message a row, of COPY in its text format: fields between tabs, NULL is \N."""
+    columns: list[pa.Array] = []
+    for column in rows.columns:
+        spelled = _text(column).cast(pa.large_binary())
+        for plain, escaped in ((b"\\", b"\\\\"), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t")):
+            spelled = pc.replace_substring(spelled, plain, escaped)
+        columns.append(pc.fill_null(spelled, pa.scalar(b"\\N", pa.large_binary())))
+    return _lines(columns, b"\t")
+
+
+def copied_csv(rows: pa.RecordBatch, separator: str = ",") -> bytes:
+    """A message a row, of COPY in CSV: NULL is nothing, and what isn't a number stands in quotes."""
+    columns: list[pa.Array] = []
+    for column in rows.columns:
+        spelled = _text(column).cast(pa.large_binary())
+        if not (pt.is_integer(column.type) or pt.is_floating(column.type) or pt.is_decimal(column.type)):
+            quote = pa.scalar(b'"', pa.large_binary())
+            doubled = pc.replace_substring(spelled, b'"', b'""')
+            spelled = pc.binary_join_element_wise(quote, doubled, quote, _NOTHING)
+        columns.append(pc.fill_null(spelled, _NOTHING))
+    return _lines(columns, separator.encode())
+
+
+def _lines(columns: list[pa.Array], separator: bytes) -> bytes:
+    line = pc.binary_join_element_wise(*columns, pa.scalar(separator, pa.large_binary()))
+    end = pa.scalar(b"\n", pa.large_binary())
+    line = pc.binary_join_element_wise(line, end, _NOTHING)
+    return _framed(line, b"d")
+
+
+def _fields(rows: pa.RecordBatch, formats: list[int]) -> pa.Array:
+    """Per row: how many fields, and each with its length before it."""
+    count = pa.scalar(rows.num_columns.to_bytes(2, "big"), pa.large_binary())
+    parts: list[object] = [pa.repeat(count, rows.num_rows)]
+    for column, form in zip(rows.columns, formats, strict=True):
+        value = _binary(column) if form else _text(column).cast(pa.large_binary())
+        lengths = pc.fill_null(pc.binary_length(value), -1).cast(pa.int32())
+        parts += [_fixed(lengths.to_numpy(False).astype(">i4")), pc.fill_null(value, _NOTHING)]
+    return pc.binary_join_element_wise(*parts, _NOTHING)
+
+
+def _framed(bodies: pa.Array, kind: bytes) -> bytes:
+    """Messages of one kind, one after the other."""
+    sizes = _fixed((pc.binary_length(bodies).to_numpy(False) + 4).astype(">i4"))
+    framed = pc.binary_join_element_wise(pa.scalar(kind, pa.large_binary()), sizes, bodies, _NOTHING)
+    if not len(framed):
+        return b""
+    _, ends, data = framed.buffers()
+    offsets = np.frombuffer(ends, np.int64)[framed.offset : framed.offset + len(framed) + 1]
+    return bytes(memoryview(data)[offsets[0] : offsets[-1]])
+
+
+def _fixed(values: np.ndarray, is_null: np.ndarray | None = None) -> pa.Array:
+    """The bytes of each value. large_binary[n]"""
+    size = values.dtype.itemsize
+    offsets = np.arange(len(values) + 1, dtype=np.int64) * size
+    valid = None if is_null is None else pa.py_buffer(np.packbits(~is_null, bitorder="little"))
+    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(values.tobytes())]
+    return pa.Array.from_buffers(pa.large_binary(), len(values), buffers)
+
+
+def _text(column: pa.Array) -> pa.Array:
+    """In PostgreSQL's text format. large_string[n]"""
+    type_ = column.type
+    large = pa.large_string()
+    if pt.is_boolean(type_):
+        return pc.if_else(column, pa.scalar("t", large), pa.scalar("f", large))
+    if pt.is_integer(type_) or pt.is_date32(type_) or pt.is_string(type_) or pt.is_large_string(type_):
+        return column.cast(large)
+    if pt.is_decimal(type_):
+        plain = [None if value is None else f"{value:f}" for value in column.to_pylist()]
+        return pa.array(plain, large) if type_.scale > 6 else column.cast(large)
+    if pt.is_floating(type_):
+        spelled = column.cast(large)
+        for said, meant in (("inf", "Infinity"), ("-inf", "-Infinity"), ("nan", "NaN"), ("-nan", "NaN")):
+            spelled = pc.if_else(pc.equal(spelled, said), pa.scalar(meant, large), spelled)
+        return spelled
+    if pt.is_binary(type_):
+        return as_hex(column, "\\x")
+    if pt.is_timestamp(type_):
+        spelled = column.cast(pa.timestamp("us")).cast(large)
+        if type_.tz is None:
+            return spelled
+        return pc.binary_join_element_wise(spelled, pa.scalar("+00", large), pa.scalar("", large))
+    return pa.array(fields_of(column), large, mask=column.is_null().to_numpy(False))
+
+
+def _binary(column: pa.Array) -> pa.Array:
+    """In PostgreSQL's binary format. large_binary[n]"""
+    type_ = column.type
+    oid, _ = type_of(type_)
+    if oid in (TEXT, JSON):
+        return _text(column).cast(pa.large_binary())
+    if oid == BYTEA:
+        return column.cast(pa.large_binary())
+    if oid == NUMERIC:
+        return pa.array([_numeric(value) for value in column.to_pylist()], pa.large_binary())
+    is_null = column.is_null().to_numpy(False)
+    if oid == BOOL:
+        return _fixed(pc.fill_null(column, False).to_numpy(False).astype(np.uint8), is_null)
+    if oid == DATE:
+        days = pc.fill_null(column.cast(pa.int32()), 0).to_numpy(False)
+        return _fixed((days - _DAYS).astype(">i4"), is_null)
+    if oid in (TIMESTAMP, TIMESTAMPTZ):
+        moments = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(False)
+        return _fixed((moments - _MICROSECONDS).astype(">i8"), is_null)
+    return _fixed(pc.fill_null(column, 0).to_numpy(False).astype(_NUMBERS[oid]), is_null)
+
+
+def _numeric(value: Decimal | int | None) -> bytes | None:
+    """Digits to the base 10,000, the first one's place, the sign, and the decimal places."""
+    if value is None:
+        return None
+    sign, digits, exponent = Decimal(value).as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(0, -exponent)
+    whole = int("".join(map(str, digits))) * 10 ** max(0, exponent) * 10 ** (-scale % 4)
+    groups: list[int] = []
+    while whole:
+        whole, group = divmod(whole, 10_000)
+        groups.append(group)
+    place = len(groups) - 1 - (scale + 3) // 4
+    groups.reverse()
+    while groups and groups[-1] == 0:
+        groups.pop()
+    head = np.array(
+        [len(groups), place if groups else 0, 0x4000 if sign else 0, scale], ">u2" if place >= 0 else ">i2"
+    )
+    return head.tobytes() + np.array(groups, ">i2").tobytes()

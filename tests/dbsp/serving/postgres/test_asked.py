@@ -1,0 +1,30 @@
+"""Queries of the catalogue as DuckDB reads them."""
+
+from __future__ import annotations
+
+from dbsp.serving.postgres.asked import respelled
+from dbsp.serving.postgres.parameters import Value
+from dbsp.serving.postgres.spelling import statements
+
+
+def _said(text: str, *values: Value) -> str:
+    return " ".join(respelled(statements(text)[0], values).split())
+
+
+def test_schemas_operators_and_casts() -> None:
+    assert _said("SELECT pg_catalog.format_type(1, 2), pg_catalog.lower('x')") == (
+        "SELECT pg.format_type(1, 2), lower('x')"
+    )
+    assert _said("SELECT 1 WHERE a OPERATOR(pg_catalog.~) '^(v)$' COLLATE pg_catalog.default") == (
+        "SELECT 1 WHERE a ~ '^(v)$'"
+    )
+    assert _said("SELECT 'v'::regclass, c.oid::pg_catalog.regclass, a::name, b::text") == (
+        "SELECT pg.to_regclass('v'), c.oid::BIGINT, a::VARCHAR, b::text"
+    )
+    assert _said("SELECT CAST(a AS REGCLASS), current_user") == "SELECT CAST(a AS BIGINT), 'dbsp'"
+
+
+def test_values_stay_values() -> None:
+    injected = Value(25, "x' OR '1' = '1")
+    assert _said("SELECT $1, E'it\\'s'", injected) == "SELECT 'x'' OR ''1'' = ''1', 'it''s'"
+    assert _said("SELECT ANY($1)", Value(1009, '{"a",b}')) == "SELECT ANY( ARRAY['a', 'b'])"

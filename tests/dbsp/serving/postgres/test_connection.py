@@ -1,0 +1,60 @@
+"""The protocol's course: many statements, prepared ones, pieces of an answer, what goes wrong between."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import psycopg
+import pytest
+
+from dbsp.serving.postgres.wire import message, text
+from tests.dbsp.serving.postgres.connected import Served, connected, shops
+from tests.dbsp.serving.postgres.test_port import greeted, kinds
+
+
+@pytest.fixture(scope="module")
+def port() -> Any:
+    with connected() as served:
+        served.http.posted("orders", shops())
+        yield served
+
+
+def test_statements_in_one_message(port: Served) -> None:
+    with port.connect() as one:
+        cursor = one.execute("SELECT 1; SELECT n FROM turnover WHERE shop = 's0'; SET a.b = 1")
+        assert cursor.fetchall() == [(1,)]
+        assert cursor.nextset() and cursor.fetchall() == [(4,)]
+        assert cursor.nextset() and cursor.statusmessage == "SET"
+        assert one.execute("").statusmessage is None
+
+
+def test_a_prepared_statement_is_asked_often(port: Served) -> None:
+    with port.connect(prepare_threshold=0) as one:
+        for i in range(10):
+            rows = one.execute("SELECT shop FROM latest WHERE id = %s", (i,)).fetchall()
+            assert rows == [(f"s{i % 3}",)]
+        one.execute("DEALLOCATE ALL")
+
+
+def test_an_answer_in_pieces_and_what_follows_an_error(port: Served) -> None:
+    """Execute with a limit suspends a portal; after an error all is skipped until Sync."""
+    parse = message(b"P", text(""), text("SELECT id FROM latest"), struct.pack("!h", 0))
+    bind = message(b"B", text(""), text(""), struct.pack("!hhh", 0, 0, 0))
+    some, rest, sync = (message(b"E", text(""), struct.pack("!i", n)) for n in (4, 0, 0))
+    sync = message(b"S")
+    wrong = message(b"E", text("none"), struct.pack("!i", 0))
+    with greeted(port) as one:
+        one.sendall(parse + bind + some + rest + sync)
+        assert kinds(one) == "12" + "D" * 4 + "s" + "D" * 6 + "CZ"
+        one.sendall(parse + wrong + bind + some + sync)
+        assert kinds(one) == "1EZ"
+        one.sendall(parse + bind + rest + sync)
+        assert kinds(one) == "12" + "D" * 10 + "CZ"
+
+
+def test_names_that_are_not_there(port: Served) -> None:
+    with port.connect() as one, pytest.raises(psycopg.errors.InvalidSqlStatementName):
+        found = one.pgconn.exec_prepared(b"nothing", [])
+        assert found.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == b"26000"
+        raise psycopg.errors.InvalidSqlStatementName

@@ -1,0 +1,36 @@
+"""A parameter's type is that of what it is compared with, or cast to."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dbsp.serving.postgres.inference import inferred
+from dbsp.serving.postgres.spelling import parameters_of, statements
+from dbsp.serving.postgres.values import DATE, INT4, INT8, TEXT
+from dbsp.sql.plans.schemas import Field
+
+VIEWS = {
+    "v": (Field("id", pa.int64(), False), Field("day", pa.date32(), True), Field("same", pa.int32(), True)),
+    "w": (Field("id", pa.int64(), False), Field("same", pa.string(), True)),
+}
+
+
+def _types(said: str, *named: int) -> list[int]:
+    (words,) = statements(said)
+    return inferred(words, [*named, *[0] * (parameters_of(words) - len(named))], VIEWS)
+
+
+def test_of_a_column_or_a_cast() -> None:
+    assert _types("SELECT * FROM v WHERE id = $1 AND $2 <= v.day") == [INT8, TEXT]
+    assert _types("SELECT * FROM v WHERE id >= $1 AND $2 <= day") == [INT8, DATE]
+    assert _types("SELECT * FROM v WHERE day <> $1 OR upper(x) = $2::text OR $3::int4 > 1") == [
+        DATE,
+        TEXT,
+        INT4,
+    ]
+
+
+def test_what_is_named_or_could_be_two_stays() -> None:
+    assert _types("SELECT * FROM v WHERE id = $1", INT4) == [INT4]
+    assert _types("SELECT * FROM v JOIN w USING (id) WHERE same = $1 AND id = $2") == [TEXT, INT8]
+    assert _types("SELECT * FROM w WHERE day = $1") == [TEXT]

@@ -1,0 +1,76 @@
+"""Values that clients bind, of every type, in text and binary: what is asked for is found."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+
+from dbsp.circuits.errors import DataError
+from dbsp.serving.postgres.parameters import Value, values_of
+from dbsp.serving.postgres.values import INT4, INT8, NUMERIC
+from tests.dbsp.serving.postgres.connected import connected
+from tests.dbsp.serving.postgres.test_values import PROGRAM, TYPES
+
+ROW: dict[str, Any] = {
+    "truth": True,
+    "tiny": -5,
+    "small": -300,
+    "mid": 70_000,
+    "large": 2**40,
+    "single": 1.5,
+    "double": -2.25,
+    "exact": Decimal("-12345678901234567890.000000012"),
+    "few": Decimal("-20000"),
+    "words": "it's \\ $1",
+    "raw": b"\0\xff",
+    "day": dt.date(1999, 12, 31),
+    "moment": dt.datetime(1969, 12, 31, 23, 59, 59, 5, tzinfo=dt.UTC),
+    "local": dt.datetime(2024, 2, 29, 1, 2, 3),
+}
+
+
+def test_each_type_is_found_by_its_value() -> None:
+    async def by_asyncpg(port: int) -> list[str]:
+        one = await asyncpg.connect(host="127.0.0.1", port=port, user="me", database="dbsp")
+        try:
+            found = []
+            for name in TYPES:
+                rows = await one.fetch(f"SELECT {name} AS it FROM held WHERE {name} = $1", ROW[name])
+                assert [row["it"] for row in rows] == [ROW[name]], name
+                found.append(name)
+            return found
+        finally:
+            await one.close()
+
+    with connected(program=PROGRAM) as served:
+        with served.serving.pipeline.turn:
+            served.serving.pipeline.insert("given", [{"number": 1, **ROW}, {"number": 2}])
+            served.serving.pipeline.step()
+        assert asyncio.run(by_asyncpg(served.port)) == list(TYPES)
+        for name, value in ROW.items():
+            for mark in ("%s", "%b", "%t"):
+                query = f"SELECT {name} FROM held WHERE {name} = {mark}"
+                assert served.asked(query, (value,)) == [(value,)], (name, mark)
+            assert served.asked(f"SELECT {name} FROM held WHERE {name} = %s", (None,)) == []
+
+
+def test_a_value_that_doesnt_fit_is_said() -> None:
+    assert values_of([INT4], [1], [b"\xff\xff\xff\xfe"]) == [Value(INT4, "-2")]
+    with pytest.raises(DataError, match=r"parameter \$1 is no value of type number 23"):
+        values_of([INT4], [1], [b"x"])
+    with pytest.raises(DataError, match="'1; DROP' is no number"):
+        _ = Value(INT8, "1; DROP").spark
+    with pytest.raises(DataError, match="'1e' is no number"):
+        _ = Value(NUMERIC, "1e").spark
+    with (
+        connected() as served,
+        pytest.raises(psycopg.errors.DataException, match="no number"),
+        served.connect() as one,
+    ):
+        one.execute("SELECT * FROM latest WHERE id = %s", ("x",))

@@ -1,0 +1,128 @@
+"""The port begins and ends, and nonsense, floods and silence harm nobody."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from unittest import mock
+
+import psycopg
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbsp.circuits.errors import Error
+from dbsp.serving.postgres import port as module
+from dbsp.serving.postgres.port import listening_postgres
+from dbsp.serving.postgres.wire import PROTOCOL, text
+from tests.dbsp.serving.postgres.connected import Served, connected
+
+
+def _begin() -> bytes:
+    said = PROTOCOL.to_bytes(4, "big") + text("user") + text("me") + b"\0"
+    return (len(said) + 4).to_bytes(4, "big") + said
+
+
+@contextmanager
+def greeted(port: Served) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", port.port), timeout=20) as one:
+        one.sendall(_begin())
+        assert kinds(one)[-1] == "Z"
+        yield one
+
+
+def kinds(one: socket.socket) -> str:
+    """The kinds of the messages until the server is ready, or has left."""
+    found = ""
+    stream = one.makefile("rb", buffering=0)
+    while found[-1:] != "Z":
+        head = _exactly(stream, 5)
+        if len(head) < 5:
+            break
+        found += chr(head[0])
+        _exactly(stream, int.from_bytes(head[1:], "big") - 4)
+    return found
+
+
+def _exactly(stream: socket.SocketIO, count: int) -> bytes:
+    found = b""
+    while len(found) < count:
+        piece = stream.read(count - len(found))
+        if not piece:
+            break
+        found += piece
+    return found
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with connected() as served:
+        with (
+            pytest.raises(Error, match="in use; give another --postgres PORT"),
+            listening_postgres(served.serving, "127.0.0.1", served.port),
+        ):
+            pass
+        assert served.asked("SELECT 1") == [(1,)]
+
+
+@given(st.lists(st.binary(max_size=60), max_size=4), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_nonsense_harms_nobody(pieces: list[bytes], begun: bool) -> None:
+    with _port() as served:
+        with (
+            suppress(ConnectionError),  # it is sent away when it has said enough
+            socket.create_connection(("127.0.0.1", served.port), timeout=20) as one,
+        ):
+            one.sendall(_begin() if begun else b"")
+            for piece in pieces:
+                one.sendall(piece)
+        with greeted(served) as other:
+            other.sendall(b"Q\0\0\0\x0dSELECT 1\0")
+            assert kinds(other) == "TDCZ"
+
+
+_OPEN: list[Served] = []
+
+
+@contextmanager
+def _port() -> Iterator[Served]:
+    """One for all examples."""
+    yield _OPEN[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _open() -> Iterator[None]:
+    with connected() as served:
+        _OPEN.append(served)
+        yield
+        _OPEN.clear()
+
+
+def test_one_that_says_nothing_is_sent_away_and_too_many_are_told() -> None:
+    with _port() as served:
+        with (
+            mock.patch.object(module, "_BEGUN", 0.2),
+            socket.create_connection(("127.0.0.1", served.port), timeout=20) as one,
+        ):
+            assert one.recv(1) == b""
+        with (
+            mock.patch.object(module, "CONNECTIONS", 1),
+            served.connect() as first,
+            pytest.raises(psycopg.OperationalError, match="1 clients are connected; try again later"),
+        ):
+            assert first.execute("SELECT 1").fetchone() == (1,)
+            served.connect()
+
+
+def test_who_is_connected_at_the_end_is_let_go() -> None:
+    with connected() as served:
+        served.http.posted("orders", [{"id": 1, "shop": "a"}])
+        idle, follower = served.connect(), served.connect()
+        stream = follower.cursor().stream("SUBSCRIBE TO latest SINCE 0")
+        assert next(stream)[:3] == (1, 1, 1)
+    with pytest.raises(psycopg.OperationalError, match="the server ends"):
+        idle.execute("SELECT 1")
+    with pytest.raises(psycopg.OperationalError, match="the server ends"):
+        next(stream)
+    idle.close()
+    follower.close()

@@ -1,0 +1,103 @@
+"""What statements mean: queries, transactions, settings, COPY, SUBSCRIBE."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.dbsp.serving.postgres.connected import Served, connected, shops
+
+
+@pytest.fixture(scope="module")
+def port() -> Any:
+    with connected() as served:
+        served.http.posted("orders", shops())
+        yield served
+
+
+def test_any_query_of_spark(port: Served) -> None:
+    query = """
+    SELECT shop, total, rank() OVER (ORDER BY n DESC, shop) AS place
+    FROM turnover WHERE total > 1 AND shop LIKE 's%' ORDER BY place LIMIT 2
+    """
+    assert [(row[0], row[2]) for row in port.asked(query)] == [("s0", 1), ("s1", 2)]
+    with port.connect() as one, one.pipeline():
+        found = [one.execute("SELECT n FROM turnover WHERE shop = %s", (f"s{i}",)) for i in range(3)]
+        assert [each.fetchall() for each in found] == [[(4,)], [(3,)], [(3,)]]
+
+
+def test_what_is_wrong_is_said_where_it_is(port: Served) -> None:
+    with port.connect() as one:
+        for query, kind, said in (
+            ("SELECT * FROM turnove", psycopg.errors.SyntaxError, "query:1:15: unknown table 'turnove'"),
+            ("SELECT nn FROM turnover", psycopg.errors.SyntaxError, "nn"),
+            ("INSERT INTO orders VALUES (1)", psycopg.errors.ReadOnlySqlTransaction, "this port reads"),
+            ("COPY turnover FROM STDIN", psycopg.errors.FeatureNotSupported, "TO STDOUT"),
+            ("SUBSCRIBE TO nothing", psycopg.errors.UndefinedTable, "unknown view 'nothing'"),
+            ("EXPLODE", psycopg.errors.SyntaxError, "EXPLODE: this port knows SELECT"),
+        ):
+            with pytest.raises(kind, match=said):
+                one.execute(query)
+        assert one.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_transaction_that_failed_waits_for_its_end(port: Served) -> None:
+    with port.connect() as one:
+        one.execute("BEGIN")
+        assert one.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+        with pytest.raises(psycopg.errors.SyntaxError):
+            one.execute("SELECT nn FROM turnover")
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            one.execute("SELECT 1")
+        assert one.execute("COMMIT").statusmessage == "ROLLBACK"
+        assert one.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def test_settings_are_those_of_a_connection(port: Served) -> None:
+    with port.connect() as one, port.connect() as other:
+        one.execute("SET application_name = 'me'")
+        assert one.execute("SHOW application_name").fetchone() == ("me",)
+        assert other.execute("SHOW application_name").fetchone() == ("",)
+        said: list[str] = []
+        one.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        one.execute("SET TIME ZONE 'Europe/Paris'")
+        one.execute("SET timezone TO 'Europe/Paris'")
+        assert said == ["times are shown in UTC, not in Europe/Paris"] * 2
+
+
+def test_a_subscriber_sees_each_step() -> None:
+    with connected() as served, served.connect() as one:
+        served.http.posted("orders", [{"id": 1, "shop": "a", "price": "2"}])
+        stream = one.cursor().stream("SUBSCRIBE TO turnover SINCE 0")
+        assert next(stream)[:5] == (1, 1, "a", 1, 2)
+        later = threading.Timer(
+            0.3, lambda: served.http.posted("orders", [{"id": 2, "shop": "a", "price": "3"}])
+        )
+        later.start()
+        assert sorted([next(stream), next(stream)]) == [(2, -1, "a", 1, 2), (2, 1, "a", 2, 5)]
+        later.join()
+        one.cancel_safe()
+        with pytest.raises(psycopg.errors.QueryCanceled, match="cancelled, as was asked"):
+            next(stream)
+        assert one.execute("SELECT n FROM turnover").fetchall() == [(2,)]
+
+
+def test_copy_follows_too() -> None:
+    with connected() as served, served.connect() as one:
+        served.http.posted("orders", [{"id": 1, "shop": "a\tb", "price": "2"}])
+        with one.cursor().copy("COPY (SUBSCRIBE TO turnover SINCE 0) TO STDOUT") as rows:
+            assert rows.read_row() == ("1", "1", "a\tb", "1", "2.00")
+            one.cancel_safe()
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                rows.read_row()
+
+
+def test_reading_waits_for_no_step(port: Served) -> None:
+    with port.serving.pipeline._lock, port.connect() as one:
+        held = threading.Thread(target=port.serving.pipeline.step)
+        held.start()
+        assert len(one.execute("SELECT * FROM turnover").fetchall()) == 3
+    held.join()

@@ -1,0 +1,172 @@
+"""What another client reads is what was written, in text, in binary, and through COPY into a real server."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbsp.serving.postgres.values import JSON, TEXT, data_rows, type_of
+from tests.dbsp.serving.postgres.connected import Served, connected
+from tests.servers.postgres import Server, postgres
+
+TYPES = {
+    "truth": "BOOLEAN",
+    "tiny": "TINYINT",
+    "small": "SMALLINT",
+    "mid": "INT",
+    "large": "BIGINT",
+    "single": "FLOAT",
+    "double": "DOUBLE",
+    "exact": "DECIMAL(38, 9)",
+    "few": "DECIMAL(5, 0)",
+    "words": "STRING",
+    "raw": "BINARY",
+    "day": "DATE",
+    "moment": "TIMESTAMP",
+    "local": "TIMESTAMP_NTZ",
+}
+POSTGRES = {
+    "BOOLEAN": "boolean",
+    "TINYINT": "smallint",
+    "SMALLINT": "smallint",
+    "INT": "integer",
+    "BIGINT": "bigint",
+    "FLOAT": "real",
+    "DOUBLE": "double precision",
+    "DECIMAL(38, 9)": "numeric(38, 9)",
+    "DECIMAL(5, 0)": "numeric(5)",
+    "STRING": "text",
+    "BINARY": "bytea",
+    "DATE": "date",
+    "TIMESTAMP": "timestamptz",
+    "TIMESTAMP_NTZ": "timestamp",
+}
+PROGRAM = f"""
+CREATE TABLE given (number INT PRIMARY KEY, {", ".join(f"{name} {kind}" for name, kind in TYPES.items())});
+CREATE VIEW held AS SELECT * FROM given;
+"""
+_LOW, _HIGH = dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30)
+UTC = st.just(dt.UTC)
+SINGLE = 1 + list(TYPES).index("single")
+SINGLES = st.floats(width=32, allow_nan=False)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "truth": st.booleans(),
+    "tiny": st.integers(-128, 127),
+    "small": st.integers(-(2**15), 2**15 - 1),
+    "mid": st.integers(-(2**31), 2**31 - 1),
+    "large": st.integers(-(2**63), 2**63 - 1),
+    "single": SINGLES,
+    "double": st.floats(allow_nan=False),
+    "exact": st.decimals(-(10**28), 10**28, places=9),
+    "few": st.integers(-99999, 99999).map(Decimal),
+    "words": st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20),
+    "raw": st.binary(max_size=20),
+    "day": st.dates(),
+    "moment": st.datetimes(_LOW, _HIGH, timezones=UTC),
+    "local": st.datetimes(_LOW, _HIGH),
+}
+ROWS = st.lists(
+    st.fixed_dictionaries({name: st.none() | value for name, value in VALUES.items()}), max_size=6
+)
+
+
+@pytest.fixture(scope="module")
+def open_port() -> Any:
+    with connected(program=PROGRAM) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def real() -> Any:
+    with postgres() as server:
+        yield server
+
+
+def _held(served: Served, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Make the view hold them."""
+    pipeline = served.serving.pipeline
+    numbered = [{"number": i, **row} for i, row in enumerate(rows)]
+    with pipeline.turn:
+        pipeline.replace("given", numbered)
+        pipeline.step()
+    return [(row["number"], *(row[name] for name in TYPES)) for row in numbered]
+
+
+@given(rows=ROWS, binary=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_client_reads_what_was_written(open_port: Served, rows: list[dict[str, Any]], binary: bool) -> None:
+    expected = _held(open_port, rows)
+    with open_port.connect() as one, one.cursor(binary=binary) as cursor:
+        cursor.execute("SELECT * FROM held")
+        assert sorted(map(_singled, cursor.fetchall())) == expected
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "binary"])
+@given(rows=ROWS)
+@settings(max_examples=12, deadline=None)
+def test_a_real_server_takes_what_copy_gives(
+    open_port: Served, real: Server, form: str, rows: list[dict[str, Any]]
+) -> None:
+    """COPY of the view into a table of PostgreSQL, which then holds the same."""
+    expected = _held(open_port, rows)
+    columns = ", ".join(f"{name} {POSTGRES[kind]}" for name, kind in TYPES.items())
+    with open_port.connect() as source, psycopg.connect(real.url) as target:
+        target.execute("SET TIME ZONE 'UTC'")
+        target.execute(f"CREATE TEMP TABLE held (number INT, {columns})")
+        with (
+            source.cursor().copy(f"COPY held TO STDOUT (FORMAT {form})") as reading,
+            target.cursor().copy(f"COPY held FROM STDIN (FORMAT {form})") as writing,
+        ):
+            for piece in reading:
+                writing.write(piece)
+        found = target.execute("SELECT * FROM held ORDER BY number").fetchall()
+        target.rollback()
+    assert [*map(_singled, found)] == expected
+
+
+def _singled(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A text of a FLOAT has the digits that tell it from other FLOATs, and psycopg reads it as a DOUBLE."""
+    value = row[SINGLE]
+    return row if value is None else (*row[:SINGLE], float(np.float32(value)), *row[SINGLE + 1 :])
+
+
+def test_what_isnt_a_number_and_what_has_no_type_there() -> None:
+    program = """
+    CREATE TABLE given (id INT PRIMARY KEY, d DOUBLE, a ARRAY<INT>, i INTERVAL DAY TO SECOND);
+    CREATE VIEW held AS SELECT * FROM given;
+    """
+    with connected(program=program) as served:
+        rows = [
+            {"id": 1, "d": "NaN", "a": [1, None], "i": 90_000_000},
+            {"id": 2, "d": "-Infinity", "a": None, "i": None},
+        ]
+        served.http.posted("given", rows)
+        for binary in (False, True):
+            with served.connect() as one, one.cursor(binary=binary) as cursor:
+                found = cursor.execute("SELECT * FROM held ORDER BY id").fetchall()
+                assert str(found[0][1]) == "nan" and found[0][2] == [1, None] and found[1][1] == float("-inf")
+                assert found[0][3] == "90000000"
+                assert found[1][2:] == (None, None)
+
+
+def test_many_rows_are_one_after_the_other() -> None:
+    rows = pa.RecordBatch.from_pydict({"a": [1, None], "b": ["x", ""]})
+    first = b"D" + (4 + 2 + 5 + 5).to_bytes(4, "big") + b"\0\2" + b"\0\0\0\x011" + b"\0\0\0\x01x"
+    second = b"D" + (4 + 2 + 4 + 4).to_bytes(4, "big") + b"\0\2" + b"\xff\xff\xff\xff" + b"\0\0\0\0"
+    assert data_rows(rows, [0, 0]) == first + second
+    assert data_rows(rows.slice(1), [0, 0]) == second
+    assert data_rows(rows.slice(2), [0, 0]) == b""
+
+
+def test_types_that_postgres_has_none_for() -> None:
+    assert type_of(pa.list_(pa.int32())) == (JSON, -1)
+    assert type_of(pa.duration("us")) == (TEXT, -1)
+    assert psycopg.adapters.types["json"].oid == JSON
