@@ -20,6 +20,7 @@ from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.sql.plans.schemas import Key
 from dbsp.sql.plans.types import ddl
+from dbsp.views.hash_index import HashIndexes
 from dbsp.views.index import Bound, ViewIndex
 
 
@@ -28,6 +29,7 @@ class Indexes:
     """Of one pipeline: those that were asked for, by view and columns."""
 
     program: Program
+    hashes: HashIndexes = field(default_factory=HashIndexes)
     _made: dict[tuple[str, tuple[int, ...]], ViewIndex] = field(default_factory=dict)
 
     def of(self, view: str, schema: pa.Schema, columns: tuple[int, ...]) -> ViewIndex:

@@ -123,7 +123,8 @@ class Contents:
             p["turnover"].lookup("Ada")         p["sold"].lookup({"shop": 7, "day": None})
 
         Cost: O(log n) in an index of a view of few rows (see `index.FEW`), which follows what steps change,
-        and which the first lookup makes; else a search through all rows in Arrow. Raises DataError.
+        and which the first lookup makes; of more rows in hashes of each chunk, which the second lookup sorts;
+        by a FLOAT, DOUBLE or nested column a search through all rows in Arrow. Raises DataError.
         """
         values = self._asker.values(key)
         bound = self._asker.bound(values)
@@ -132,7 +133,7 @@ class Contents:
     def where(self, values: Mapping[str, Any]) -> Contents:
         """The rows that have these values, equal as in `lookup`: `p["sold"].where({"shop": 7})`.
 
-        Cost: a search through all rows in Arrow. Raises DataError.
+        Cost: as of `lookup` in a view of many rows. Raises DataError.
         """
         asked = self._asker.values(values)
         bound = self._asker.bound(asked)
@@ -170,7 +171,14 @@ class Contents:
         return Contents(self.view, self.schema, parts, order=order).rows()
 
     def _searched(self, columns: tuple[int, ...], low: Bound | None, high: Bound | None) -> list[ZSet]:
-        return [part.take(positions(part.rows, columns, low, high)) for part in self._parts]
+        if self._indexes is None or low is None or low is not high:
+            return [part.take(positions(part.rows, columns, low, high)) for part in self._parts]
+        found = []
+        for chunk, part in zip(self._chunks, self._parts, strict=True):
+            among = self._indexes.hashes.candidates(chunk, part.rows, columns, low)
+            rows = part if among is None else part.take(among)
+            found.append(rows.take(positions(rows.rows, columns, low, low)))
+        return found
 
     def __len__(self) -> int:
         return int(self.zset.weights.sum())

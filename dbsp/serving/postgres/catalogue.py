@@ -22,6 +22,13 @@ from dbsp.sql.plans.schemas import Field, Schema
 
 # numbers of objects that a user made begin here
 _FIRST = 16384
+_BOUNDS: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": False,
+    "threads": 1,
+    "memory_limit": "256MB",
+}
+# a question of a tool takes milliseconds
+_SECONDS = 10.0
 _PUBLIC, _SYSTEM, _STANDARD = 2200, 11, 13000
 _ASKED = frozenset(
     {
@@ -51,15 +58,19 @@ class Catalogue:
     def answer(self, words: Sequence[Word], values: Sequence[Value]) -> pa.Table:
         """Raises DataError, as DuckDB says it."""
         with self._lock:
+            late = threading.Timer(_SECONDS, self._database.interrupt)
+            late.start()
             try:
                 found = self._database.sql(respelled(words, values)).to_arrow_table()
             except duckdb.Error as error:
                 raise DataError(f"the catalogue can't answer that: {error}") from None
+            finally:
+                late.cancel()
         return pa.table([_shown(column) for column in found.columns], names=found.schema.names)
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
-        database = duckdb.connect(config={"enable_external_access": "false", "threads": "1"})
+        database = duckdb.connect(config=_BOUNDS)
         database.execute("CREATE SCHEMA pg; CREATE SCHEMA information; SET search_path = 'pg'")
         for schema, tables in (("pg", TABLES), ("information", INFORMATION)):
             for name, columns in tables.items():

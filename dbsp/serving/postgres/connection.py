@@ -18,8 +18,8 @@ from dbsp.serving.postgres.session import Session
 from dbsp.serving.postgres.spelling import Word, parameters_of, statements
 from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text, data_rows
 
-# rows that are spelled at once, and prepared statements or portals of a connection
-_ROWS, _KEPT = 16_384, 1000
+# rows that are spelled at once; of a connection: prepared statements or portals, and their words
+_ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
 _REPORTED = ("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone")
 _ALSO = ("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name")
 _COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
@@ -78,6 +78,8 @@ class Connection:
                 return
             if kind == b"S":
                 skips = False
+                if self.session.transaction == "I":
+                    self._portals.clear()
                 await self._ready()
             elif kind == b"Q":
                 skips = False
@@ -88,6 +90,7 @@ class Connection:
             elif kind in handlers:
                 if not skips:
                     skips = not await self._told(handlers[kind](message))
+                    await self.writer.drain()
             elif kind not in (b"d", b"c", b"f"):  # what is left of a COPY that failed
                 raise wire.BadMessage(f"a message of kind {kind!r} is unknown")
 
@@ -149,7 +152,7 @@ class Connection:
             count = 0
             async for batch in answer.batches:
                 count += batch.num_rows
-                await self._write(data_rows(batch, formats))
+                await self._write(await self._spelled(data_rows, batch, formats))
         else:
             begun, rows = answer.at, answer.batch
             stop = rows.num_rows if limit <= 0 else min(rows.num_rows, begun + limit)
@@ -204,8 +207,9 @@ class Connection:
         words = found[0] if found else ()
         if name and name in self._prepared:
             raise Wrong("42P05", f"the prepared statement '{name}' is there already")
-        if len(self._prepared) >= _KEPT:
-            raise Wrong("53400", f"{_KEPT} statements are prepared; close some")
+        known = sum(len(one.words) for one in self._prepared.values())
+        if len(self._prepared) >= _KEPT or known + len(words) > _WORDS:
+            raise Wrong("53400", f"{_KEPT} statements are prepared, or {_WORDS:,} words; close some")
         oids += [UNKNOWN] * (parameters_of(words) - len(oids))
         self._prepared[name] = _Prepared(words, self.session.types_of(words, oids))
         self.writer.write(wire.PARSED)

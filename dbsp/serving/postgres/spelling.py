@@ -22,6 +22,7 @@ _TOKEN = re.compile(
   | (?P<number>  (?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)? )
   | (?P<word>    [^\W\d][\w$]* )
   | (?P<cast>    :: )
+  | (?P<open>    ['"`] | /\* | \$(?:[^\W\d]\w*)?\$ )
   | (?P<symbol>  . )
     """,
     re.VERBOSE | re.DOTALL,
@@ -92,7 +93,7 @@ def statements(said: str) -> list[tuple[Word, ...]]:
             if words:
                 found.append(tuple(words))
             words, space = [], ""
-        elif kind == "symbol" and token in "'\"`":
+        elif kind == "open":
             raise DataError(f"what begins with {token} has no end: {said[match.start() :][:40]}")
         else:
             words.append(Word(kind, token, space))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dbsp.circuits.errors import Error
 
 # bytes of a message of a client; of one that begins a connection
-LARGEST, _FIRST = 16 << 20, 10_000
+LARGEST, _FIRST = 1 << 20, 10_000
 # what a connection may begin with
 PROTOCOL, CANCEL, TLS, GSS = 196608, 80877102, 80877103, 80877104
 
@@ -78,7 +78,7 @@ async def read_message(reader: asyncio.StreamReader) -> tuple[bytes, Reader]:
     kind = await reader.readexactly(1)
     size = int.from_bytes(await reader.readexactly(4), "big", signed=True)
     if not 4 <= size <= LARGEST:
-        raise BadMessage(f"a message has 4 bytes to {LARGEST >> 20} MB, not {size} bytes")
+        raise BadMessage(f"a message has 4 bytes to {LARGEST >> 10} kB, not {size} bytes")
     return kind, Reader(await reader.readexactly(size - 4))
 
 

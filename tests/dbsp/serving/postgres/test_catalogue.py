@@ -6,9 +6,11 @@ import subprocess
 from typing import Any
 
 import pandas as pd
+import psycopg
 import pytest
 import sqlalchemy as sa
 
+from dbsp.serving.postgres import catalogue
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 from tests.servers.postgres import binaries
 
@@ -81,3 +83,11 @@ def test_it_reads_no_file_and_makes_nothing(port: Served) -> None:
     ):
         with pytest.raises(Exception, match="catalogue can't answer"):
             port.asked(query)
+
+
+def test_what_would_never_end_is_ended(port: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_SECONDS", 0.5)
+    columns = ", ".join(f"pg_catalog.pg_attribute a{i}" for i in range(12))
+    with pytest.raises(psycopg.errors.DataException, match=r"catalogue can't answer that: INTERRUPT"):
+        port.asked(f"SELECT count(DISTINCT a0.attname || a11.attname) FROM {columns}")
+    assert port.asked("SELECT 1") == [(1,)]

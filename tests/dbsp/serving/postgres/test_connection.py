@@ -58,3 +58,14 @@ def test_names_that_are_not_there(port: Served) -> None:
         found = one.pgconn.exec_prepared(b"nothing", [])
         assert found.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == b"26000"
         raise psycopg.errors.InvalidSqlStatementName
+
+
+def test_what_one_connection_can_hold_is_bounded(port: Served) -> None:
+    long = message(b"P", text("long"), text("SELECT " + "1, " * 30_000 + "1"), struct.pack("!h", 0))
+    short = [message(b"P", text(str(n)), text("SELECT 1"), struct.pack("!h", 0)) for n in range(201)]
+    for several, parsed in (([long] * 2, 1), (short, 200)):
+        with greeted(port) as one:
+            one.sendall(b"".join(several[:1]))
+            renamed = [piece.replace(b"long", b"more") for piece in several[1:]]
+            one.sendall(b"".join(renamed) + message(b"S"))
+            assert kinds(one) == "1" * parsed + "EZ"

@@ -38,7 +38,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 def test_lengths_have_bounds() -> None:
     for size in (-1, 3, LARGEST + 1):
-        with pytest.raises(BadMessage, match="4 bytes to 16 MB"):
+        with pytest.raises(BadMessage, match="4 bytes to 1024 kB"):
             _read(b"Q" + size.to_bytes(4, "big", signed=True), read_message)
     with pytest.raises(BadMessage, match="no message of PostgreSQL"):
         _read(b"GET / HTTP/1.1\r\n", read_first)

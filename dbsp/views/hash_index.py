@@ -1,0 +1,77 @@
+"""Where values are in a large view: hashes of columns, sorted once for each of its chunks.
+
+    positions(v) = {i : hash(rowᵢ) = hash(v), rowᵢ = v}
+
+A chunk never changes, so that a step costs an index only what it and its merges have written. For a view of
+few rows see `index.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.traces.chunk import Chunk
+
+# a chunk of fewer rows is searched; 12 bytes are kept a row, of at most so many rows
+LARGE, _KEPT = 1 << 13, 1 << 24
+
+_Sorted = tuple[np.ndarray, np.ndarray]
+
+
+class HashIndexes:
+    """Of one pipeline's views, by chunk and columns; those that were asked last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Chunk, tuple[int, ...]], _Sorted] = OrderedDict()
+        self._asked: OrderedDict[tuple[Chunk, tuple[int, ...]], None] = OrderedDict()
+        self._rows = 0
+        self._lock = threading.Lock()
+
+    def candidates(
+        self, chunk: Chunk, rows: pa.RecordBatch, columns: Sequence[int], wanted: pa.RecordBatch
+    ) -> np.ndarray | None:
+        """int64[k]: among which all rows are that have the values of `wanted`; None: all of them may be.
+
+        Cost: O(log n); the second time that a chunk is asked by these columns O(n log n).
+        """
+        if not LARGE <= rows.num_rows <= _KEPT or not all(_is_hashed(rows.column(i).type) for i in columns):
+            return None
+        found = self._sorted(chunk, rows, tuple(columns))
+        if found is None:
+            return None
+        hashes, order = found
+        (one,) = hash_rows([wanted.column(i) for i in columns], 1)
+        first, last = np.searchsorted(hashes, one, "left"), np.searchsorted(hashes, one, "right")
+        return np.sort(order[first:last]).astype(np.int64)
+
+    def _sorted(self, chunk: Chunk, rows: pa.RecordBatch, columns: tuple[int, ...]) -> _Sorted | None:
+        key = chunk, columns
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found
+            if key not in self._asked:  # once is no habit
+                self._asked[key] = None
+                if len(self._asked) > 1000:
+                    self._asked.popitem(last=False)
+                return None
+            hashes = hash_rows([rows.column(i) for i in columns], rows.num_rows)
+            order = np.argsort(hashes).astype(np.int32)
+            found = self._kept[key] = hashes[order], order
+            self._rows += len(order)
+            while self._rows > _KEPT:
+                self._rows -= len(self._kept.popitem(last=False)[1][1])
+            return found
+
+
+def _is_hashed(type_: pa.DataType) -> bool:
+    """Whether equal values have one hash: 0.0 and -0.0 have two."""
+    return not (pt.is_floating(type_) or pt.is_nested(type_))
