@@ -14,6 +14,8 @@ from dbsp.serving.postgres import catalogue
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 from tests.servers.postgres import binaries
 
+pytestmark = pytest.mark.slow  # clients and servers of others
+
 
 @pytest.fixture(scope="module")
 def port() -> Any:

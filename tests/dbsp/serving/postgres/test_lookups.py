@@ -12,6 +12,8 @@ from dbsp.serving.postgres.lookups import lookup_of
 from dbsp.serving.postgres.spelling import statements
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 
+pytestmark = pytest.mark.slow  # clients and servers of others
+
 
 @pytest.mark.parametrize(
     "said",

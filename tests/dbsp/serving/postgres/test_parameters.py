@@ -17,6 +17,8 @@ from dbsp.serving.postgres.values import INT4, INT8, NUMERIC
 from tests.dbsp.serving.postgres.connected import connected
 from tests.dbsp.serving.postgres.test_values import PROGRAM, TYPES
 
+pytestmark = pytest.mark.slow  # clients and servers of others
+
 ROW: dict[str, Any] = {
     "truth": True,
     "tiny": -5,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import psycopg
+import pytest
 
 from dbsp.serving.postgres.tables import TABLES, TYPES
 from tests.servers.postgres import postgres
+
+pytestmark = pytest.mark.slow  # clients and servers of others
 
 # of older or newer releases than the one that is here
 OTHER = {"relhasoids", "daticulocale", "datlocale", "daticurules", "indnullsnotdistinct"}

@@ -17,6 +17,8 @@ from dbsp.serving.postgres.values import JSON, TEXT, data_rows, type_of
 from tests.dbsp.serving.postgres.connected import Served, connected
 from tests.servers.postgres import Server, postgres
 
+pytestmark = pytest.mark.slow  # clients and servers of others
+
 TYPES = {
     "truth": "BOOLEAN",
     "tiny": "TINYINT",
