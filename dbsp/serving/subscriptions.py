@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from starlette.responses import Response, StreamingResponse
 
 from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.months import batch_to_calendar
-from dbsp.circuits.errors import DataError, StateError
+from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.answers import Refused
@@ -37,6 +38,17 @@ ROWS = 5000
 AT_ONCE = 1000
 
 
+Spelled = TypeVar("Spelled")
+
+
+class Gone(NotKept):
+    """A step that a follower would need."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"step {step} isn't kept any more: read the view, and follow it from its step")
+        self.step = step
+
+
 @dataclass
 class Subscriptions:
     """The open ones are counted: there are at most AT_ONCE."""
@@ -49,7 +61,7 @@ class Subscriptions:
         """What the steps after one change in a view."""
         view = output_view(self.pipeline.program, request.path_params["name"])
         form = form_of(request.query_params.get("format"), request.headers.get("accept", "*/*"), FORMS)
-        since = self._since(request)
+        since = self.since(request.headers.get("last-event-id") or request.query_params.get("since"))
         until = request.query_params.get("until")
         if until not in (None, "last"):
             raise DataError(f"until={until}; give until=last, or nothing for all steps to come")
@@ -57,7 +69,7 @@ class Subscriptions:
             await self.feed.spelled(view, since + 1, "size", lambda _, changes: len(changes))
         self.check_room()
         if form == ARROW:
-            schema = self._schema(view)
+            schema = self.schema(view)
             spell: Callable[[int, ViewChanges], list[bytes]] = _arrow(schema)
             head = schema.serialize().to_pybytes()
         else:
@@ -70,14 +82,43 @@ class Subscriptions:
         if self.open >= AT_ONCE:
             raise Refused(503, f"{AT_ONCE} subscribers are connected; try again later")
 
-    def _since(self, request: Request) -> int:
-        text = request.headers.get("last-event-id") or request.query_params.get("since")
+    def since(self, text: str | None) -> int:
+        """The step after which a client wants changes; None: the last. Raises DataError."""
         last = self.pipeline.last_step
         if text is None:
             return last
         if not (text.isdecimal() and text.isascii() and len(text) < 19) or int(text) > last:
             raise DataError(f"since={text}; give the number of a step, from 0 to {last}")
         return int(text)
+
+    def schema(self, view: str) -> pa.Schema:
+        """The columns of changes: the view's, and those that `marked` adds."""
+        none = pa.RecordBatch.from_pylist([], changes_schema(self.pipeline.program, view))
+        marks = [pa.field(STEP, pa.int64(), False), pa.field(WEIGHT, pa.int64(), False)]
+        return pa.schema([*batch_to_calendar(none).schema, *marks])
+
+    async def followed(
+        self, view: str, step: int, form: str, spell: Callable[[int, ViewChanges], Spelled], until: int | None
+    ) -> AsyncIterator[Spelled | None]:
+        """What each step after one changes, as it is made; None: a sign of life. until: the last; None: none.
+
+        Raises Gone.
+        """
+        self.open += 1
+        try:
+            while until is None or step < until:
+                if await self.feed.after(step, BEAT):
+                    step += 1
+                    try:
+                        yield await self.feed.spelled(view, step, form, spell)
+                    except StateError:
+                        raise Gone(step) from None
+                elif self.feed.ended:
+                    return
+                else:
+                    yield None
+        finally:
+            self.open -= 1
 
     async def _stream(
         self,
@@ -88,35 +129,26 @@ class Subscriptions:
         head: bytes,
         ends: bool,
     ) -> AsyncIterator[bytes]:
+        yield head
         until = self.pipeline.last_step if ends else None
-        self.open += 1
+        beat = [b":\n\n"] if form == EVENTS else []
         try:
-            yield head
-            while until is None or step < until:
-                if not await self.feed.after(step, BEAT):
-                    if self.feed.ended:
-                        return
-                    if form == EVENTS:
-                        yield b":\n\n"
-                    continue
-                step += 1
-                try:
-                    pieces = await self.feed.spelled(view, step, form, spell)
-                except StateError:
-                    if form == EVENTS:
-                        yield f"event: gone\ndata: {json.dumps({'step': step})}\n\n".encode()
-                    return
-                for piece in pieces:
+            async for pieces in self.followed(view, step, form, spell, until):
+                for piece in beat if pieces is None else pieces:
                     yield piece
-            if form == ARROW:
-                yield _END
-        finally:
-            self.open -= 1
+        except Gone as gone:
+            if form == EVENTS:
+                yield f"event: gone\ndata: {json.dumps({'step': gone.step})}\n\n".encode()
+            return
+        if form == ARROW and not self.feed.ended:
+            yield _END
 
-    def _schema(self, view: str) -> pa.Schema:
-        none = pa.RecordBatch.from_pylist([], changes_schema(self.pipeline.program, view))
-        marks = [pa.field(STEP, pa.int64(), False), pa.field(WEIGHT, pa.int64(), False)]
-        return pa.schema([*batch_to_calendar(none).schema, *marks])
+
+def marked(schema: pa.Schema, step: int, changes: ViewChanges) -> pa.RecordBatch:
+    """A step's changes in a view, with `__step` and `__weight`. schema: of `Subscriptions.schema`."""
+    shown = batch_to_calendar(changes.zset.rows)
+    steps = pa.array(np.full(shown.num_rows, step, np.int64))
+    return pa.RecordBatch.from_arrays([*shown.columns, steps, pa.array(changes.zset.weights)], schema=schema)
 
 
 def _events(step: int, changes: ViewChanges) -> list[bytes]:
@@ -134,10 +166,7 @@ def _events(step: int, changes: ViewChanges) -> list[bytes]:
 
 def _arrow(schema: pa.Schema) -> Callable[[int, ViewChanges], list[bytes]]:
     def spell(step: int, changes: ViewChanges) -> list[bytes]:
-        shown = batch_to_calendar(changes.zset.rows)
-        steps = pa.array(np.full(shown.num_rows, step, np.int64))
-        columns = [*shown.columns, steps, pa.array(changes.zset.weights)]
-        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        batch = marked(schema, step, changes)
         return [batch.serialize().to_pybytes()] if batch.num_rows else []
 
     return spell

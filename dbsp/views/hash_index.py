@@ -63,13 +63,17 @@ class HashIndexes:
                 if len(self._asked) > 1000:
                     self._asked.popitem(last=False)
                 return None
-            hashes = hash_rows([rows.column(i) for i in columns], rows.num_rows)
-            order = np.argsort(hashes).astype(np.int32)
-            found = self._kept[key] = hashes[order], order
-            self._rows += len(order)
+        # others look up meanwhile
+        hashes = hash_rows([rows.column(i) for i in columns], rows.num_rows)
+        order = np.argsort(hashes).astype(np.int32)
+        found = hashes[order], order
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = found
+                self._rows += len(order)
             while self._rows > _KEPT:
                 self._rows -= len(self._kept.popitem(last=False)[1][1])
-            return found
+        return found
 
 
 def _is_hashed(type_: pa.DataType) -> bool:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError
 from dbsp.serving.answers import Refused, said_of
-from dbsp.serving.postgres.values import field_of
+from dbsp.serving.postgres.language.types import TYPES, modifier_of, oid_of
 from dbsp.serving.postgres.wire import BadMessage, Field
 from dbsp.views.changes import UnknownView
 
@@ -68,7 +68,11 @@ class Wrong(Refused):
 
 def fields_of(schema: pa.Schema) -> list[Field]:
     """The columns as a client is told."""
-    return [field_of(one.name, one.type) for one in schema]
+    fields = []
+    for one in schema:
+        oid = oid_of(one.type)
+        fields.append(Field(one.name, oid, TYPES[oid].size, modifier_of(one.type)))
+    return fields
 
 
 def state_of(error: Exception, root: object) -> tuple[str, str]:

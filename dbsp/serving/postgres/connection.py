@@ -6,39 +6,35 @@ Source: PostgreSQL 17 documentation, chapter 53.2, "Message Flow".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 
 from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong, fields_of, state_of
-from dbsp.serving.postgres.parameters import UNKNOWN, Value, values_of
-from dbsp.serving.postgres.session import Session
-from dbsp.serving.postgres.spelling import Word, parameters_of, statements
+from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
+from dbsp.serving.postgres.language.spelling import parameters_of, statements
+from dbsp.serving.postgres.session import Prepared, Session
 from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text, data_rows
 
 # rows that are spelled at once; of a connection: prepared statements or portals, and their words
 _ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
-_REPORTED = ("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone")
-_ALSO = ("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name")
+# settings that a client is told
+_REPORTED = (
+    *("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone"),
+    *("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name"),
+)
 _COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _FORMS = {"text": 0, "csv": 0, "binary": 1}
-
-
-@dataclass
-class _Prepared:
-    """words: of the one statement; () where it says nothing. oids: of the parameters."""
-
-    words: tuple[Word, ...]
-    oids: list[int]
 
 
 @dataclass
 class _Portal:
     """A statement with its values. formats: of the columns. answer: as soon as it was asked for."""
 
-    prepared: _Prepared
+    prepared: Prepared
     values: list[Value]
     formats: list[int]
     answer: Answer | None = None
@@ -52,13 +48,12 @@ class Connection:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     running: asyncio.Task[None] | None = None
-    _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _portals: dict[str, _Portal] = field(default_factory=dict)
 
     async def greet(self, process: int, secret: int) -> None:
         """Anyone who can connect may read."""
         settings = self.session.settings
-        reported = [wire.status(name, settings[name]) for name in (*_REPORTED, *_ALSO)]
+        reported = [wire.status(name, settings[name]) for name in _REPORTED]
         self.writer.write(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
         await self._ready()
 
@@ -98,9 +93,9 @@ class Connection:
         self.writer.write(wire.ready(self.session.transaction))
         await self.writer.drain()
 
-    async def _told(self, doing: object) -> bool:
+    async def _told(self, doing: Coroutine[object, object, None]) -> bool:
         """Do it; whether it went well. What goes wrong is told to the client."""
-        self.running = asyncio.ensure_future(doing)  # type: ignore[call-overload]  # a coroutine
+        self.running = asyncio.create_task(doing)
         try:
             await self.running
         except asyncio.CancelledError:
@@ -148,17 +143,18 @@ class Connection:
 
     async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
         """Rows, at most so many of them; 0: all."""
+        spell = partial(data_rows, formats=formats)
         if isinstance(answer, Followed):
             count = 0
             async for batch in answer.batches:
                 count += batch.num_rows
-                await self._write(await self._spelled(data_rows, batch, formats))
+                await self._write(await self._spelled(spell, batch))
         else:
             begun, rows = answer.at, answer.batch
             stop = rows.num_rows if limit <= 0 else min(rows.num_rows, begun + limit)
             while answer.at < stop:
                 piece = rows.slice(answer.at, min(_ROWS, stop - answer.at))
-                await self._write(await self._spelled(data_rows, piece, formats))
+                await self._write(await self._spelled(spell, piece))
                 answer.at += piece.num_rows
             if stop < rows.num_rows:
                 self.writer.write(wire.SUSPENDED)
@@ -166,11 +162,9 @@ class Connection:
             count = stop - begun
         self.writer.write(wire.complete(f"SELECT {count}"))
 
-    async def _spelled(self, spell: object, rows: pa.RecordBatch, *more: object) -> bytes:
+    async def _spelled(self, spell: Callable[[pa.RecordBatch], bytes], rows: pa.RecordBatch) -> bytes:
         """In a thread where there are many."""
-        if rows.num_rows < 256:
-            return spell(rows, *more)  # type: ignore[operator, no-any-return]
-        return await asyncio.to_thread(spell, rows, *more)  # type: ignore[arg-type]
+        return spell(rows) if rows.num_rows < 256 else await asyncio.to_thread(spell, rows)
 
     async def _write(self, data: bytes) -> None:
         if self.writer.is_closing():
@@ -205,13 +199,13 @@ class Connection:
         if len(found) > 1:
             raise Wrong("42601", "a prepared statement is one statement; these are several")
         words = found[0] if found else ()
-        if name and name in self._prepared:
+        if name and name in self.session.prepared:
             raise Wrong("42P05", f"the prepared statement '{name}' is there already")
-        known = sum(len(one.words) for one in self._prepared.values())
-        if len(self._prepared) >= _KEPT or known + len(words) > _WORDS:
+        known = sum(len(one.words) for one in self.session.prepared.values())
+        if len(self.session.prepared) >= _KEPT or known + len(words) > _WORDS:
             raise Wrong("53400", f"{_KEPT} statements are prepared, or {_WORDS:,} words; close some")
         oids += [UNKNOWN] * (parameters_of(words) - len(oids))
-        self._prepared[name] = _Prepared(words, self.session.types_of(words, oids))
+        self.session.prepared[name] = Prepared(words, self.session.types_of(words, oids))
         self.writer.write(wire.PARSED)
 
     async def _bind(self, message: wire.Reader) -> None:
@@ -230,13 +224,14 @@ class Connection:
         kind, name = message.taken(1), message.string()
         if kind == b"S":
             prepared = self._statement(name)
-            schema = await self.session.described(prepared.words, prepared.oids) if prepared.words else None
+            schema = await self.session.described(prepared)
             self.writer.write(wire.parameter_description(prepared.oids))
             fields = None if schema is None else fields_of(schema)
             formats = [0] * len(fields or ())
         else:
             portal = self._portal(name)
-            answer = await self._answered(portal)
+            gives = self.session.gives_rows(portal.prepared.words)
+            answer = await self._answered(portal) if gives else None
             fields = answer.fields if isinstance(answer, Rows | Followed) else None
             formats = _each(portal.formats, len(fields or ()))
         self.writer.write(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
@@ -258,12 +253,14 @@ class Connection:
 
     async def _close(self, message: wire.Reader) -> None:
         kind, name = message.taken(1), message.string()
-        there: dict[str, _Prepared] | dict[str, _Portal] = self._prepared if kind == b"S" else self._portals
+        there: dict[str, Prepared] | dict[str, _Portal] = (
+            self.session.prepared if kind == b"S" else self._portals
+        )
         there.pop(name, None)
         self.writer.write(wire.CLOSED)
 
-    def _statement(self, name: str) -> _Prepared:
-        found = self._prepared.get(name)
+    def _statement(self, name: str) -> Prepared:
+        found = self.session.prepared.get(name)
         if found is None:
             raise Wrong("26000", f"no prepared statement '{name}'")
         return found

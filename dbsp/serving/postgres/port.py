@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dbsp.serving.app import Serving
 from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import state_of
-from dbsp.serving.postgres.catalogue import Catalogue
+from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.connection import Connection
 from dbsp.serving.postgres.session import Session
 from dbsp.serving.sockets import bound_to

@@ -5,40 +5,50 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import batch_to_calendar
-from dbsp.circuits.errors import NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.evaluating import Evaluating
-from dbsp.serving.feed import BEAT
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong
-from dbsp.serving.postgres.catalogue import Catalogue
-from dbsp.serving.postgres.inference import inferred
-from dbsp.serving.postgres.lookups import Lookup, lookup_of
-from dbsp.serving.postgres.parameters import Value
-from dbsp.serving.postgres.spelling import Word, spark_text
-from dbsp.serving.postgres.tables import SETTINGS
-from dbsp.serving.subscriptions import Subscriptions
+from dbsp.serving.postgres.catalogue.answering import Catalogue
+from dbsp.serving.postgres.catalogue.tables import SETTINGS
+from dbsp.serving.postgres.language.inference import inferred
+from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
+from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
-from dbsp.views.outputs import changes_schema, output_view
+from dbsp.views.outputs import output_view
 
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "(", "FROM"})
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "CREATE", "DROP", "ALTER"})
 
 
+# what ends with the connection, and does nothing before
+_IGNORED = frozenset({"RESET", "CLOSE", "SAVEPOINT", "RELEASE", "LISTEN", "UNLISTEN"})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """words: of the one statement; () where it says nothing. oids: of the parameters."""
+
+    words: tuple[Word, ...]
+    oids: list[int]
+
+
 @dataclass
 class Session:
-    """Of one connection. transaction: I none, T within one, E within one that failed."""
+    """Of one connection. transaction: I none, T within one, E within one that failed. prepared: by name."""
 
     pipeline: Pipeline
     evaluating: Evaluating
     subscriptions: Subscriptions
     catalogue: Catalogue
     transaction: str = "I"
+    prepared: dict[str, Prepared] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=lambda: dict(SETTINGS))
 
     async def answer(self, words: Sequence[Word], values: Sequence[Value] = ()) -> Answer:
@@ -58,20 +68,22 @@ class Session:
 
     def types_of(self, words: Sequence[Word], oids: Sequence[int]) -> list[int]:
         """Of a statement's parameters, those that the client named included."""
-        views = self.pipeline.program.views
-        return inferred(words, oids, {name: views[name].schema for name in self.pipeline})
+        return inferred(words, oids, self.catalogue.views)
 
-    async def described(self, words: Sequence[Word], oids: Sequence[int]) -> pa.Schema | None:
-        """The columns of what a statement will give; None: it gives no rows. oids: of its parameters."""
+    def gives_rows(self, words: Sequence[Word]) -> bool:
+        """Whether it is a statement that does nothing but give rows."""
+        return bool(words) and (words[0].upper in _QUERIES or words[0].upper in ("SUBSCRIBE", "SHOW"))
+
+    async def described(self, prepared: Prepared) -> pa.Schema | None:
+        """The columns of what a statement will give; None: it gives no rows."""
+        words = prepared.words
+        if not self.gives_rows(words):
+            return None
         if words[0].upper == "SUBSCRIBE":
             return self._subscribed(words)[1]
         if words[0].upper == "SHOW":
-            answer = self._command("SHOW", words)
-            assert isinstance(answer, Rows)
-            return answer.batch.schema
-        if words[0].upper not in _QUERIES:
-            return None
-        values = [Value(oid, None) for oid in oids]
+            return self._shown(words).batch.schema
+        values = [Value(oid, None) for oid in prepared.oids]
         return await self.evaluating.done(lambda: self._schema(words, values))
 
     def _rows(self, words: Sequence[Word], values: Sequence[Value]) -> pa.RecordBatch:
@@ -109,15 +121,12 @@ class Session:
         """COPY (query) TO STDOUT, COPY view [(columns)] TO STDOUT, [WITH (FORMAT csv, HEADER)]."""
         stop = next((i for i in range(len(words) - 1, 0, -1) if words[i].upper == "STDOUT"), 0)
         if stop < 3 or words[stop - 1].upper != "TO":
-            raise Wrong(
-                "0A000", "COPY: this port has COPY (SELECT ...) TO STDOUT [WITH (FORMAT csv, HEADER)]"
-            )
+            raise Wrong("0A000", "COPY: give COPY (SELECT ...) TO STDOUT [WITH (FORMAT csv, HEADER)]")
         said = [word.upper for word in words[stop + 1 :] if word.kind == "word"]
         unknown = set(said) - {"WITH", "FORMAT", "CSV", "TEXT", "BINARY", "HEADER", "TRUE"}
         if unknown:
-            raise Wrong(
-                "0A000", f"COPY: {', '.join(sorted(unknown))} is unknown; FORMAT and HEADER are known"
-            )
+            listed = ", ".join(sorted(unknown))
+            raise Wrong("0A000", f"COPY: {listed} is unknown; FORMAT and HEADER are known")
         form = next((one.lower() for one in said if one in ("CSV", "TEXT", "BINARY")), "text")
         asked = words[1 : stop - 1]
         if asked[0].text == "(":
@@ -125,12 +134,8 @@ class Session:
         else:
             opened = next((i for i, word in enumerate(asked) if word.text == "("), len(asked))
             columns = asked[opened + 1 : -1] or (Word("symbol", "*"),)
-            select = (
-                Word("word", "SELECT"),
-                *_spaced(columns),
-                Word("word", "FROM", " "),
-                *_spaced(asked[:opened]),
-            )
+            view = asked[:opened]
+            select = (Word("word", "SELECT"), *_spaced(columns), Word("word", "FROM", " "), *_spaced(view))
             found = await self.answer(select, values)
         if not isinstance(found, Rows | Followed):
             raise Wrong("42601", "COPY (...): give a query, or SUBSCRIBE TO view")
@@ -143,48 +148,26 @@ class Session:
 
     def _subscribed(self, words: Sequence[Word]) -> tuple[str, pa.Schema, int]:
         """SUBSCRIBE TO view [SINCE step]: (the view, columns, the step)"""
-        said = [
-            word for word in words[1:] if word.upper != "TO" and word.name != "public" and word.text != "."
-        ]
-        last = self.pipeline.last_step
-        if not said or said[0].name is None or len(said) not in (1, 3):
+        said = Cursor(words[1:])
+        said.takes("TO")
+        name = said.relation()
+        step = said.value() if said.takes("SINCE") else None
+        if name is None or not said.is_over:
             raise Wrong("42601", "SUBSCRIBE TO view [SINCE step]")
-        since = last
-        if len(said) == 3:
-            if said[1].upper != "SINCE" or not said[2].text.isdecimal() or int(said[2].text) > last:
-                raise Wrong("42601", f"SUBSCRIBE TO view SINCE step: a number from 0 to {last}")
-            since = int(said[2].text)
-        view = output_view(self.pipeline.program, said[0].name)
-        none = pa.RecordBatch.from_pylist([], changes_schema(self.pipeline.program, view))
-        marks = [pa.field(STEP, pa.int64(), False), pa.field(WEIGHT, pa.int64(), False)]
-        return view, pa.schema([*marks, *batch_to_calendar(none).schema]), since
+        view = output_view(self.pipeline.program, name)
+        schema = self.subscriptions.schema(view)
+        first = [schema.field(STEP), schema.field(WEIGHT)]
+        since = self.subscriptions.since(None if step is None else step.text)
+        return view, pa.schema([*first, *(one for one in schema if one not in first)]), since
 
-    async def _changes(self, view: str, schema: pa.Schema, step: int) -> AsyncIterator[pa.RecordBatch]:
-        feed = self.subscriptions.feed
+    async def _changes(self, view: str, schema: pa.Schema, since: int) -> AsyncIterator[pa.RecordBatch]:
+        of = self.subscriptions.schema(view)
 
         def spell(step: int, changes: ViewChanges) -> pa.RecordBatch:
-            shown = batch_to_calendar(changes.zset.rows)
-            steps = pa.array(np.full(shown.num_rows, step, np.int64))
-            columns = [steps, pa.array(changes.zset.weights), *shown.columns]
-            return pa.RecordBatch.from_arrays(columns, schema=schema)
+            return marked(of, step, changes).select(schema.names)
 
-        self.subscriptions.open += 1
-        try:
-            while True:
-                if not await feed.after(step, BEAT):
-                    if feed.ended:
-                        return
-                    yield _empty(schema)
-                    continue
-                step += 1
-                try:
-                    yield await feed.spelled(view, step, "postgres", spell)
-                except StateError:
-                    raise NotKept(
-                        f"step {step} isn't kept any more: read the view, and SUBSCRIBE again from its step"
-                    ) from None
-        finally:
-            self.subscriptions.open -= 1
+        async for batch in self.subscriptions.followed(view, since, "postgres", spell, None):
+            yield _empty(schema) if batch is None else batch
 
     def _command(self, first: str, words: Sequence[Word]) -> Answer:
         if first in ("BEGIN", "START"):
@@ -200,24 +183,33 @@ class Session:
             return self._shown(words)
         if first == "SET":
             return self._set(words)
-        if first in ("RESET", "DISCARD", "DEALLOCATE", "CLOSE", "SAVEPOINT", "RELEASE", "LISTEN", "UNLISTEN"):
-            return Command(" ".join(["DISCARD ALL" if first == "DISCARD" else first]))
-        raise Wrong(
-            "42601", f"{words[0].text}: this port knows SELECT, COPY ... TO STDOUT, SUBSCRIBE TO, SHOW"
-        )
+        if first in ("DISCARD", "DEALLOCATE"):
+            name = words[-1].name or ""
+            if name == "all":
+                self.prepared.clear()
+            elif first == "DEALLOCATE" and self.prepared.pop(name, None) is None:
+                raise Wrong("26000", f"no prepared statement '{name}'")
+            return Command("DISCARD ALL" if first == "DISCARD" else first)
+        if first in _IGNORED:
+            return Command(first)
+        said = f"{words[0].text}: this port knows SELECT, COPY ... TO STDOUT, SUBSCRIBE TO, SHOW"
+        raise Wrong("42601", said)
 
     def _set(self, words: Sequence[Word]) -> Command:
-        said = [word for word in words[1:] if word.upper not in ("SESSION", "LOCAL")]
-        if [word.upper for word in said[:2]] == ["TIME", "ZONE"]:
-            said = [Word("word", "timezone"), Word("symbol", "="), *said[2:]]
-        if len(said) >= 3 and said[0].name is not None and said[1].upper in ("=", "TO"):
-            known = next((name for name in self.settings if name.lower() == said[0].name), said[0].name)
-            value = said[2].string if said[2].kind == "string" else said[2].text
-            if known == "TimeZone" and value.upper() not in ("UTC", "GMT", "ETC/UTC", "DEFAULT"):
-                return Command("SET", f"times are shown in UTC, not in {value}")
-            if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
-                raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
-            self.settings[known] = value
+        """SET [SESSION | LOCAL] name = value. What is said otherwise, as of a transaction, does nothing."""
+        said = Cursor(words[1:])
+        _ = said.takes("SESSION") or said.takes("LOCAL")
+        zone = said.takes("TIME", "ZONE")
+        name = "timezone" if zone else said.name()
+        if name is None or not (zone or said.takes("=") or said.takes("TO")):
+            return Command("SET")
+        known = next((each for each in self.settings if each.lower() == name), name)
+        value = said.next.string if said.next.kind == "string" else said.next.text
+        if known == "TimeZone" and value.upper() not in ("UTC", "GMT", "ETC/UTC", "DEFAULT"):
+            return Command("SET", f"times are shown in UTC, not in {value}")
+        if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
+            raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
+        self.settings[known] = value
         return Command("SET")
 
     def _shown(self, words: Sequence[Word]) -> Rows:

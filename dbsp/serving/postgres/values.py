@@ -5,6 +5,7 @@ A type that PostgreSQL has none for (ARRAY, MAP, STRUCT) is json; an INTERVAL is
 
 from __future__ import annotations
 
+import struct
 from decimal import Decimal
 
 import numpy as np
@@ -13,53 +14,31 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.json_text import fields_of
-from dbsp.serving.postgres.wire import Field
+from dbsp.serving.postgres.language.types import (
+    BOOL,
+    BYTEA,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSON,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    oid_of,
+)
 from dbsp.targets.databases.texts import as_hex
 
-BOOL, BYTEA, INT8, INT2, INT4, TEXT, JSON = 16, 17, 20, 21, 23, 25, 114
-FLOAT4, FLOAT8, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC = 700, 701, 1082, 1114, 1184, 1700
-
-_OIDS: dict[pa.DataType, tuple[int, int]] = {
-    pa.bool_(): (BOOL, 1),
-    pa.int8(): (INT2, 2),
-    pa.uint8(): (INT2, 2),
-    pa.int16(): (INT2, 2),
-    pa.uint16(): (INT4, 4),
-    pa.int32(): (INT4, 4),
-    pa.uint32(): (INT8, 8),
-    pa.int64(): (INT8, 8),
-    pa.uint64(): (NUMERIC, -1),
-    pa.float32(): (FLOAT4, 4),
-    pa.float64(): (FLOAT8, 8),
-    pa.binary(): (BYTEA, -1),
-    pa.date32(): (DATE, 4),
-    pa.timestamp("us"): (TIMESTAMP, 8),
-    pa.timestamp("us", tz="UTC"): (TIMESTAMPTZ, 8),
-}
 _NUMBERS = {INT2: ">i2", INT4: ">i4", INT8: ">i8", FLOAT4: ">f4", FLOAT8: ">f8"}
 # from 1970 to 2000, where PostgreSQL's times begin
 _DAYS = 10957
 _MICROSECONDS = _DAYS * 86_400_000_000
+# whose texts are Arrow's
+_PLAIN = (pt.is_integer, pt.is_decimal, pt.is_date32, pt.is_string, pt.is_large_string)
 _NOTHING = pa.scalar(b"", pa.large_binary())
-
-
-def field_of(name: str, type_: pa.DataType) -> Field:
-    """How a column is described."""
-    return Field(name, *type_of(type_), modifier_of(type_))
-
-
-def modifier_of(type_: pa.DataType) -> int:
-    """Precision and scale of a DECIMAL; -1 of what has none."""
-    return ((type_.precision << 16) | type_.scale) + 4 if pt.is_decimal(type_) else -1
-
-
-def type_of(type_: pa.DataType) -> tuple[int, int]:
-    """(the type's number, its size)"""
-    if pt.is_decimal(type_):
-        return NUMERIC, -1
-    if pt.is_nested(type_):
-        return JSON, -1
-    return _OIDS.get(type_, (TEXT, -1))
 
 
 def data_rows(rows: pa.RecordBatch, formats: list[int]) -> bytes:
@@ -83,7 +62,7 @@ def copied_text(rows: pa.RecordBatch) -> bytes:
     return _lines(columns, b"\t")
 
 
-def copied_csv(rows: pa.RecordBatch, separator: str = ",") -> bytes:
+def copied_csv(rows: pa.RecordBatch) -> bytes:
     """A message a row, of COPY in CSV: NULL is nothing, and what isn't a number stands in quotes."""
     columns: list[pa.Array] = []
     for column in rows.columns:
@@ -93,7 +72,7 @@ def copied_csv(rows: pa.RecordBatch, separator: str = ",") -> bytes:
             doubled = pc.replace_substring(spelled, b'"', b'""')
             spelled = pc.binary_join_element_wise(quote, doubled, quote, _NOTHING)
         columns.append(pc.fill_null(spelled, _NOTHING))
-    return _lines(columns, separator.encode())
+    return _lines(columns, b",")
 
 
 def _lines(columns: list[pa.Array], separator: bytes) -> bytes:
@@ -140,11 +119,10 @@ def _text(column: pa.Array) -> pa.Array:
     large = pa.large_string()
     if pt.is_boolean(type_):
         return pc.if_else(column, pa.scalar("t", large), pa.scalar("f", large))
-    if pt.is_integer(type_) or pt.is_date32(type_) or pt.is_string(type_) or pt.is_large_string(type_):
+    if pt.is_decimal(type_) and type_.scale > 6:  # Arrow writes 0E-7
+        return pa.array([None if value is None else f"{value:f}" for value in column.to_pylist()], large)
+    if any(is_of(type_) for is_of in _PLAIN):
         return column.cast(large)
-    if pt.is_decimal(type_):
-        plain = [None if value is None else f"{value:f}" for value in column.to_pylist()]
-        return pa.array(plain, large) if type_.scale > 6 else column.cast(large)
     if pt.is_floating(type_):
         spelled = column.cast(large)
         for said, meant in (("inf", "Infinity"), ("-inf", "-Infinity"), ("nan", "NaN"), ("-nan", "NaN")):
@@ -163,7 +141,7 @@ def _text(column: pa.Array) -> pa.Array:
 def _binary(column: pa.Array) -> pa.Array:
     """In PostgreSQL's binary format. large_binary[n]"""
     type_ = column.type
-    oid, _ = type_of(type_)
+    oid = oid_of(type_)
     if oid in (TEXT, JSON):
         return _text(column).cast(pa.large_binary())
     if oid == BYTEA:
@@ -198,7 +176,5 @@ def _numeric(value: Decimal | int | None) -> bytes | None:
     groups.reverse()
     while groups and groups[-1] == 0:
         groups.pop()
-    head = np.array(
-        [len(groups), place if groups else 0, 0x4000 if sign else 0, scale], ">u2" if place >= 0 else ">i2"
-    )
-    return head.tobytes() + np.array(groups, ">i2").tobytes()
+    head = struct.pack("!4h", len(groups), place if groups else 0, 0x4000 if sign else 0, scale)
+    return head + struct.pack(f"!{len(groups)}h", *groups)

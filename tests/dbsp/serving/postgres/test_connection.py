@@ -69,3 +69,24 @@ def test_what_one_connection_can_hold_is_bounded(port: Served) -> None:
             renamed = [piece.replace(b"long", b"more") for piece in several[1:]]
             one.sendall(b"".join(renamed) + message(b"S"))
             assert kinds(one) == "1" * parsed + "EZ"
+
+
+def test_statements_come_and_go(port: Served) -> None:
+    """A client that keeps a few prepared statements and gives up the others asks as many as it likes."""
+    with port.connect(prepare_threshold=0) as one:
+        one.prepared_max = 5
+        for i in range(250):
+            assert one.execute(f"SELECT shop FROM latest WHERE id = %s AND id = {i % 3}", (i % 3,)).fetchall()
+        one.execute("DEALLOCATE ALL")
+        with pytest.raises(psycopg.errors.InvalidSqlStatementName, match="no prepared statement 'gone'"):
+            one.execute("DEALLOCATE gone")
+
+
+def test_what_is_described_is_not_done(port: Served) -> None:
+    parse = message(b"P", text(""), text("BEGIN"), struct.pack("!h", 0))
+    bind = message(b"B", text(""), text(""), struct.pack("!hhh", 0, 0, 0))
+    with greeted(port) as one:
+        one.sendall(parse + bind + message(b"D", b"P", text("")) + message(b"S"))
+        assert kinds(one) == "12nZ"
+        one.sendall(message(b"Q", text("COMMIT; SELECT 1")))
+        assert kinds(one) == "CTDCZ"

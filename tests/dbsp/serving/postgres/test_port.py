@@ -67,51 +67,38 @@ def test_a_port_that_is_taken_is_said() -> None:
 
 @given(st.lists(st.binary(max_size=60), max_size=4), st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_nonsense_harms_nobody(pieces: list[bytes], begun: bool) -> None:
-    with _port() as served:
-        with (
-            suppress(ConnectionError),  # it is sent away when it has said enough
-            socket.create_connection(("127.0.0.1", served.port), timeout=20) as one,
-        ):
-            one.sendall(_begin() if begun else b"")
-            for piece in pieces:
-                one.sendall(piece)
-        with greeted(served) as other:
-            other.sendall(b"Q\0\0\0\x0dSELECT 1\0")
-            assert kinds(other) == "TDCZ"
+def test_nonsense_harms_nobody(port: Served, pieces: list[bytes], begun: bool) -> None:
+    with (
+        suppress(ConnectionError),  # it is sent away when it has said enough
+        socket.create_connection(("127.0.0.1", port.port), timeout=20) as one,
+    ):
+        one.sendall(_begin() if begun else b"")
+        for piece in pieces:
+            one.sendall(piece)
+    with greeted(port) as other:
+        other.sendall(b"Q\0\0\0\x0dSELECT 1\0")
+        assert kinds(other) == "TDCZ"
 
 
-_OPEN: list[Served] = []
-
-
-@contextmanager
-def _port() -> Iterator[Served]:
-    """One for all examples."""
-    yield _OPEN[0]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _open() -> Iterator[None]:
+@pytest.fixture(scope="module")
+def port() -> Iterator[Served]:
     with connected() as served:
-        _OPEN.append(served)
-        yield
-        _OPEN.clear()
+        yield served
 
 
-def test_one_that_says_nothing_is_sent_away_and_too_many_are_told() -> None:
-    with _port() as served:
-        with (
-            mock.patch.object(module, "_BEGUN", 0.2),
-            socket.create_connection(("127.0.0.1", served.port), timeout=20) as one,
-        ):
-            assert one.recv(1) == b""
-        with (
-            mock.patch.object(module, "CONNECTIONS", 1),
-            served.connect() as first,
-            pytest.raises(psycopg.OperationalError, match="1 clients are connected; try again later"),
-        ):
-            assert first.execute("SELECT 1").fetchone() == (1,)
-            served.connect()
+def test_one_that_says_nothing_is_sent_away_and_too_many_are_told(port: Served) -> None:
+    with (
+        mock.patch.object(module, "_BEGUN", 0.2),
+        socket.create_connection(("127.0.0.1", port.port), timeout=20) as one,
+    ):
+        assert one.recv(1) == b""
+    with (
+        mock.patch.object(module, "CONNECTIONS", 1),
+        port.connect() as first,
+        pytest.raises(psycopg.OperationalError, match="1 clients are connected; try again later"),
+    ):
+        assert first.execute("SELECT 1").fetchone() == (1,)
+        port.connect()
 
 
 def test_who_is_connected_at_the_end_is_let_go() -> None:

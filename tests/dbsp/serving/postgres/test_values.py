@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsp.serving.postgres.values import JSON, TEXT, data_rows, type_of
+from dbsp.serving.postgres.values import data_rows
 from tests.dbsp.serving.postgres.connected import Served, connected
 from tests.servers.postgres import Server, postgres
 
@@ -166,9 +166,3 @@ def test_many_rows_are_one_after_the_other() -> None:
     assert data_rows(rows, [0, 0]) == first + second
     assert data_rows(rows.slice(1), [0, 0]) == second
     assert data_rows(rows.slice(2), [0, 0]) == b""
-
-
-def test_types_that_postgres_has_none_for() -> None:
-    assert type_of(pa.list_(pa.int32())) == (JSON, -1)
-    assert type_of(pa.duration("us")) == (TEXT, -1)
-    assert psycopg.adapters.types["json"].oid == JSON

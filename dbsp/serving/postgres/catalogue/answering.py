@@ -13,11 +13,11 @@ import duckdb
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
-from dbsp.serving.postgres.asked import respelled
-from dbsp.serving.postgres.parameters import Value
-from dbsp.serving.postgres.spelling import Word
-from dbsp.serving.postgres.tables import DATABASE, FUNCTIONS, INFORMATION, SETTINGS, TABLES, TYPES
-from dbsp.serving.postgres.values import modifier_of, type_of
+from dbsp.serving.postgres.catalogue.respelling import respelled
+from dbsp.serving.postgres.catalogue.tables import DATABASE, FUNCTIONS, INFORMATION, SETTINGS, TABLES
+from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.spelling import Word
+from dbsp.serving.postgres.language.types import TYPES, Type, modifier_of, oid_of
 from dbsp.sql.plans.schemas import Field, Schema
 
 # numbers of objects that a user made begin here
@@ -43,13 +43,13 @@ class Catalogue:
     """views: what a client can read, with its columns. Thread-safe; made when it is first asked."""
 
     def __init__(self, views: Mapping[str, Schema]) -> None:
-        self._views = views
+        self.views = views
         self._lock = threading.Lock()
 
     def asks(self, words: Sequence[Word]) -> bool:
         """Whether a query is about the catalogue, and about no view. SELECT 1 is about neither."""
         names = {word.name for word in words if word.name is not None}
-        if names & {name.lower() for name in self._views}:
+        if names & {name.lower() for name in self.views}:
             return bool(names & {"pg_catalog", "information_schema"})
         return len(words) == 2 or any(
             name in _ASKED or name.startswith(("pg_", "format_type", "to_reg")) for name in names
@@ -83,10 +83,10 @@ class Catalogue:
 
     def _fill(self, database: duckdb.DuckDBPyConnection) -> None:
         def add(table: str, rows: Sequence[Mapping[str, object]]) -> None:
-            for row in rows:
-                marks = ", ".join("?" * len(row))
-                names = ", ".join(row)
-                database.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])
+            if rows:
+                database.register("given", pa.Table.from_pylist([dict(row) for row in rows]))
+                database.execute(f"INSERT INTO {table} BY NAME FROM given")
+                database.unregister("given")
 
         spaces = {_PUBLIC: "public", _SYSTEM: "pg_catalog", _STANDARD: "information_schema"}
         add("pg.pg_namespace", [{"oid": o, "nspname": n, "nspowner": 10} for o, n in spaces.items()])
@@ -99,19 +99,27 @@ class Catalogue:
         add("pg.pg_database", [{**database_row, **more, "datlocprovider": "c"}])
         add("pg.pg_roles", [{"oid": 10, "rolname": "dbsp", "rolsuper": False, "rolcanlogin": True}])
         add("pg.pg_settings", [{"name": n.lower(), "setting": v} for n, v in SETTINGS.items()])
-        for oid, (name, shown, size, category) in TYPES.items():
-            add("pg.shown_types", [{"oid": oid, "typname": name, "shown": shown}])
-            kind = {"typtype": "b", "typcategory": category, "typdelim": ",", "typrelid": 0, "typelem": 0}
-            rest = {"typarray": 0, "typbasetype": 0, "typtypmod": -1, "typnotnull": False, "typcollation": 0}
-            base = {"oid": oid, "typname": name, "typnamespace": _SYSTEM, "typowner": 10, "typlen": size}
-            add("pg.pg_type", [{**base, **kind, **rest}])
-        for number, (view, schema) in enumerate(self._views.items(), _FIRST):
-            add("pg.pg_class", [_relation(number, view, len(schema))])
-            add("pg.pg_attribute", [_attribute(number, i, one) for i, one in enumerate(schema, 1)])
-            place = {"table_catalog": DATABASE, "table_schema": "public", "table_name": view}
-            add("information.tables", [{**place, "table_type": "VIEW", "is_insertable_into": "NO"}])
-            add("information.views", [place])
-            add("information.columns", [{**place, **_column(i, one)} for i, one in enumerate(schema, 1)])
+        add("pg.shown_types", [{"oid": o, "typname": t.name, "shown": t.full} for o, t in TYPES.items()])
+        add("pg.pg_type", [_type(oid, type_) for oid, type_ in TYPES.items()])
+        numbered = [(n, view, schema) for n, (view, schema) in enumerate(self.views.items(), _FIRST)]
+        columns = [(n, view, i, c) for n, view, schema in numbered for i, c in enumerate(schema, 1)]
+        add("pg.pg_class", [_relation(n, view, len(schema)) for n, view, schema in numbered])
+        add("pg.pg_attribute", [_attribute(n, i, column) for n, _, i, column in columns])
+        places = [_place(view) for view in self.views]
+        add("information.tables", [{**p, "table_type": "VIEW", "is_insertable_into": "NO"} for p in places])
+        add("information.views", places)
+        add("information.columns", [{**_place(view), **_column(i, c)} for _, view, i, c in columns])
+
+
+def _place(view: str) -> dict[str, object]:
+    return {"table_catalog": DATABASE, "table_schema": "public", "table_name": view}
+
+
+def _type(oid: int, type_: Type) -> dict[str, object]:
+    kind = {"typtype": "b", "typcategory": type_.category, "typdelim": ",", "typrelid": 0, "typelem": 0}
+    rest = {"typarray": 0, "typbasetype": 0, "typtypmod": -1, "typnotnull": False, "typcollation": 0}
+    base = {"oid": oid, "typname": type_.name, "typnamespace": _SYSTEM, "typowner": 10, "typlen": type_.size}
+    return {**base, **kind, **rest}
 
 
 def _relation(number: int, view: str, columns: int) -> dict[str, object]:
@@ -136,12 +144,12 @@ def _relation(number: int, view: str, columns: int) -> dict[str, object]:
 
 
 def _attribute(number: int, position: int, column: Field) -> dict[str, object]:
-    oid, size = type_of(column.type)
+    oid = oid_of(column.type)
     return {
         "attrelid": number,
         "attname": column.name,
         "atttypid": oid,
-        "attlen": size,
+        "attlen": TYPES[oid].size,
         "attnum": position,
         "attndims": 0,
         "atttypmod": modifier_of(column.type),
@@ -159,17 +167,17 @@ def _attribute(number: int, position: int, column: Field) -> dict[str, object]:
 
 def _column(position: int, column: Field) -> dict[str, object]:
     type_ = column.type
-    name, shown, *_ = TYPES[type_of(type_)[0]]
+    named = TYPES[oid_of(type_)]
     is_decimal = pa.types.is_decimal(type_)
     return {
         "column_name": column.name,
         "ordinal_position": position,
         "is_nullable": "YES" if column.nullable else "NO",
-        "data_type": shown,
+        "data_type": named.full,
         "numeric_precision": type_.precision if is_decimal else None,
         "numeric_scale": type_.scale if is_decimal else None,
         "udt_schema": "pg_catalog",
-        "udt_name": name,
+        "udt_name": named.name,
         "is_identity": "NO",
         "is_generated": "NEVER",
         "is_updatable": "NO",

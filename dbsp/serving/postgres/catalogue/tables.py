@@ -5,23 +5,6 @@ Source: PostgreSQL 17 documentation, chapters 9.27, 35 and 51.
 
 VERSION = "17.0"
 DATABASE = "dbsp"
-# of a type: its name, the standard's name, its size, its category
-TYPES = {
-    16: ("bool", "boolean", 1, "B"),
-    17: ("bytea", "bytea", -1, "U"),
-    20: ("int8", "bigint", 8, "N"),
-    21: ("int2", "smallint", 2, "N"),
-    23: ("int4", "integer", 4, "N"),
-    25: ("text", "text", -1, "S"),
-    114: ("json", "json", -1, "U"),
-    700: ("float4", "real", 4, "N"),
-    701: ("float8", "double precision", 8, "N"),
-    1043: ("varchar", "character varying", -1, "S"),
-    1082: ("date", "date", 4, "D"),
-    1114: ("timestamp", "timestamp without time zone", 8, "D"),
-    1184: ("timestamptz", "timestamp with time zone", 8, "D"),
-    1700: ("numeric", "numeric", -1, "N"),
-}
 TABLES = {
     "pg_namespace": "oid BIGINT, nspname VARCHAR, nspowner BIGINT, nspacl VARCHAR",
     "pg_class": "oid BIGINT, relname VARCHAR, relnamespace BIGINT, reltype BIGINT, reloftype BIGINT, "

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.serving.postgres.parameters import Value, values_of
-from dbsp.serving.postgres.values import INT4, INT8, NUMERIC
+from dbsp.serving.postgres.language.parameters import Value, values_of
+from dbsp.serving.postgres.language.types import INT4, INT8, NUMERIC
 from tests.dbsp.serving.postgres.connected import connected
 from tests.dbsp.serving.postgres.test_values import PROGRAM, TYPES
 

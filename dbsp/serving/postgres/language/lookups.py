@@ -13,9 +13,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.serving.postgres.parameters import BPCHAR, VARCHAR, Value
-from dbsp.serving.postgres.spelling import Word
-from dbsp.serving.postgres.values import INT2, INT4, INT8, NUMERIC, TEXT
+from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.spelling import Cursor, Word
+from dbsp.serving.postgres.language.types import BPCHAR, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from dbsp.sql.plans.schemas import Schema
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
@@ -46,7 +46,7 @@ class Lookup:
 
 def lookup_of(words: Sequence[Word]) -> Lookup | None:
     """The lookup that a statement is, if it is one."""
-    reader = _Reader(list(words))
+    reader = Cursor(words)
     if not reader.takes("SELECT"):
         return None
     columns: list[str | None] | None = None
@@ -54,7 +54,7 @@ def lookup_of(words: Sequence[Word]) -> Lookup | None:
     if not reader.takes("*"):
         columns = []
         while True:
-            table, column = reader.column()
+            table, column = _column(reader)
             if column is None:
                 return None
             tables.append(table)
@@ -63,14 +63,12 @@ def lookup_of(words: Sequence[Word]) -> Lookup | None:
                 break
     if not reader.takes("FROM"):
         return None
-    view = reader.name()
-    if view == "public" and reader.takes("."):
-        view = reader.name()
+    view = reader.relation()
     if view is None or not reader.takes("WHERE"):
         return None
     found = Lookup(view, None if columns is None else [name for name in columns if name is not None])
     while True:
-        table, column = reader.column()
+        table, column = _column(reader)
         if column is None or column in found.equal or not reader.takes("="):
             return None
         tables.append(table)
@@ -83,38 +81,10 @@ def lookup_of(words: Sequence[Word]) -> Lookup | None:
     return found if reader.is_over and all(table in (None, view) for table in tables) else None
 
 
-class _Reader:
-    def __init__(self, words: list[Word]) -> None:
-        self._words, self._at = words, 0
-
-    @property
-    def is_over(self) -> bool:
-        return self._at == len(self._words)
-
-    def _next(self) -> Word:
-        return self._words[self._at] if self._at < len(self._words) else Word("end", "")
-
-    def takes(self, text: str) -> bool:
-        found = self._next().upper == text
-        self._at += found
-        return found
-
-    def name(self) -> str | None:
-        name = self._next().name
-        self._at += name is not None
-        return name
-
-    def column(self) -> tuple[str | None, str | None]:
-        """(its table, if that is named; its name)"""
-        name = self.name()
-        return (name, self.name()) if name is not None and self.takes(".") else (None, name)
-
-    def value(self) -> Word | None:
-        word = self._next()
-        if word.kind not in ("string", "number", "parameter"):
-            return None
-        self._at += 1
-        return word
+def _column(reader: Cursor) -> tuple[str | None, str | None]:
+    """(its table, if that is named; its name)"""
+    name = reader.name()
+    return (name, reader.name()) if name is not None and reader.takes(".") else (None, name)
 
 
 def _value(word: Word, type_: pa.DataType, parameters: Sequence[Value]) -> object | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import DataError
+from dbsp.serving.postgres.language.types import TYPES
 
 _TOKEN = re.compile(
     r"""
@@ -28,20 +29,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-# PostgreSQL's names of types that Spark calls otherwise, after `::`
-_TYPES = {
-    "text": "STRING",
-    "varchar": "STRING",
-    "int2": "SMALLINT",
-    "int4": "INT",
-    "int8": "BIGINT",
-    "float4": "FLOAT",
-    "float8": "DOUBLE",
-    "bool": "BOOLEAN",
-    "numeric": "DECIMAL",
-    "bytea": "BINARY",
-    "timestamptz": "TIMESTAMP",
-}
+# PostgreSQL's names of types as Spark's, after `::`; TIMESTAMP is Spark's own
+_TYPES = {type_.name: type_.spark for type_ in TYPES.values() if type_.name != "timestamp"}
+# numbers of parameters, as in PostgreSQL
+_PARAMETERS = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +93,20 @@ def statements(said: str) -> list[tuple[Word, ...]]:
 
 
 def parameters_of(words: Sequence[Word]) -> int:
-    """How many parameters a statement has: the highest number."""
-    return max((int(word.text[1:]) for word in words if word.kind == "parameter"), default=0)
+    """How many parameters a statement has: the highest number. Raises DataError."""
+    return max((_number(word) for word in words if word.kind == "parameter"), default=0)
 
 
-def literal(value: object) -> str:
-    """A text or None as Spark writes it; numbers are texts that are cast where they stand."""
-    if value is None:
-        return "NULL"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+def _number(word: Word) -> int:
+    digits = word.text[1:]
+    if len(digits) > 5 or not 1 <= int(digits) <= _PARAMETERS:
+        raise DataError(f"${digits[:9]}: parameters are $1 to ${_PARAMETERS}")
+    return int(digits)
+
+
+def literal(text: str) -> str:
+    """A text as Spark writes it."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
@@ -139,7 +135,51 @@ def spark_text(words: Sequence[Word], values: Sequence[str] = ()) -> str:
 
 def value_of(word: Word, values: Sequence[str]) -> str:
     """The literal of a parameter. Raises DataError."""
-    number = int(word.text[1:])
-    if not 1 <= number <= len(values):
+    number = _number(word)
+    if number > len(values):
         raise DataError(f"{word.text} has no value; there are {len(values)}")
     return values[number - 1]
+
+
+class Cursor:
+    """Reads the words of a statement, one after the other."""
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        self._words, self._at = words, 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._at == len(self._words)
+
+    @property
+    def rest(self) -> Sequence[Word]:
+        return self._words[self._at :]
+
+    @property
+    def next(self) -> Word:
+        return self._words[self._at] if not self.is_over else Word("end", "")
+
+    def takes(self, *texts: str) -> bool:
+        """Whether the next words are these, which are read then."""
+        found = [word.upper for word in self._words[self._at : self._at + len(texts)]] == [*texts]
+        self._at += len(texts) * found
+        return found
+
+    def name(self) -> str | None:
+        """The next word, where it is a name."""
+        name = self.next.name
+        self._at += name is not None
+        return name
+
+    def relation(self) -> str | None:
+        """The name of a view, perhaps with the one schema that there is."""
+        name = self.name()
+        return self.name() if name == "public" and self.takes(".") else name
+
+    def value(self) -> Word | None:
+        """The next word, where it is a value or a parameter."""
+        word = self.next
+        if word.kind not in ("string", "number", "parameter"):
+            return None
+        self._at += 1
+        return word

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError
-from dbsp.serving.postgres.spelling import parameters_of, spark_text, statements
+from dbsp.serving.postgres.language.spelling import parameters_of, spark_text, statements
 from tests.dbsp.serving.postgres.connected import connected
 
 
@@ -29,6 +29,9 @@ def test_names_strings_and_schemas() -> None:
     ]
     assert _spark(" ; -- nothing\n") == []
     assert parameters_of(statements("SELECT $2, $1, '$3'")[0]) == 2
+    for number in ("0", "65536", "9" * 5000):
+        with pytest.raises(DataError, match=r"parameters are \$1 to \$65535"):
+            parameters_of(statements(f"SELECT ${number}")[0])
 
 
 def test_what_has_no_end_is_said() -> None:

@@ -6,21 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from dbsp.serving.postgres.spelling import Word
-from dbsp.serving.postgres.tables import TYPES
-from dbsp.serving.postgres.values import TEXT, type_of
+from dbsp.serving.postgres.language.spelling import Word
+from dbsp.serving.postgres.language.types import JSON, TEXT, TYPES, VARCHAR, oid_of
 from dbsp.sql.plans.schemas import Schema
 
 _COMPARED = frozenset(["=", "<", ">", "<=", ">=", "<>", "!="])
-_NAMED = {name: oid for oid, (short, full, *_) in TYPES.items() for name in (short, full)}
-_SPARK = {
-    "string": TEXT,
-    "int": 23,
-    "long": 20,
-    "double": 701,
-    "float": 700,
-    "timestamp_ntz": 1114,
-    "decimal": 1700,
+# PostgreSQL's names of types, the standard's, and Spark's
+_NAMED = {
+    name.lower(): TEXT if oid in (VARCHAR, JSON) else oid
+    for oid, type_ in TYPES.items()
+    for name in (type_.spark, type_.full, type_.name)
 }
 
 
@@ -43,7 +38,7 @@ def inferred(words: Sequence[Word], oids: Sequence[int], views: Mapping[str, Sch
 def _cast(words: Sequence[Word], at: int) -> int:
     if [word.kind for word in words[at + 1 : at + 3]] == ["cast", "word"]:
         type_ = words[at + 2].text.lower()
-        return _NAMED.get(type_) or _SPARK.get(type_) or 0
+        return _NAMED.get(type_, 0)
     return 0
 
 
@@ -57,4 +52,4 @@ def _compared(words: Sequence[Word], at: int, columns: Mapping[str, set[pa.DataT
     elif after in _COMPARED and at + len(after) + 1 < len(words):
         beside = words[at + len(after) + 1].name
     types = columns.get(beside or "", set())
-    return type_of(next(iter(types)))[0] if len(types) == 1 else 0
+    return oid_of(next(iter(types))) if len(types) == 1 else 0

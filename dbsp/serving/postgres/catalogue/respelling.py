@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dbsp.serving.postgres.parameters import Value
-from dbsp.serving.postgres.spelling import Word, value_of
-from dbsp.serving.postgres.tables import FUNCTIONS
+from dbsp.serving.postgres.catalogue.tables import FUNCTIONS
+from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.spelling import Word, value_of
 
 # functions that are made here
 OWN = frozenset(re.findall(r"CREATE MACRO pg\.(\w+)", FUNCTIONS))

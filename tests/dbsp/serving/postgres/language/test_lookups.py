@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsp.serving.postgres.lookups import lookup_of
-from dbsp.serving.postgres.spelling import statements
+from dbsp.serving.postgres.language.lookups import lookup_of
+from dbsp.serving.postgres.language.spelling import statements
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 
 pytestmark = pytest.mark.slow  # clients and servers of others

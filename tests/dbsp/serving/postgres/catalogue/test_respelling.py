@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dbsp.serving.postgres.asked import respelled
-from dbsp.serving.postgres.parameters import Value
-from dbsp.serving.postgres.spelling import statements
+from dbsp.serving.postgres.catalogue.respelling import respelled
+from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.spelling import statements
 
 
 def _said(text: str, *values: Value) -> str:

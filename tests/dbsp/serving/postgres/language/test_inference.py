@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbsp.serving.postgres.inference import inferred
-from dbsp.serving.postgres.spelling import parameters_of, statements
-from dbsp.serving.postgres.values import DATE, INT4, INT8, TEXT
+from dbsp.serving.postgres.language.inference import inferred
+from dbsp.serving.postgres.language.spelling import parameters_of, statements
+from dbsp.serving.postgres.language.types import DATE, INT4, INT8, TEXT
 from dbsp.sql.plans.schemas import Field
 
 VIEWS = {

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from dbsp.serving.postgres import catalogue
+from dbsp.serving.postgres.catalogue import answering
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 from tests.servers.postgres import binaries
 
@@ -88,7 +88,7 @@ def test_it_reads_no_file_and_makes_nothing(port: Served) -> None:
 
 
 def test_what_would_never_end_is_ended(port: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_SECONDS", 0.5)
+    monkeypatch.setattr(answering, "_SECONDS", 0.5)
     columns = ", ".join(f"pg_catalog.pg_attribute a{i}" for i in range(12))
     with pytest.raises(psycopg.errors.DataException, match=r"catalogue can't answer that: INTERRUPT"):
         port.asked(f"SELECT count(DISTINCT a0.attname || a11.attname) FROM {columns}")

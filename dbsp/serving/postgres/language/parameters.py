@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from dbsp.circuits.errors import DataError
-from dbsp.serving.postgres.spelling import literal
-from dbsp.serving.postgres.values import (
+from dbsp.serving.postgres.language.spelling import literal
+from dbsp.serving.postgres.language.types import (
     BOOL,
+    BPCHAR,
     BYTEA,
     DATE,
     FLOAT4,
@@ -20,15 +21,19 @@ from dbsp.serving.postgres.values import (
     INT4,
     INT8,
     JSON,
+    NAME,
     NUMERIC,
+    OID,
     TEXT,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TYPES,
+    VARCHAR,
 )
 
 # what a client that names no type means: what stands there
 UNKNOWN = 0
-OID, NAME, VARCHAR, BPCHAR, UNKNOWN_TEXT = 26, 19, 1043, 1042, 705
+UNKNOWN_TEXT = 705
 # arrays that tools give to the catalogue
 _ARRAYS = {1009: TEXT, 1015: VARCHAR, 1016: INT8, 1007: INT4, 1005: INT2, 1028: OID, 1003: NAME}
 _TEXTS = frozenset({UNKNOWN, TEXT, NAME, VARCHAR, BPCHAR, UNKNOWN_TEXT, JSON})
@@ -61,18 +66,16 @@ class Value:
             return f"({self._number(text, int)}{_SUFFIXES[self.oid]})"
         if self.oid == NUMERIC:
             return f"({self._number(text)}BD)"
-        if self.oid in (FLOAT4, FLOAT8):
-            return f"CAST({literal(text)} AS {'FLOAT' if self.oid == FLOAT4 else 'DOUBLE'})"
         if self.oid == BOOL:
             return "TRUE" if text.lower() in ("t", "true", "1", "on", "yes") else "FALSE"
         if self.oid == BYTEA:
             return f"X{literal(text.removeprefix(chr(92) + 'x'))}"
-        if self.oid in _CASTS:
-            return f"CAST({literal(text)} AS {_CASTS[self.oid]})"
+        if self.oid in (FLOAT4, FLOAT8, DATE, TIMESTAMP, TIMESTAMPTZ):
+            return f"CAST({literal(text)} AS {TYPES[self.oid].spark})"
         raise DataError(f"a parameter of type number {self.oid} can't be used in a query; cast it to text")
 
     def _null(self) -> str:
-        return f"CAST(NULL AS {_CASTS[self.oid]})" if self.oid in _CASTS else "NULL"
+        return f"CAST(NULL AS {TYPES[self.oid].spark})" if self.oid in TYPES else "NULL"
 
     def _number(self, text: str, kind: type = str) -> str:
         if not _NUMBER.fullmatch(text) or (kind is int and not text.lstrip("+-").isdecimal()):
@@ -88,23 +91,6 @@ class Value:
             inner = self.text.strip("{}")
             return f"ARRAY[{', '.join(_quoted(one.strip(chr(34))) for one in inner.split(',') if one)}]"
         return _quoted(self.text)
-
-
-_CASTS = {
-    TEXT: "STRING",
-    VARCHAR: "STRING",
-    INT2: "SMALLINT",
-    INT4: "INT",
-    INT8: "BIGINT",
-    FLOAT4: "FLOAT",
-    FLOAT8: "DOUBLE",
-    BOOL: "BOOLEAN",
-    NUMERIC: "DECIMAL(38, 10)",
-    BYTEA: "BINARY",
-    DATE: "DATE",
-    TIMESTAMP: "TIMESTAMP_NTZ",
-    TIMESTAMPTZ: "TIMESTAMP",
-}
 
 
 def _quoted(text: str) -> str:
