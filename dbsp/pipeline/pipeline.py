@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -278,11 +279,13 @@ class Pipeline:
             except (Overtaken, Unsettled):
                 self.close()
                 raise
-            failed = None
+            failed, began = None, time.perf_counter()
             try:
                 self._hand_over(self.max_undelivered)
             except DeliveryError as error:
                 error.changes, failed = changes, error
+            if self.program.inserts:
+                changes.metrics.phases["deliver"] = time.perf_counter() - began
         self._subscriptions.notify(changes)
         if failed is not None:
             raise failed
@@ -299,6 +302,11 @@ class Pipeline:
     def redeliver(self) -> None:
         """The same, but for sinks that failed and may lag: those are tried again when it is time."""
         self._hand_over(self.max_undelivered)
+
+    @property
+    def undelivered(self) -> dict[str, int]:
+        """Per sink how many of the steps so far it is without. Before the first delivery nothing is known."""
+        return {} if self._sinks is None else self._sinks.undelivered
 
     def _hand_over(self, may_lag: int) -> None:
         if not self.program.inserts:
@@ -401,7 +409,17 @@ class Pipeline:
 
     def keys(self) -> list[str]:
         """So that `dict(pipeline)` is all views by their names."""
+        return self.views
+
+    @property
+    def views(self) -> list[str]:
+        """The names of the views that can be read, in the order of the program."""
         return output_views(self.program)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables that take rows, in the order of the program."""
+        return list(self.program.inputs)
 
     def view(self, view: str, as_of: AsOf | None = None) -> Contents:
         """The view as of a step; of the last one unless `as_of` names another that is kept.

@@ -83,8 +83,10 @@ class Position:
         inputs = tried.queue.inputs
         work = Work(circuit=program.circuit, step=asked, inputs=inputs, segments=store.segments)
         self._tried = tried
+        planned = ran = time.perf_counter()
         try:
             results = self._run(runner, work)
+            ran = time.perf_counter()
             state = self.state.apply(results)
             batch = batch.or_last(store.last)
             made = instant(clock, of_machine, store.last)
@@ -103,8 +105,8 @@ class Position:
             if not self.settle() or not isinstance(error, Exception):
                 raise
             log.warning("step %d is committed, though something failed after that: %s", step, error)
-        seconds, traffic = time.perf_counter() - began, store.segments.traffic - before
-        metrics = Metrics.of(program.circuit, state, results, seconds, traffic)
+        phases = {"plan": planned - began, "tasks": ran - planned, "commit": time.perf_counter() - ran}
+        metrics = Metrics.of(program.circuit, state, results, phases, store.segments.traffic - before)
         return Changes(step, clock, views, metrics)
 
     def settle(self) -> bool:

@@ -135,6 +135,12 @@ class Sinks:
         if failed:
             raise failed[0]
 
+    @property
+    def undelivered(self) -> dict[str, int]:
+        """Per sink how many steps it is without. Any thread may ask."""
+        last = self.pipeline.last_step
+        return {name: max(last - self._step_of(name), 0) for name in self.targets}
+
     def _bring(self, name: str, last: int, may_lag: int) -> DeliveryError | None:
         """Write to a sink what it doesn't have, step by step, until it fails by more than it may lag."""
         first, kept = self._step_of(name) + 1, self.pipeline.store.unbroken

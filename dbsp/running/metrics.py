@@ -15,9 +15,10 @@ from dbsp.circuits.traces.origin import Traffic
 class Metrics:
     """rows_in: per table. rows_out: changed rows per view, before those of several tasks are added up.
 
-    seconds: of the whole step, on the driver's clock. level_seconds: per level, the sum over its tasks.
-    late: rows left out as late, per relation. collected: rows dropped from state. traffic: with the store
-    that the state is on, of the driver and all tasks; nothing of a local directory.
+    seconds: of the step on the driver's clock, the sum of its phases 'plan', 'tasks' and 'commit'; `phases`
+    has 'deliver' too, where there are sinks. level_seconds: per level, the sum over its tasks. late: rows left
+    out as late, per relation. collected: rows dropped from state. traffic: with the store that the state is
+    on, of the driver and all tasks; nothing of a local directory.
     """
 
     circuit: Circuit = field(repr=False)
@@ -29,6 +30,7 @@ class Metrics:
     late: dict[str, int] = field(default_factory=dict)
     collected: int = 0
     traffic: Traffic = field(default_factory=Traffic)
+    phases: dict[str, float] = field(default_factory=dict)
 
     @property
     def late_rows(self) -> int:
@@ -52,9 +54,13 @@ class Metrics:
 
     @staticmethod
     def of(
-        circuit: Circuit, state: State, results: Iterable[TaskResult], seconds: float, traffic: Traffic
+        circuit: Circuit,
+        state: State,
+        results: Iterable[TaskResult],
+        phases: dict[str, float],
+        traffic: Traffic,
     ) -> Metrics:
-        """state: after the step. traffic: of the driver's process."""
+        """state: after the step. phases: all but the delivery. traffic: of the driver's process."""
         rows_in: dict[str, int] = {}
         rows_out = {output.view: 0 for output in circuit.outputs}
         levels: dict[int, float] = {}
@@ -71,7 +77,8 @@ class Metrics:
                 late[relation] = late.get(relation, 0) + rows
             collected += sum(result.collected.values())
             traffic += result.traffic
-        return Metrics(circuit, state, rows_in, rows_out, seconds, levels, late, collected, traffic)
+        seconds = sum(phases.values())
+        return Metrics(circuit, state, rows_in, rows_out, seconds, levels, late, collected, traffic, phases)
 
 
 def label(circuit: Circuit, node: int) -> str:

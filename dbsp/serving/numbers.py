@@ -24,6 +24,7 @@ class Numbers:
     """Told of each step by `made`."""
 
     def __init__(self, pipeline: Pipeline, subscriptions: Subscriptions) -> None:
+        self._pipeline = pipeline
         self.registry = of = CollectorRegistry()
         self.steps = Counter("dbsp_steps", "Steps made by this process", registry=of)
         self.seconds = Histogram("dbsp_step_seconds", "Of a step", buckets=_SECONDS, registry=of)
@@ -40,6 +41,10 @@ class Numbers:
             ["column"],
             registry=of,
         )
+        self.phases = Counter("dbsp_phase_seconds", "Of parts of steps", ["phase"], registry=of)
+        self.undelivered = Gauge(
+            "dbsp_undelivered_steps", "Steps that a sink is without", ["sink"], registry=of
+        )
         self.made_at = Gauge("dbsp_last_step_time_seconds", "When this process made a step", registry=of)
         last = Gauge("dbsp_last_step", "The number of the last step", registry=of)
         last.set_function(lambda: pipeline.last_step)
@@ -55,6 +60,8 @@ class Numbers:
         self.collected.inc(metrics.collected)
         for level, seconds in metrics.level_seconds.items():
             self.levels.labels(str(level)).inc(seconds)
+        for phase, seconds in metrics.phases.items():
+            self.phases.labels(phase).inc(seconds)
         for table, rows in metrics.rows_in.items():
             self.rows_in.labels(table).inc(rows)
         for view, rows in metrics.rows_out.items():
@@ -73,4 +80,6 @@ class Numbers:
 
     async def shown(self, request: Request) -> Response:
         """In Prometheus' text format."""
+        for sink, steps in self._pipeline.undelivered.items():  # they catch up between steps, too
+            self.undelivered.labels(sink).set(steps)
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
 
 PROGRAM = """
 CREATE TABLE votes (user_id BIGINT, story_id BIGINT NOT NULL);
@@ -68,6 +69,7 @@ def process(folder: Path, *options: str) -> Iterator[tuple[httpx.Client, subproc
         running.wait()
 
 
+@pytest.mark.slow
 def test_a_killed_server_has_what_it_acknowledged(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text(PROGRAM)
     with process(tmp_path) as (client, running):
@@ -101,6 +103,7 @@ def test_postgres_clients_connect_to_it(tmp_path: Path) -> None:
             assert running.wait(30) == 0
 
 
+@pytest.mark.spark
 def test_files_and_requests_feed_one_program(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text(FILES)
     (tmp_path / "in").mkdir()
@@ -128,9 +131,11 @@ def test_a_sink_that_is_down_keeps_nobody_from_reading(tmp_path: Path) -> None:
         refused = client.post("/tables/votes", json=[{"user_id": 2, "story_id": 7}])
         assert refused.status_code == 503 and "no step is made" in refused.json()["error"]
         eventually(lambda: client.get("/readyz").status_code == 503)
+        assert 'dbsp_undelivered_steps{sink="kept"} 1.0' in client.get("/metrics").text
         assert client.get("/views/counts").json()["rows"] == [{"story_id": 7, "n": 1}]
         (tmp_path / "later").mkdir()
         eventually(lambda: client.get("/readyz").status_code == 200)
+        assert 'dbsp_undelivered_steps{sink="kept"} 0.0' in client.get("/metrics").text
         assert client.post("/tables/votes", json=[{"user_id": 2, "story_id": 7}]).json()["step"] == 2
         with sqlite3.connect(tmp_path / "later" / "x.db") as kept:
             assert kept.execute("SELECT sum(n) FROM kept").fetchall() == [(2,)]
@@ -144,6 +149,7 @@ def eventually(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it never was so")
 
 
+@pytest.mark.spark
 def test_what_cannot_be_served_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text("CREATE VIEW v AS SELECT * FROM nothing;\n")
     command = [sys.executable, "-m", "dbsp.commands.cli", "serve", "p.sql", "--http", "0"]

@@ -181,7 +181,8 @@ def test_arrow_rows_arrive_as_they_are(p):
 
 def test_a_pipeline_is_a_mapping_of_its_views():
     with pipeline() as p:
-        assert list(p) == ["all_votes", "counts", "customers", "events"]
+        assert list(p) == p.views == ["all_votes", "counts", "customers", "events"]
+        assert p.tables == ["votes", "customer", "event"]
         assert "counts" in p
         assert "COUNTS" in p
         assert "votes" not in p

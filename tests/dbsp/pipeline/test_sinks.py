@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dbsp.errors import DeliveryError
+from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import OWN, Later
 from dbsp.sql.plans.own_forms import OWN_FORMS
 
@@ -25,3 +33,27 @@ def test_after_a_success_the_next_failure_is_a_first_one() -> None:
 
 def test_every_format_of_this_project_has_a_target() -> None:
     assert set(OWN) == set(OWN_FORMS.values())
+
+
+def test_what_each_sink_is_without_is_said(tmp_path: Path) -> None:
+    program = f"""
+    CREATE TABLE n (i INT PRIMARY KEY);
+    CREATE TABLE here (i INT PRIMARY KEY) USING sqlite OPTIONS (path '{tmp_path}/here.db');
+    CREATE TABLE away (i INT PRIMARY KEY) USING sqlite OPTIONS (path '{tmp_path}/away/n.db');
+    INSERT INTO here SELECT i FROM n;
+    INSERT INTO away SELECT i FROM n;
+    """
+    with Pipeline(sql=program, runner="inline", max_undelivered=2) as p:
+        assert p.undelivered == {}
+        for step in (1, 2):
+            p.insert("n", [(step,)])
+            assert p.step().metrics.phases.keys() == {"plan", "tasks", "commit", "deliver"}
+            assert p.undelivered == {"here": 0, "away": step}
+        p.insert("n", [(3,)])
+        with pytest.raises(DeliveryError, match="away"):
+            p.step()
+        (tmp_path / "away").mkdir()
+        p.deliver()
+        assert p.undelivered == {"here": 0, "away": 0}
+    with closing(sqlite3.connect(tmp_path / "away" / "n.db")) as away:
+        assert away.execute("SELECT count(*) FROM away").fetchone() == (p.last_step,)

@@ -21,6 +21,7 @@ def test_rows_are_counted_in_and_out_and_where_they_are_kept(tmp_path: Path) -> 
     assert (first.rows_out["all_votes"], first.rows_out["counts"], first.rows_out["events"]) == (3, 2, 0)
     assert (second.rows_in, second.rows_out["counts"]) == ({"votes": 1, "customer": 0, "event": 0}, 2)
     assert (first.late_rows, first.waterlines, first.collected) == (0, {}, 0)
-    assert 0 < sum(first.level_seconds.values()) <= first.seconds
+    assert 0 < sum(first.level_seconds.values()) <= first.phases["tasks"] < first.seconds
+    assert first.phases.keys() == {"plan", "tasks", "commit"}  # it has no sink to deliver to
     assert first.state_rows.keys() == first.state_bytes.keys()
     assert sum(first.state_rows.values()) >= 3 + 1 + 2  # votes, customers, counts

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.dbsp.serving.served import served
 
+DASHBOARD = Path(__file__).parents[3] / "examples" / "grafana" / "dashboard.json"
 PROGRAM = """
 CREATE TABLE seen (at TIMESTAMP NOT NULL LATENESS INTERVAL 1 HOUR, n INT) WITH (append_only = true);
 CREATE VIEW hourly AS
@@ -25,8 +30,25 @@ def test_the_numbers_are_those_of_the_steps() -> None:
             found["dbsp_steps_total",] == found["dbsp_last_step",] == found["dbsp_step_seconds_count",] == 2
         )
         assert found["dbsp_rows_in_total", "seen"] == 3
+        phases = {key[1]: value for key, value in found.items() if key[0] == "dbsp_phase_seconds_total"}
+        assert phases.keys() == {"plan", "tasks", "commit"} and min(phases.values()) > 0
+        assert abs(sum(phases.values()) - found["dbsp_step_seconds_sum",]) < 1e-6
         assert found["dbsp_rows_out_total", "hourly"] == 2
         assert found["dbsp_late_rows_total", "seen"] == 1
         assert found["dbsp_subscribers",] == 0
         assert found["dbsp_waterline_behind_seconds", "seen.at"] > 365 * 86_400
         assert any(key[0] == "dbsp_state_rows" and value for key, value in found.items())
+
+
+def test_the_dashboard_draws_numbers_that_there_are() -> None:
+    with served(program=PROGRAM) as (client, _):
+        client.posted("seen", [{"at": "2024-01-01T10:00:00Z", "n": 1}])
+        there = set(re.findall(r"^# TYPE (\w+) ", client.get("/metrics").text, re.MULTILINE))
+    drawn = {
+        re.sub("_bucket$", "", name)
+        for panel in json.loads(DASHBOARD.read_text())["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"\bdbsp_\w+", target["expr"])
+    }
+    assert drawn <= there, drawn - there
+    assert {"dbsp_steps_total", "dbsp_phase_seconds_total", "dbsp_undelivered_steps"} <= drawn
