@@ -29,6 +29,7 @@ def test_any_query_of_spark(port: Served) -> None:
         assert [each.fetchall() for each in found] == [[(4,)], [(3,)], [(3,)]]
 
 
+@pytest.mark.spark
 def test_what_is_wrong_is_said_where_it_is(port: Served) -> None:
     with port.connect() as one:
         for query, kind, said in (

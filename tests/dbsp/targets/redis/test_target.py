@@ -119,6 +119,7 @@ def test_random_changes_are_the_view(clean: Server, tmp_path: Path) -> None:
             assert sum(row["n"] for row in p["counts"].rows()) == sum(Counter(present).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unsent", "unanswered", "killed"])
 def test_a_delivery_that_dies_at_any_message(clean: Server, tmp_path: Path, kind: str) -> None:
     executed = 0
