@@ -164,6 +164,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dbsp.evolution.given, "PIECE", 3)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(0, KNOWN - 1), st.integers(0, 1 << 30), st.sampled_from([1, 1, 3]))
 def test_evolved_is_as_from_the_start(seed: int, choice: int, partitions: int) -> None:
@@ -171,6 +172,7 @@ def test_evolved_is_as_from_the_start(seed: int, choice: int, partitions: int) -
     assert why == "" or "can't be computed from what is there" in why, why
 
 
+@pytest.mark.slow
 @examples(40)
 @given(st.integers(0, KNOWN - 1), st.integers(0, KNOWN - 1), st.integers(0, 1 << 30))
 def test_of_unrelated_programs_what_can_be_is_computed(seed: int, other: int, choice: int) -> None:

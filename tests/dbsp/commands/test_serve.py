@@ -18,6 +18,8 @@ import httpx
 import psycopg
 import pytest
 
+pytestmark = pytest.mark.spark
+
 PROGRAM = """
 CREATE TABLE votes (user_id BIGINT, story_id BIGINT NOT NULL);
 CREATE VIEW counts AS SELECT story_id, count(*) AS n FROM votes GROUP BY story_id;
@@ -69,7 +71,6 @@ def process(folder: Path, *options: str) -> Iterator[tuple[httpx.Client, subproc
         running.wait()
 
 
-@pytest.mark.slow
 def test_a_killed_server_has_what_it_acknowledged(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text(PROGRAM)
     with process(tmp_path) as (client, running):
@@ -103,7 +104,6 @@ def test_postgres_clients_connect_to_it(tmp_path: Path) -> None:
             assert running.wait(30) == 0
 
 
-@pytest.mark.spark
 def test_files_and_requests_feed_one_program(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text(FILES)
     (tmp_path / "in").mkdir()
@@ -149,7 +149,6 @@ def eventually(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it never was so")
 
 
-@pytest.mark.spark
 def test_what_cannot_be_served_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text("CREATE VIEW v AS SELECT * FROM nothing;\n")
     command = [sys.executable, "-m", "dbsp.commands.cli", "serve", "p.sql", "--http", "0"]

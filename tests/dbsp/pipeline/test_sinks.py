@@ -35,6 +35,7 @@ def test_every_format_of_this_project_has_a_target() -> None:
     assert set(OWN) == set(OWN_FORMS.values())
 
 
+@pytest.mark.spark
 def test_what_each_sink_is_without_is_said(tmp_path: Path) -> None:
     program = f"""
     CREATE TABLE n (i INT PRIMARY KEY);

@@ -10,6 +10,8 @@ import pytest
 
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.fixture(scope="module")
 def port() -> Any:
@@ -29,7 +31,6 @@ def test_any_query_of_spark(port: Served) -> None:
         assert [each.fetchall() for each in found] == [[(4,)], [(3,)], [(3,)]]
 
 
-@pytest.mark.spark
 def test_what_is_wrong_is_said_where_it_is(port: Served) -> None:
     with port.connect() as one:
         for query, kind, said in (

@@ -17,6 +17,8 @@ from dbsp.targets.databases.database import Database
 from tests.dbsp.targets.databases.places import Place
 from tests.dbsp.targets.voting import feed, opened, random_steps, voting, write_again
 
+pytestmark = pytest.mark.slow
+
 DROPPED = ("totals", "log", "dbsp_steps")
 
 
@@ -43,14 +45,12 @@ def clean(there: Place) -> Iterator[Place]:
         there.execute(f"DROP TABLE IF EXISTS {name}")
 
 
-@pytest.mark.slow
 def test_random_changes_are_the_view(clean: Place, tmp_path: Path) -> None:
     with opened(program(clean), tmp_path / "state") as p:
         for _ in random_steps(p, "votes", least=1):
             check(p, clean)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fails", ["before", "after"])
 def test_a_transaction_that_dies_at_any_statement(
     clean: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
