@@ -25,6 +25,7 @@ from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf
 from dbsp.pipeline.advancing import waterline_at, waterline_of
 from dbsp.pipeline.arguments import check_arguments
+from dbsp.pipeline.background import Background
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
@@ -111,6 +112,7 @@ class Pipeline:
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
         self._closed = False
+        self._background: Background | None = None
         self._lock = threading.RLock()
         # held by a thread that queues and then steps, where others do so too
         self.turn = threading.RLock()
@@ -277,7 +279,7 @@ class Pipeline:
                     self.runner, partitions, clock, MicroBatch(stream, batch, offsets, request), ending
                 )
             except (Overtaken, Unsettled):
-                self.close()
+                self._release()  # a run in the background is what makes this step
                 raise
             failed, began = None, time.perf_counter()
             try:
@@ -394,6 +396,36 @@ class Pipeline:
 
         return run(self, once=once, every=every, on_step=on_step)
 
+    def start(self, *, every: float | None = None, on_step: Callable[[Changes], None] | None = None) -> None:
+        """The same in a thread of its own, until `stop`: views can be read meanwhile, tables written.
+
+        p.start()
+        p["turnover"].lookup("Ada")
+        p.stop()
+        """
+        from dbsp.pipeline.spark.streaming import Run  # noqa: PLC0415
+
+        self._open()
+        if self.running:
+            raise StateError(f"{self.program.name}: it runs already; `stop` it first")
+        stop = threading.Event()
+        run = Run(self, on_step, stop)
+        self._background = Background(lambda: run.run(once=False, every=every), stop)
+
+    def stop(self) -> int:
+        """End what `start` began, after the step that is being made; returns how many steps it took.
+
+        Raises what ended it before: its steps are as `run` leaves them. 0 where nothing was started. Not for
+        `on_step` or a callback to call: the step waits for them.
+        """
+        background, self._background = self._background, None
+        return 0 if background is None else background.stop()
+
+    @property
+    def running(self) -> bool:
+        """Whether what `start` began makes steps still; what ended it is for `stop` to raise."""
+        return self._background is not None and self._background.running
+
     # -- views --------------------------------------------------------------------------------------
 
     def __getitem__(self, view: str) -> Contents:
@@ -464,7 +496,18 @@ class Pipeline:
     # -- the end ------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Release the state directory, after a step of another thread. What is queued is given up."""
+        """Release the state directory, after a step of another thread. What is queued is given up.
+
+        What `start` began is stopped; what had ended it is only logged.
+        """
+        try:
+            self.stop()
+        except Exception as error:
+            log.error("%s: the run in the background had ended: %s", self.program.name, error)
+        finally:
+            self._release()
+
+    def _release(self) -> None:
         with self._lock:
             self._closed = True
             try:

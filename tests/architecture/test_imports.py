@@ -6,9 +6,12 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.imports import (
     ROOT,
     TOPS,
+    Graph,
     circles,
     imported_at_run_time,
     imports_of_files,
@@ -16,26 +19,30 @@ from tests.architecture.imports import (
     sources,
 )
 
-FILES = imports_of_files()
 LARGEST_FOLDER = 14
 
 
-def test_imports_point_one_way() -> None:
+@pytest.fixture(scope="module")
+def files() -> Graph:
+    return imports_of_files()
+
+
+def test_imports_point_one_way(files: Graph) -> None:
     upward = [
         (str(file), str(other))
-        for file, imported in FILES.items()
+        for file, imported in files.items()
         for other in imported
         if TOPS.index(other.parts[0]) > TOPS.index(file.parts[0])
     ]
     assert upward == []
 
 
-def test_no_files_form_a_circle() -> None:
-    assert circles(FILES) == []
+def test_no_files_form_a_circle(files: Graph) -> None:
+    assert circles(files) == []
 
 
-def test_no_folders_form_a_circle() -> None:
-    assert circles(imports_of_folders(FILES)) == []
+def test_no_folders_form_a_circle(files: Graph) -> None:
+    assert circles(imports_of_folders(files)) == []
 
 
 def test_a_circle_is_found() -> None:
@@ -53,12 +60,12 @@ def test_no_folder_is_a_heap() -> None:
     assert {str(folder): n for folder, n in modules.items() if n > LARGEST_FOLDER} == {}
 
 
-def test_only_the_folders_that_are_said_to_import_spark_do() -> None:
+def test_only_the_folders_that_are_said_to_import_spark_do(files: Graph) -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"JVM, and only (.*?) import pyspark", text, re.DOTALL)
     importing = {
         str(file.parent)
-        for file in FILES
+        for file in files
         for name in imported_at_run_time(file)
         if name.split(".")[0] in ("pyspark", "py4j") and name != "pyspark.cloudpickle"
     }

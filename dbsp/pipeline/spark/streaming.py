@@ -76,7 +76,7 @@ def run(
     every: seconds from the start of a step to the start of the next one, at least. Raises what a step
     raises, with the state as the step before left it.
     """
-    return _Run(pipeline, on_step, stop or threading.Event()).run(once, every)
+    return Run(pipeline, on_step, stop or threading.Event()).run(once, every)
 
 
 def expected_steps(pipeline: Fed) -> int | None:
@@ -95,7 +95,9 @@ def expected_steps(pipeline: Fed) -> int | None:
     return max(0, total - (done + 1 if done is not None else 0))
 
 
-class _Run:
+class Run:
+    """Raises ProgramError for a program without sources, before anything runs."""
+
     def __init__(
         self, pipeline: Fed, on_step: Callable[[Changes], None] | None, stop: threading.Event
     ) -> None:
@@ -122,6 +124,7 @@ class _Run:
         self.spark = spark_of(pipeline)
 
     def run(self, once: bool, every: float | None) -> int:
+        """See `run`."""
         self.pipeline.redeliver()
         if not self.tables:
             return self._only_compare(once, every or LOOK_SECONDS)
