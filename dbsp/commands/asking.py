@@ -102,6 +102,29 @@ def query(state: str, select: str, as_of: str | None, output: str, verify: str) 
 
 @click.command()
 @click.argument("state", metavar="DIR")
+@click.argument("view")
+@click.argument("key", nargs=-1, required=True, metavar="KEY...")
+@click.option("--as-of", metavar="STEP|TIME|TAG", help="The view as it was after that step, or then.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def why(state: str, view: str, key: tuple[str, ...], as_of: str | None, output: str) -> None:
+    """Say which rows of the tables a view's row follows from, operator by operator; or where it is lost.
+
+    KEY is the values of the view's key in their order, or COLUMN=VALUE of any columns. A run that is using
+    the state isn't disturbed.
+
+    \b
+    Example:
+      dbsp why state/ turnover Ada
+      dbsp why state/ sold shop=7 day=2024-01-31 --as-of 41
+    """
+    from dbsp.commands.why import why_in_state  # noqa: PLC0415
+
+    for line in why_in_state(state, view, key, as_of, output):
+        click.echo(line)
+
+
+@click.command()
+@click.argument("state", metavar="DIR")
 @click.option("--restore-to", type=int, metavar="N", help="Go back to step N, if it is whole, for good.")
 def fsck(state: str, restore_to: int | None) -> None:
     """Read all of a state directory; say what is damaged, and which steps are whole. Exit with 1 for damage.
@@ -149,4 +172,4 @@ def init(directory: str) -> None:
         click.echo(line)
 
 
-COMMANDS = (plan, check, explain, query, fsck, init)
+COMMANDS = (plan, check, explain, query, why, fsck, init)

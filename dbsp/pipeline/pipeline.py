@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,7 @@ from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
+from dbsp.views.derivation import Why
 from dbsp.views.outputs import check_state, output_view, output_views
 from dbsp.views.view import Contents
 
@@ -460,6 +461,13 @@ class Pipeline:
         as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
         """
         return self._reading.view(view, as_of)
+
+    def why(self, view: str, key: Any, as_of: AsOf | None = None) -> Why:
+        """Why a view has its rows of a key, or why it has none: see `Contents.why`.
+
+        print(p.why("turnover", "Ada"))         p.why("sold", {"shop": 7, "day": None}, as_of=41)
+        """
+        return self.view(view, as_of).why(key)
 
     def sql(self, select: str, as_of: AsOf | None = None) -> Contents:
         """The rows that a query has over the views, as of the last step, or as of another as in `view`.

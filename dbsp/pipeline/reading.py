@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from dbsp.circuits.steps.state import State
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.history.travel import travels
+from dbsp.lineage.asking import Asking
 from dbsp.pipeline.position import Position
 from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans, named_in
@@ -43,6 +45,7 @@ class Reading:
         self._position, self._lock, self._check_open = position, lock, check_open
         self._spark = spark
         self.indexes = Indexes(self.program)
+        self._asking = Asking(self.program, self.store)
         known = {name: self.program.views[name].schema for name in output_views(self.program)}
         self._plans = Plans(self._session, self.program.timezone, known)
 
@@ -138,7 +141,8 @@ class Reading:
 
     def _contents(self, name: str, step: int, state: State) -> Contents:
         view = output_view(self.program, name)
-        return contents_of(self.program, state, view, self.store, self._spark, self.indexes, step)
+        explain = partial(self._asking.why, view, step, state)
+        return contents_of(self.program, state, view, self.store, self._spark, self.indexes, step, explain)
 
     def _session(self) -> SparkSession:
         from dbsp.running.spark.session import session  # noqa: PLC0415  only a query that is new pays for Spark

@@ -52,6 +52,7 @@ class Serving:
             ("/", ["GET"], self._index),
             ("/views", ["GET"], reads.views),
             ("/views/{name}", ["GET"], reads.view),
+            ("/views/{name}/why", ["GET"], reads.why),
             ("/views/{name}/changes", ["GET"], self.subscriptions.changes),
             ("/query", ["GET", "POST"], reads.query),
             ("/tables", ["GET"], writes.tables),

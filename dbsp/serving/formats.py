@@ -21,8 +21,16 @@ from dbsp.circuits.errors import DataError
 
 JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
-EVENTS = "text/event-stream"
-SHORT = {"json": JSON, "ndjson": LINES, "csv": CSV, "arrow": ARROW, "parquet": PARQUET, "events": EVENTS}
+EVENTS, TEXT = "text/event-stream", "text/plain"
+SHORT = {
+    "json": JSON,
+    "ndjson": LINES,
+    "csv": CSV,
+    "arrow": ARROW,
+    "parquet": PARQUET,
+    "events": EVENTS,
+    "text": TEXT,
+}
 
 
 class NotAcceptable(DataError):

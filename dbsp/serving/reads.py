@@ -2,6 +2,7 @@
 
     GET /views                        what there is
     GET /views/{name}                 rows: ?column=value, where=SQL, order=a,-b, limit, offset, as_of, format
+    GET /views/{name}/why             why rows are there, or where they are lost: ?column=value, as_of, limit
     GET /query?sql=SELECT ...         or POST with the query as the body
 
 An answer in JSON says of which step it is, and whether there are more rows. No read waits for a step.
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 from starlette.requests import Request
@@ -20,13 +20,12 @@ from starlette.responses import Response
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.rows.json_values import decode
+from dbsp.rows.texts import values_of
 from dbsp.serving.answers import columns_of, json_response
 from dbsp.serving.evaluating import Evaluating
-from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, form_of, spelled
+from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, TEXT, form_of, spelled
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.properties.keys import view_keys
-from dbsp.sql.plans.types import ddl
 from dbsp.views.outputs import output_view
 from dbsp.views.view import Contents
 
@@ -60,6 +59,26 @@ class Reads:
         """Rows of a view."""
         name = output_view(self.pipeline.program, request.path_params["name"])
         return await self._rows(request, lambda: self._asked(name, request))
+
+    async def why(self, request: Request) -> Response:
+        """What rows of a view follow from, as a tree of operators; in text for who wants that."""
+        name = output_view(self.pipeline.program, request.path_params["name"])
+        asked = request.query_params
+        form = form_of(asked.get("format"), request.headers.get("accept", "*/*"), (JSON, TEXT))
+        limit = _count(asked.get("limit"), "limit")
+
+        def told() -> Response:
+            contents = self.pipeline.view(name, asked.get("as_of"))
+            equal = [(column, value) for column, value in asked.multi_items() if column not in _WORDS]
+            if not equal:
+                column = contents.schema.names[0]
+                raise DataError(f"which rows? give values of columns, as ?{column}=...")
+            why = contents.why(values_of(contents.columns, equal))
+            if form == TEXT:
+                return Response(f"{why}\n", media_type=TEXT)
+            return json_response(why.to_json(PAGE if limit is None else limit))
+
+        return await self.evaluating.done(told)
 
     async def query(self, request: Request) -> Response:
         """Rows of a query."""
@@ -100,32 +119,7 @@ class Reads:
             quoted = ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
             return self.pipeline.sql(f"SELECT * FROM {quoted} WHERE {where}", as_of)
         contents = self.pipeline.view(name, as_of)
-        return contents.where(_values(contents, equal)) if equal else contents
-
-
-def _values(contents: Contents, asked: list[tuple[str, str]]) -> dict[str, Any]:
-    """The values that columns are to have; a text that is no number, time or truth value is refused."""
-    types = {one.name.lower(): one.type for one in contents.columns}
-    found: dict[str, Any] = {}
-    for name, text in asked:
-        if name in found:
-            raise DataError(f"{name}= is there twice; for several values say where={name} IN (...)")
-        type_ = types.get(name.lower())
-        found[name] = text if type_ is None else _value(name, text, type_)
-    return found
-
-
-def _value(name: str, text: str, type_: pa.DataType) -> Any:
-    if pa.types.is_string(type_):
-        return text
-    try:
-        if pa.types.is_boolean(type_):
-            return {"true": True, "false": False}[text.lower()]
-        if pa.types.is_integer(type_) or pa.types.is_duration(type_):
-            return decode(int(text), type_)
-        return decode(text, type_)
-    except (ValueError, KeyError) as error:
-        raise DataError(f"{name}={text} doesn't fit {ddl(type_).upper()}: {error}") from None
+        return contents.where(values_of(contents.columns, equal)) if equal else contents
 
 
 def _count(text: str | None, name: str) -> int | None:

@@ -24,7 +24,7 @@ from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.search import Indexes
-from dbsp.views.view import Contents
+from dbsp.views.view import Contents, Explain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,15 +65,20 @@ def contents_of(
     spark: SparkSession | None = None,
     indexes: Indexes | None = None,
     step: int = 0,
+    explain: Explain | None = None,
 ) -> Contents:
-    """What a view holds in some state, after `step`. indexes: of all its states; None: of this one."""
+    """What a view holds in some state, after `step`. indexes: of all its states; None: of this one.
+
+    explain: see `Contents`.
+    """
     if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     kept = program.circuit.output(view).kept
     chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     order, known = program.views[view].order, indexes or Indexes(program)
-    return Contents(view, arrow_schema(program.views[view]), parts, spark, order, chunks, known, step)
+    shown = arrow_schema(program.views[view])
+    return Contents(view, shown, parts, spark, order, chunks, known, step, explain)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,11 @@ from dbsp.views.search import Asker, Indexes, positions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbsp.views.derivation import Why
+
+# of the columns asked, the values they have, and the rows that have them
+Explain = Callable[[Sequence[int], Bound, ZSet], "Why"]
+
 
 class Contents:
     """The rows of a view as of one step; later steps don't change it."""
@@ -39,9 +44,10 @@ class Contents:
         chunks: Sequence[Chunk] = (),
         indexes: Indexes | None = None,
         step: int = 0,
+        explain: Explain | None = None,
     ) -> None:
         """parts: what is stored, of `chunks`. indexes: of the pipeline whose view it is. step: after which
-        these are the rows; 0: before the first.
+        these are the rows; 0: before the first. explain: tells why rows are there, of a view of a state.
         """
         self.view = view
         self.schema = schema
@@ -50,6 +56,7 @@ class Contents:
         self._spark = spark
         self._order = tuple(order)
         self._chunks, self._indexes = tuple(chunks), indexes
+        self._explain = explain
 
     @cached_property
     def zset(self) -> ZSet:
@@ -139,6 +146,28 @@ class Contents:
         bound = self._asker.bound(asked)
         parts = self._searched(tuple(asked), bound, bound)
         return Contents(self.view, self.schema, parts, self._spark, self._order, step=self.step)
+
+    def why(self, key: Any) -> Why:
+        """The rows of the tables that the rows of a key follow from, operator by operator.
+
+            print(p["turnover"].why("Ada"))         p["turnover"].why("Ada").tables["sale"]
+
+        key: as of `lookup`. Where no row has it, the answer is the first operator at which it is lost. Cost:
+        of the rows that are looked at: those of the row's own groups, partitions and partners, where a trace
+        lies by what is asked; a search through the trace where none does. Raises DataError for the key.
+        """
+        values = self._asker.values(key)
+        if self._explain is None:
+            raise DataError(
+                f"'{self.view}' is no view of a pipeline, so nothing knows what its rows follow from"
+            )
+        bound = self._asker.bound(values)
+        rows = ZSet.sum(self._stored_schema, self._searched(tuple(values), bound, bound)).consolidate()
+        return self._explain(tuple(values), bound, rows)
+
+    @property
+    def _stored_schema(self) -> pa.Schema:
+        return self._parts[0].schema if self._parts else self.schema
 
     def between(self, low: Any = None, high: Any = None, by: str | None = None) -> list[dict[str, Any]]:
         """The rows from one value of a column to another, both included, in the column's order.

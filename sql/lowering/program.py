@@ -69,6 +69,15 @@ def lower(
     apart: with a trace more where a view is all rows of another trace. That is how nodes were numbered when
     states knew traces by their numbers.
     """
+    circuit = with_retentions(lowering_of(tables, views, seed, apart).builder.build())
+    verify(circuit)
+    return circuit
+
+
+def lowering_of(
+    tables: Mapping[str, Table], views: Mapping[str, View], seed: int = 0, apart: bool = False
+) -> Lowering:
+    """The same, that knows yet which plan became which node."""
     lowering = Lowering(KINDS, seed, apart)
     in_order = frozenset[str]().union(*(view.plan.arriving() for view in views.values()))
     for table in tables.values():
@@ -84,9 +93,7 @@ def lower(
     for name in views:
         if name in after_late_rows:
             _lower_view(lowering, views[name], views)
-    circuit = with_retentions(lowering.builder.build())
-    verify(circuit)
-    return circuit
+    return lowering
 
 
 def _lower_bad_rows(lowering: Lowering) -> None:

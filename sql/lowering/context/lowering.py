@@ -51,6 +51,10 @@ class Lowering:
             self._nodes[plan] = kind(self, plan)
         return self._nodes[plan]
 
+    def node_of(self, plan: Plan) -> int | None:
+        """The same of a plan that was lowered; None: it wasn't, or as a part of another."""
+        return self._nodes.get(plan)
+
     def relation(self, name: str) -> int:
         """The node of a table or view."""
         return self.relations[name].node

@@ -112,3 +112,19 @@ def test_an_answer_is_of_the_step_that_it_names() -> None:
             stop.set()
             writer.join()
         assert not failed
+
+
+def test_why_a_row_is_there() -> None:
+    with served() as (client, _):
+        client.posted("orders", [{"id": 1, "shop": "Ada", "price": 2}, {"id": 2, "shop": "Ada"}])
+        said = client.get("/views/turnover/why?shop=Ada").json()
+        assert (said["count"], said["step"], said["changed_by"]) == (1, 1, 1)
+        (group,) = said["inputs"]
+        assert [row["id"] for row in group["inputs"][0]["rows"]] == [1, 2]
+        first = client.get("/views/turnover/why?shop=Ada&limit=1").json()
+        (rows,) = (one["inputs"][0] for one in first["inputs"])
+        assert (rows["count"], len(rows["rows"])) == (2, 1)
+        text = client.get("/views/turnover/why?shop=Bo&format=text").text
+        assert "<- lost here" in text
+        wrong = client.get("/views/turnover/why")
+        assert wrong.status_code == 400 and "give values of columns, as ?shop=..." in wrong.text

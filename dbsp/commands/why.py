@@ -1,0 +1,73 @@
+"""`dbsp why`: the rows of the tables that a view's row follows from, of a state directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from dbsp.circuits.errors import DamagedChunk, DataError
+from dbsp.commands.history.reading import program_of
+from dbsp.history.asked import AsOf, step_of
+from dbsp.lineage.asking import Asking
+from dbsp.rows.texts import value_of, values_of
+from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.state.records.commits import load_commit
+from dbsp.state.store import Store
+from dbsp.views.derivation import Why
+from dbsp.views.outputs import contents_of, output_view, state_of
+from dbsp.views.view import Contents
+
+
+def why_in_state(
+    directory: str, view: str, words: Sequence[str], as_of: AsOf | None, output: str
+) -> Iterator[str]:
+    """The lines. Raises StateError for the directory and the step, ProgramError for the view, DataError for
+    the key.
+    """
+    store, identity = Store.read(directory)
+    if as_of is not None:
+        step_of(store, as_of, identity.timezone)  # a step that isn't kept is reported at once
+    program = program_of(identity, directory)
+    found = _read(directory, program, output_view(program, view), words, as_of)
+    yield str(found) if output == "text" else json.dumps(found.to_json(), ensure_ascii=False)
+
+
+def _read(directory: str, program: Program, view: str, words: Sequence[str], as_of: AsOf | None) -> Why:
+    """Beside a writer, which may forget a step between two looks: then look again."""
+    while True:
+        store, _ = Store.read(directory)
+        step = store.last.step if store.last else 0
+        if as_of is not None:
+            step = step_of(store, as_of, program.timezone)
+        try:
+            state = state_of(program, store.commit_of(step) if step else None)
+            explain = partial(Asking(program, store).why, view, step, state)
+            contents = contents_of(program, state, view, store, step=step, explain=explain)
+            return contents.why(key_of(program, contents, words))
+        except DamagedChunk:
+            if step == 0 or load_commit(store.root, step) is not None:
+                raise
+
+
+def key_of(program: Program, contents: Contents, words: Sequence[str]) -> dict[str, Any]:
+    """Per column its value: `COLUMN=VALUE`, or all values of the key in their order."""
+    names = {one.name.lower() for one in contents.columns}
+    pairs = [(name, value) for name, is_pair, value in (word.partition("=") for word in words) if is_pair]
+    if len(pairs) == len(words) and any(name.lower() in names for name, _ in pairs):
+        return values_of(contents.columns, pairs)
+    key = view_keys(program)[contents.view]
+    if key is None or len(key) != len(words):
+        columns = contents.schema.names
+        said = f"the key ({', '.join(columns[i] for i in key)})" if key is not None else "no key"
+        raise DataError(
+            f"view '{contents.view}' has {said}, and {' '.join(words)!r} are no values of that; give values "
+            f"of columns, as {columns[0]}=...; columns: {', '.join(columns)}"
+        )
+    columns = contents.columns
+    return {
+        columns[i].name: value_of(columns[i].name, word, columns[i].type)
+        for i, word in zip(key, words, strict=True)
+    }

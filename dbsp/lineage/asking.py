@@ -1,0 +1,77 @@
+"""The question why a row is in a view, as a pipeline's reader or a command asks it of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.json_text import encode
+from dbsp.circuits.errors import Error
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.steps.state import State
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.lineage.explaining import Explaining
+from dbsp.lineage.held import Held, Traces, searched
+from dbsp.lineage.relational import Demand, columns, consolidated, matching
+from dbsp.sql.plans.program import Program
+from dbsp.state.store import Store
+from dbsp.views.derivation import Why
+from dbsp.views.outputs import changes_of
+
+# steps that are looked through for the one that made a row
+_LOOKED = 1000
+
+
+class Asking:
+    """Of one program and its state."""
+
+    def __init__(self, program: Program, store: Store) -> None:
+        self._program, self._store = program, store
+
+    @cached_property
+    def _traces(self) -> Traces:
+        return Traces(self._program)
+
+    def why(
+        self, view: str, step: int, state: State, asked: Sequence[int], bound: pa.RecordBatch, rows: ZSet
+    ) -> Why:
+        """Of the rows of a view that have the values of `bound` in the columns `asked`, after a step.
+
+        rows: these; where there are none, where they are lost. Raises dbsp.circuits.errors.Error.
+        """
+        schema = self._program.views[view].schema
+        explaining = Explaining(self._program, Held(self._traces, state, self._store.segments))
+        question = f"{view} where {_in_words(asked, bound)}"
+        if len(rows):
+            derivation = explaining.view(view, rows)
+            return Why(question, step, self._made(view, step, consolidated(rows, schema)), derivation)
+        values = pa.RecordBatch.from_arrays(
+            [bound.column(i) for i in asked], names=[schema[i].name for i in asked]
+        )
+        own = tuple(Column(i, schema[i].type, schema[i].nullable) for i in asked)
+        demand = Demand(own, ZSet(values, np.ones(1, dtype=np.int64)))
+        return Why(question, step, None, explaining.missing(view, demand))
+
+    def _made(self, view: str, until: int, rows: ZSet) -> int | None:
+        """The last step that changed one of the rows, of those that are kept and of this program."""
+        schema = self._program.views[view].schema
+        demand = columns(rows, schema, 0, len(schema))
+        steps = [step for step in self._store.steps if step <= until]
+        for step in sorted(steps, reverse=True)[:_LOOKED]:
+            try:
+                parts = changes_of(self._program, self._store.commit_of(step), view, self._store).parts
+            except Error:  # the program was another one then, or the step is being forgotten
+                return None
+            for part in parts:
+                near = searched(part, range(len(schema)), [demand])
+                changed = ZSet(near.rows.select(list(range(len(schema)))), near.weights)
+                if len(matching(changed, schema, [demand])):
+                    return step
+        return None
+
+
+def _in_words(asked: Sequence[int], bound: pa.RecordBatch) -> str:
+    return " and ".join(f"{bound.schema.names[i]} = {encode(bound.column(i))[0]}" for i in asked)

@@ -1,0 +1,195 @@
+"""Rows that a state holds: of tables and of whatever else a trace is the integral of, by what is demanded.
+
+A trace that lies by the demanded columns is looked up by its sort keys, O(log n) a value; another is searched
+by one of them in Arrow, O(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.steps.contents import open_chunk
+from dbsp.circuits.steps.state import State
+from dbsp.circuits.traces.batch import Batch, Layout, of_placement
+from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.lineage.relational import Demand, consolidated, empty, matching
+from dbsp.sql.lowering.context.lowering import Lowering
+from dbsp.sql.lowering.program import lowering_of
+from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.schemas import Schema
+
+
+@dataclass(frozen=True)
+class Whole:
+    """rows: all there are. is_left: a waterline may have let go of some."""
+
+    rows: ZSet
+    is_left: bool = False
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Of a program's circuit: which holds a stream. Found out once."""
+
+    program: Program
+
+    @property
+    def circuit(self) -> Circuit:
+        return self.program.circuit
+
+    @cached_property
+    def _lowering(self) -> Lowering:
+        return lowering_of(self.program.inputs, self.program.views)
+
+    @cached_property
+    def _streams(self) -> Mapping[int, tuple[str, tuple[str, ...]]]:
+        streams = self._lowering.builder.build().streams
+        return {i: (stream.rows, stream.columns) for i, stream in enumerate(streams)}
+
+    @cached_property
+    def _held(self) -> list[tuple[int, str, dict[str, int]]]:
+        """Per trace or log that is a stream's integral: its node, its rows, and where each column lies."""
+        circuit = self.circuit
+        return [
+            (i, circuit.streams[i].rows, {digest: at for at, digest in enumerate(circuit.streams[i].columns)})
+            for i in sorted(circuit.names)
+            if i in circuit.logs or circuit.nodes[i].operator.is_trace
+        ]
+
+    def of_table(self, name: str, arrival: bool) -> list[tuple[int, list[int]]]:
+        """The traces of its rows, each with where the columns lie."""
+        relation = self._lowering.relations[name]
+        node = relation.arrived if arrival else relation.node
+        return [] if node is None else self._of(node)
+
+    def of_plan(self, plan: Plan) -> list[tuple[int, list[int]]]:
+        """The same of what a plan gives, where a node of the circuit does."""
+        node = self._lowering.node_of(plan)
+        return [] if node is None else self._of(node)
+
+    def _of(self, node: int) -> list[tuple[int, list[int]]]:
+        rows, columns = self._streams[node]
+        return [
+            (trace, [at[column] for column in columns])
+            for trace, kept, at in self._held
+            if kept == rows and at.keys() >= set(columns)
+        ]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is there as of one step."""
+
+    traces: Traces
+    state: State
+    segments: Segments
+
+    def table(self, name: str, schema: Schema, arrival: bool, demands: Sequence[Demand]) -> Whole | None:
+        """The rows of a table that meet the demands; None: nothing holds them."""
+        return self._rows(self.traces.of_table(name, arrival), schema, demands)
+
+    def view(self, name: str, schema: Schema, demands: Sequence[Demand]) -> Whole | None:
+        """The same of a view's rows, as they are kept."""
+        kept = next((one.kept for one in self.traces.circuit.outputs if one.view == name), None)
+        if kept is not None:
+            return self._rows([(kept, [*range(len(schema))])], schema, demands)
+        return self._rows(self.traces.of_table(name, arrival=False), schema, demands)
+
+    def plan(self, plan: Plan, demands: Sequence[Demand]) -> Whole | None:
+        """The same of a plan's rows."""
+        return self._rows(self.traces.of_plan(plan), plan.schema, demands)
+
+    def _rows(
+        self, found: list[tuple[int, list[int]]], schema: Schema, demands: Sequence[Demand]
+    ) -> Whole | None:
+        there = [(trace, at) for trace, at in found if trace in self.state.spines]
+        if not there:
+            return None
+
+        def worse(one: tuple[int, list[int]]) -> tuple[bool, bool, int]:
+            trace, at = one
+            spine, layout = self.state.spines[trace], self.traces.circuit.stored(trace)
+            is_left = trace in self.traces.circuit.retentions
+            return is_left, _placed(layout, trace in self._logs, at, demands) is None, spine.rows
+
+        trace, at = min(there, key=worse)
+        rows = self._read(trace, at, schema, demands)
+        return Whole(matching(rows, schema, demands), trace in self.traces.circuit.retentions)
+
+    @property
+    def _logs(self) -> frozenset[int]:
+        return self.state.logs
+
+    def _read(self, trace: int, at: list[int], schema: Schema, demands: Sequence[Demand]) -> ZSet:
+        """At least the rows that meet the demands."""
+        circuit = self.traces.circuit
+        layout = circuit.stored(trace)
+        placed = _placed(layout, trace in self._logs, at, demands)
+        parts = []
+        for chunk in self.state.spines[trace].live:
+            batch = open_chunk(circuit, trace, chunk, self.segments)
+            if placed is not None:
+                zset = _looked_up(batch, layout, placed, circuit.seed)
+            else:
+                zset = searched(batch.zset, at, demands)
+            rows = pa.RecordBatch.from_arrays([zset.rows.column(i) for i in at], schema=empty(schema).schema)
+            parts.append(ZSet(rows, zset.weights))
+        return consolidated(ZSet.sum(empty(schema).schema, parts), schema)
+
+
+def _plain(demand: Demand, at: Sequence[int]) -> dict[int, int]:
+    """Per stored column that is demanded as it is: which of the values is its."""
+    return {at[e.index]: i for i, e in enumerate(demand.expressions) if isinstance(e, Column)}
+
+
+def _placed(
+    layout: Layout, is_log: bool, at: list[int], demands: Sequence[Demand]
+) -> list[pa.Array | None] | None:
+    """Per stored column the values by which the trace can be looked up, if it can be."""
+    if is_log or layout.timeline or not layout.placement:
+        return None
+    for demand in demands:
+        plain = _plain(demand, at)
+        if plain.keys() >= set(layout.placement):
+            columns = demand.values.rows.columns
+            return [columns[plain[i]] if i in plain else None for i in range(len(layout.schema))]
+    return None
+
+
+def _looked_up(batch: Batch, layout: Layout, placed: list[pa.Array | None], seed: int) -> ZSet:
+    count = len(placed[layout.placement[0]])  # type: ignore[arg-type]
+    if not count or not len(batch):
+        return batch.zset.take(np.zeros(0, dtype=np.int64))
+    hashes = np.unique(of_placement(layout.placed(placed, count, seed))[0])
+    start, stop = SortedRun([batch]).ranges(*of_placement(hashes))
+    lengths = stop - start
+    positions = np.repeat(start - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    return batch.zset.take(positions)
+
+
+def searched(rows: ZSet, at: Sequence[int], demands: Sequence[Demand]) -> ZSet:
+    """At least the rows that meet the demands: by one column of each, whose equality Arrow knows.
+
+    at: where each column that is demanded lies.
+    """
+    for demand in demands:
+        for stored, value in _plain(demand, at).items():
+            column, values = rows.rows.column(stored), demand.values.rows.column(value)
+            if pt.is_nested(column.type) or pt.is_floating(column.type) or pt.is_null(column.type):
+                continue
+            there = pc.is_in(column, value_set=values.unique())
+            rows = rows.take(np.flatnonzero(there.to_numpy(zero_copy_only=False)))
+            break
+    return rows

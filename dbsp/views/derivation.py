@@ -1,0 +1,164 @@
+"""Why a row is in a view: the rows that it follows from, operator by operator, down to the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.json_text import objects
+from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.rows.sorting import sort_rows
+
+# rows of a relation that are shown; all are there
+_SHOWN = 5
+_STEM = "  "
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """One operator, or the relation that it reads.
+
+    operator: what it does. relation: the table or view, in place of an operator. rows: those that count, of
+    its output. inputs: what they follow from. note: what is not known below it, or is not there. is_lost: of
+    a row that isn't there: here nothing is left of what could have led to it.
+    """
+
+    operator: str
+    relation: str
+    rows: ZSet
+    inputs: tuple[Derivation, ...] = ()
+    note: str = ""
+    is_lost: bool = False
+    is_table: bool = False
+    near: ZSet | None = None
+
+    def batch(self) -> pa.RecordBatch:
+        """The rows, each as often as it is there, in order."""
+        return repeated(sort_rows(self.rows))
+
+    def walk(self) -> Iterator[Derivation]:
+        """It and all below it, from above."""
+        stack = [self]
+        while stack:
+            one = stack.pop()
+            yield one
+            stack += reversed(one.inputs)
+
+    def to_json(self, limit: int) -> dict[str, Any]:
+        """As plain values, of at most so many rows each."""
+        said: dict[str, Any] = {"relation": self.relation} if self.relation else {"operator": self.operator}
+        said["count"] = int(self.rows.weights.sum())
+        said["rows"] = [json.loads(line) for line in objects(self.batch().slice(0, limit))]
+        if self.note:
+            said["note"] = self.note
+        if self.is_lost:
+            said["lost"] = True
+        if self.inputs:
+            said["inputs"] = [one.to_json(limit) for one in self.inputs]
+        return said
+
+    def lines(self, depth: int = 0) -> Iterator[str]:
+        """For people."""
+        stem = _STEM * depth
+        count = int(self.rows.weights.sum())
+        name = self.relation or self.operator
+        lost = "   <- lost here" if self.is_lost else ""
+        yield f"{stem}{name}   [{count:,} row{'' if count == 1 else 's'}]{lost}"
+        if self.relation or not self.inputs:
+            yield from _rows(self.batch(), stem)
+        if self.near is not None and len(self.near):
+            yield f"{stem}| these come near:"
+            yield from _rows(repeated(sort_rows(self.near)), stem)
+        if self.note:
+            yield f"{stem}| {self.note}"
+        for one in self.inputs:
+            yield from one.lines(depth + 1)
+
+
+def _rows(batch: pa.RecordBatch, stem: str) -> Iterator[str]:
+    for line in objects(batch.slice(0, _SHOWN)):
+        yield f"{stem}| {line}"
+    if batch.num_rows > _SHOWN:
+        yield f"{stem}| ... and {batch.num_rows - _SHOWN:,} more"
+
+
+def repeated(rows: ZSet) -> pa.RecordBatch:
+    """Every row as often as it is there."""
+    return rows.take(np.repeat(np.arange(len(rows)), np.maximum(rows.weights, 0))).rows
+
+
+@dataclass(frozen=True)
+class Why:
+    """The answer to `p.why(view, key)`.
+
+    asked: the question, in words. step: after which. made: the last kept step that changed the rows.
+    derivation: the rows of the view, and what they follow from.
+    """
+
+    asked: str
+    step: int
+    made: int | None
+    derivation: Derivation
+
+    @property
+    def rows(self) -> pa.Table:
+        """The rows of the view; none where there is none, and the derivation tells where it is lost."""
+        return _table([self.derivation])
+
+    @cached_property
+    def tables(self) -> dict[str, pa.Table]:
+        """Per table, the rows that the view's rows follow from: each as often as it is there."""
+        leaves: dict[str, list[Derivation]] = {}
+        for one in self.derivation.walk():
+            if one.is_table:
+                leaves.setdefault(one.relation, []).append(one)
+        return {name: _table(found) for name, found in leaves.items()}
+
+    @property
+    def notes(self) -> list[str]:
+        """What isn't known, or isn't there any more."""
+        return list(dict.fromkeys(one.note for one in self.derivation.walk() if one.note))
+
+    @property
+    def lost(self) -> list[Derivation]:
+        """Where a row that isn't there is lost."""
+        return [one for one in self.derivation.walk() if one.is_lost]
+
+    def to_json(self, limit: int = 1000) -> dict[str, Any]:
+        """As plain values: what was asked, and the derivation with at most so many rows an operator."""
+        return {
+            "asked": self.asked,
+            "step": self.step,
+            "changed_by": self.made,
+            **self.derivation.to_json(limit),
+        }
+
+    def __str__(self) -> str:
+        made = "" if self.made is None else f"; last changed by step {self.made}"
+        return "\n".join([f"{self.asked}, as of step {self.step}{made}", *self.derivation.lines()])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _table(found: list[Derivation]) -> pa.Table:
+    """All their rows. The same row that several operators read is the same row."""
+    rows = repeated(sort_rows(most([one.rows for one in found])))
+    return pa.Table.from_batches([batch_to_calendar(rows)])
+
+
+def most(parts: list[ZSet]) -> ZSet:
+    """Each row as often as in the part that has it most often: parts of one relation, which overlap."""
+    total = ZSet.empty(parts[0].schema)
+    for part in parts:
+        more = (part - total).consolidate()
+        total = total + more.take(np.flatnonzero(more.weights > 0))
+    return total.consolidate()
