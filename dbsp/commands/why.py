@@ -18,6 +18,7 @@ from dbsp.state.records.commits import load_commit
 from dbsp.state.store import Store
 from dbsp.views.derivation import Why
 from dbsp.views.outputs import contents_of, output_view, state_of
+from dbsp.views.traces import Traces
 from dbsp.views.view import Contents
 
 
@@ -44,7 +45,7 @@ def _read(directory: str, program: Program, view: str, words: Sequence[str], as_
             step = step_of(store, as_of, program.timezone)
         try:
             state = state_of(program, store.commit_of(step) if step else None)
-            explain = partial(Asking(program, store).why, view, step, state)
+            explain = partial(Asking(Traces(program), store).why, view, step, state)
             contents = contents_of(program, state, view, store, step=step, explain=explain)
             return contents.why(key_of(program, contents, words))
         except DamagedChunk:

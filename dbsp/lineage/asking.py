@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +13,12 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.explaining import Explaining
-from dbsp.lineage.held import Held, Traces, searched
+from dbsp.lineage.held import Held, searched
 from dbsp.lineage.relational import Demand, columns, consolidated, matching
-from dbsp.sql.plans.program import Program
 from dbsp.state.store import Store
 from dbsp.views.derivation import Why
 from dbsp.views.outputs import changes_of
+from dbsp.views.traces import Traces
 
 # steps that are looked through for the one that made a row
 _LOOKED = 1000
@@ -28,12 +27,9 @@ _LOOKED = 1000
 class Asking:
     """Of one program and its state."""
 
-    def __init__(self, program: Program, store: Store) -> None:
-        self._program, self._store = program, store
-
-    @cached_property
-    def _traces(self) -> Traces:
-        return Traces(self._program)
+    def __init__(self, traces: Traces, store: Store) -> None:
+        self._traces, self._store = traces, store
+        self._program = traces.program
 
     def why(
         self, view: str, step: int, state: State, asked: Sequence[int], bound: pa.RecordBatch, rows: ZSet

@@ -19,6 +19,8 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.dml.edits import COUNTED, Edits, counted
+from dbsp.dml.reading import is_statement, read_statement
 from dbsp.errors import DeliveryError
 from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
@@ -478,8 +480,30 @@ class Pipeline:
         new is compiled: 0.1 s, and once the start of a JVM where none runs. now() is the machine's clock.
         A view as of yet another step is asked for by FOR SYSTEM_TIME AS OF. Raises ProgramError for what
         can't be a view; `p[view].to_spark()` has all of Spark.
+
+        INSERT INTO, UPDATE, DELETE FROM and TRUNCATE queue what they change for the next step, and give
+        `num_affected_rows`; they see tables and views as of the last step.
+
+            p.sql("UPDATE sale SET price = price * 2 WHERE shop = 7")
         """
+        if is_statement(select):
+            return self._changed(select, as_of)
         return self._reading.query(select, as_of)
+
+    def edits(self, strict: bool = False) -> Edits:
+        """What several statements change, all as of the last step and of those before; `queue` queues it.
+
+        strict: INSERT INTO a keyed table refuses a row whose key is there, and is no upsert.
+        """
+        return self._reading.edits(strict)
+
+    def _changed(self, text: str, as_of: AsOf | None) -> Contents:
+        if as_of is not None:
+            raise DataError("as_of is of a query; a statement changes the tables as they are")
+        statement, edits = read_statement(text, self.program), self.edits()
+        count = edits.run(statement)
+        edits.queue(self.change)
+        return Contents("sql", COUNTED, [counted(count)], step=self.last_step)
 
     def sql_schema(self, select: str) -> pa.Schema:
         """The columns of what `sql` would give, without the rows."""

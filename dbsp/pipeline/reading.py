@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.steps.state import State
+from dbsp.dml.edits import Edits
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.history.travel import travels
@@ -18,9 +19,12 @@ from dbsp.lineage.asking import Asking
 from dbsp.pipeline.position import Position
 from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans, named_in
+from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
 from dbsp.views.search import Indexes
+from dbsp.views.tables import kept_tables, table_contents
+from dbsp.views.traces import Traces
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -45,12 +49,13 @@ class Reading:
         self._position, self._lock, self._check_open = position, lock, check_open
         self._spark = spark
         self.indexes = Indexes(self.program)
-        self._asking = Asking(self.program, self.store)
+        self.traces = Traces(self.program)
+        self._asking = Asking(self.traces, self.store)
         known = {name: self.program.views[name].schema for name in output_views(self.program)}
-        self._plans = Plans(self._session, self.program.timezone, known)
+        self.plans = Plans(self._session, self.program.timezone, known)
 
     def view(self, name: str, as_of: AsOf | None = None) -> Contents:
-        """A view as of a step; see `Pipeline.view`."""
+        """A view, or a table, as of a step; see `Pipeline.view`."""
         if as_of is not None:
             return self._as_of(name, as_of)
         return self._last(lambda step, state: self._contents(name, step, state))
@@ -58,23 +63,23 @@ class Reading:
     def query(self, select: str, as_of: AsOf | None = None) -> Contents:
         """The rows of a query, as of one step; see `Pipeline.sql`."""
         select, asked = travels(select)
-        names = named_in(select, output_views(self.program))
+        names = named_in(select, self.readable)
 
         def read(step: int, state: State) -> tuple[int, dict[str, Contents]]:
             return step, {name: self._contents(name, step, state) for name in names}
 
         step, views = self._last(read) if as_of is None else self._at(as_of, read)
         views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
-        return answer(self._plans, select, views, self._spark, step)
+        return answer(self.plans, select, views, self._spark, step)
 
     def query_schema(self, select: str) -> pa.Schema:
         """The columns of a query's rows."""
         self._check_open()
         select, asked = travels(select)
-        views = {name: name for name in named_in(select, output_views(self.program))}
-        views |= {travel.name: output_view(self.program, travel.view) for travel in asked}
-        read = {name: self.program.views[view].schema for name, view in views.items()}
-        return columns_of(self._plans, select, read)
+        relations = {name: name for name in named_in(select, self.readable)}
+        relations |= {travel.name: travel.view for travel in asked}
+        read = {name: self._relation(each).schema for name, each in relations.items()}
+        return columns_of(self.plans, select, read)
 
     def changes_of(self, name: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""
@@ -139,8 +144,30 @@ class Reading:
         self._check_open()
         self._position.settle()
 
+    def edits(self, strict: bool = False) -> Edits:
+        """To change rows of tables by statements, which all see the state as of the last step."""
+        step, state = self._last(lambda step, state: (step, state))
+        read = partial(self._contents, step=step, state=state)
+        return Edits(self.program, self.plans, read, self.readable, step, self._spark, strict)
+
+    @cached_property
+    def readable(self) -> list[str]:
+        """The views, and the tables of which all rows are kept: what a query can name."""
+        return [*output_views(self.program), *kept_tables(self.traces)]
+
+    def _relation(self, name: str) -> Table | View:
+        """The view or table of that name. Raises UnknownView."""
+        for table in self.program.inputs.values():
+            if table.name.lower() == name.lower():
+                return table
+        return self.program.views[output_view(self.program, name)]
+
     def _contents(self, name: str, step: int, state: State) -> Contents:
-        view = output_view(self.program, name)
+        relation = self._relation(name)
+        if isinstance(relation, Table):
+            known = self._spark, self.indexes, step
+            return table_contents(self.traces, state, relation, self.store, *known)
+        view = relation.name
         explain = partial(self._asking.why, view, step, state)
         return contents_of(self.program, state, view, self.store, self._spark, self.indexes, step, explain)
 

@@ -39,6 +39,7 @@ class Serving:
         self.subscriptions = Subscriptions(self.pipeline, self.feed)
         self.evaluating = Evaluating()
         self.numbers = Numbers(self.pipeline, self.subscriptions)
+        self.writes = Writes(self.pipeline, self.made, self.access)
 
     def made(self, changes: Changes) -> None:
         """A step was made, in any thread."""
@@ -47,7 +48,7 @@ class Serving:
 
     def app(self) -> Starlette:
         """The routes."""
-        reads, writes = Reads(self.pipeline, self.evaluating), Writes(self.pipeline, self.made, self.access)
+        reads, writes = Reads(self.pipeline, self.evaluating), self.writes
         routes: list[tuple[str, list[str], Handler]] = [
             ("/", ["GET"], self._index),
             ("/views", ["GET"], reads.views),

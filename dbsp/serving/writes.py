@@ -127,8 +127,11 @@ class Writes:
         key = request.headers.get(KEY, "")
         if len(key) > 200 or not key.isascii():
             raise DataError("Idempotency-Key: at most 200 ASCII characters")
-        answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._make, key, queue)
-        return json_response(answer)
+        return json_response(await self.stepped(queue, key))
+
+    async def stepped(self, queue: Queue, key: str = "") -> dict[str, object]:
+        """Make a step of what `queue` queues, in its turn. Raises what it raises; then nothing is queued."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._make, key, queue)
 
     def _make(self, key: str, queue: Queue) -> dict[str, object]:
         pipeline = self.pipeline

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.explaining import Explaining
-from dbsp.lineage.held import Held, Traces
+from dbsp.lineage.held import Held
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program as Compiled
 from dbsp.views.derivation import Derivation, most, repeated
+from dbsp.views.traces import Traces
 from tests.effort import examples
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Contents, Row, pool, runs
@@ -83,7 +85,7 @@ class There:
     """The rows of a table, to be found by what Arrow has of them."""
 
     def __init__(self, table: Table, rows: list[Row]) -> None:
-        shown = arrow_values(pa.Table.from_batches([declared(table, rows)]))
+        shown = arrow_values(pa.Table.from_batches([batch_to_calendar(declared(table, rows))]))
         self.rows = [(identity(one), row) for one, row in zip(shown, rows, strict=True)]
 
     def those(self, wanted: ZSet | None, told: str) -> list[Row]:
@@ -106,7 +108,7 @@ def of_tables(derivation: Derivation) -> dict[str, ZSet]:
 
 
 def values(rows: ZSet) -> list[Row]:
-    return arrow_values(pa.Table.from_batches([repeated(rows)]))
+    return arrow_values(pa.Table.from_batches([batch_to_calendar(repeated(rows))]))
 
 
 def plans_of(compiled: Compiled, view: str) -> dict[str, Plan]:

@@ -10,28 +10,19 @@ Columns may be named, as in INSERT INTO votes (story_id, user_id) VALUES ...
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
-from decimal import Decimal
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-import pyarrow as pa
-
 from dbsp.circuits.errors import DataError, ProgramError
-from dbsp.circuits.functions.times.interval_text import NoInterval, read
 from dbsp.commands.replays.steps import Advance, Change, StepOfFile, advance, find_table, find_waterline
-from dbsp.rows.json_values import decode, read_moment
+from dbsp.rows.json_values import read_moment
+from dbsp.rows.sql_literals import literal, text_of, typed
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Cursor, Token, tokens, unquote
+from dbsp.sql.text.tokens import Cursor, Token, tokens
 
 _KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES, ADVANCE and STEP"
-_VALUES = (
-    "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', INTERVAL ..., X'...' "
-    "or ARRAY(...)"
-)
-_NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[lLsSyYdDfF]|[bB][dD])?")
 
 
 def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
@@ -69,7 +60,7 @@ def _clock(cursor: Cursor) -> datetime | None:
         return None
     cursor.expect("AT")
     cursor.accept("TIMESTAMP")
-    clock: datetime = _text(cursor, read_moment)
+    clock: datetime = text_of(cursor, read_moment)
     _end(cursor)
     return clock
 
@@ -81,7 +72,7 @@ def _advance(cursor: Cursor, program: Program) -> Advance:
     one = find_waterline(token.text, column.text, program, cursor.source.location(token.start))
     cursor.expect("TO")
     where = cursor.source.location(cursor.next.start)
-    value = _value(cursor)
+    value = literal(cursor)
     _end(cursor)
     return advance(one, value, program, where)
 
@@ -138,7 +129,7 @@ def _row(cursor: Cursor, table: Table, columns: list[str] | None, by_key: bool) 
     values: list[tuple[Token, Any]] = []
     while True:
         token = cursor.next
-        values.append((token, _value(cursor)))
+        values.append((token, literal(cursor)))
         if not cursor.accept(","):
             break
     cursor.expect(")")
@@ -149,107 +140,5 @@ def _row(cursor: Cursor, table: Table, columns: list[str] | None, by_key: bool) 
         cursor.fail(f"{len(values)} values for {len(names)} columns ({', '.join(names)})", start)
     row = {}
     for name, (token, value) in zip(names, values, strict=True):
-        row[name] = _typed(cursor, token, value, name, types[name])
+        row[name] = typed(cursor, token, value, name, types[name])
     return row, cursor.source.location(start.start)
-
-
-def _typed(cursor: Cursor, token: Token, value: Any, column: str, type_: pa.DataType) -> Any:
-    try:
-        return decode(value, type_)
-    except ValueError as error:
-        cursor.fail(f"{token.text} doesn't fit column '{column}': {error}", token)
-
-
-def _value(cursor: Cursor) -> Any:
-    """A literal as the value JSON would have, or as a Python value of its type."""
-    token = cursor.take()
-    if token.text in ("-", "+") and cursor.next.kind == "number":
-        number = _number(cursor, cursor.take())
-        return -number if token.text == "-" else number
-    if token.kind == "number":
-        return _number(cursor, token)
-    if token.kind == "string":
-        return unquote(token.text)
-    if token.kind == "word" and token.upper in ("TRUE", "FALSE", "NULL"):
-        return {"TRUE": True, "FALSE": False, "NULL": None}[token.upper]
-    if token.kind == "word" and cursor.next.kind == "string" and token.upper in _TYPED:
-        return _text(cursor, _TYPED[token.upper])
-    if token.upper == "INTERVAL" and (cursor.next.kind in ("string", "number") or cursor.next.text in "+-"):
-        return _interval(cursor)
-    if token.kind == "word" and cursor.next.text == "(" and token.upper in _CONSTRUCTORS:
-        return _CONSTRUCTORS[token.upper](_arguments(cursor))
-    return cursor.fail(f"expected a value, found {token}; {_VALUES}", token)
-
-
-def _interval(cursor: Cursor) -> Any:
-    """`INTERVAL '1-2' YEAR TO MONTH`, `INTERVAL -5 MINUTES`."""
-    sign = cursor.take().text if cursor.next.text in ("+", "-") else ""
-    token = cursor.take()
-    number = unquote(token.text) if token.kind == "string" else token.text
-    units = [_unit(cursor)]
-    if cursor.accept("TO"):
-        units.append(_unit(cursor))
-    name = " TO ".join(units)
-    try:
-        value = read(f"INTERVAL {sign}'{number}' {name}", f"interval {name.lower()}")
-    except NoInterval as error:
-        cursor.fail(f"{error}", token)
-    if units[0] in ("YEAR", "MONTH"):
-        return pa.MonthDayNano([value, 0, 0])
-    return timedelta(microseconds=value)
-
-
-def _unit(cursor: Cursor) -> str:
-    token = cursor.take()
-    unit = token.upper.removesuffix("S")
-    if unit not in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
-        cursor.fail(f"expected a unit such as MONTH or SECONDS, found {token}", token)
-    return unit
-
-
-def _number(cursor: Cursor, token: Token) -> Any:
-    match = _NUMBER.fullmatch(token.text)
-    if match is None:
-        cursor.fail(f"expected a number, found {token}", token)
-    text = match[1]
-    return int(text) if text.isdigit() else Decimal(text)
-
-
-def _text(cursor: Cursor, read: Callable[[str], Any]) -> Any:
-    token = cursor.take()
-    if token.kind != "string":
-        cursor.fail(f"expected a quoted text, found {token}", token)
-    try:
-        return read(unquote(token.text))
-    except ValueError as error:
-        cursor.fail(f"{token.text}: {error}", token)
-
-
-def _arguments(cursor: Cursor) -> list[Any]:
-    cursor.expect("(")
-    values: list[Any] = []
-    while not cursor.sees(")"):
-        values.append(_value(cursor))
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
-    return values
-
-
-def _day(text: str) -> Any:
-    return decode(text, pa.date32())
-
-
-_TYPED: dict[str, Callable[[str], Any]] = {
-    "DATE": _day,
-    "TIMESTAMP": read_moment,
-    "TIMESTAMP_NTZ": read_moment,
-    "TIMESTAMP_LTZ": read_moment,
-    "X": bytes.fromhex,
-}
-_CONSTRUCTORS: dict[str, Callable[[list[Any]], Any]] = {
-    "ARRAY": list,
-    "STRUCT": tuple,
-    "NAMED_STRUCT": lambda pairs: dict(zip(pairs[::2], pairs[1::2], strict=True)),
-    "MAP": lambda pairs: list(zip(pairs[::2], pairs[1::2], strict=True)),
-}

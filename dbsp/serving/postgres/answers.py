@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError
+from dbsp.dml.edits import KeyThere
 from dbsp.serving.answers import Refused, said_of
-from dbsp.serving.postgres.language.types import TYPES, modifier_of, oid_of
+from dbsp.serving.postgres.language.types import LISTED, TEXTS, TYPES, modifier_of, oid_of
 from dbsp.serving.postgres.wire import BadMessage, Field
 from dbsp.views.changes import UnknownView
 
@@ -28,6 +29,10 @@ class Rows:
 
     batch: pa.RecordBatch
     at: int = 0
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.batch.schema
 
     @property
     def fields(self) -> list[Field]:
@@ -66,11 +71,14 @@ class Wrong(Refused):
         self.code = code
 
 
-def fields_of(schema: pa.Schema) -> list[Field]:
-    """The columns as a client is told."""
+def fields_of(schema: pa.Schema, arrays: bool = True) -> list[Field]:
+    """The columns as a client is told. arrays: who reads texts reads those of the catalogue as arrays."""
     fields = []
     for one in schema:
         oid = oid_of(one.type)
+        if arrays and one.metadata == LISTED:
+            fields.append(Field(one.name, TEXTS))
+            continue
         fields.append(Field(one.name, oid, TYPES[oid].size, modifier_of(one.type)))
     return fields
 
@@ -88,6 +96,8 @@ def state_of(error: Exception, root: object) -> tuple[str, str]:
         return "42601", said
     if isinstance(error, NotKept | StateError):
         return "55000", said
+    if isinstance(error, KeyThere):
+        return "23505", said
     if isinstance(error, DataError):
         return "22000", said
     return ("57014" if status == 503 else "XX000"), said

@@ -75,6 +75,7 @@ class Connection:
                 skips = False
                 if self.session.transaction == "I":
                     self._portals.clear()
+                    await self._told(self._end())
                 await self._ready()
             elif kind == b"Q":
                 skips = False
@@ -115,9 +116,14 @@ class Connection:
         return True
 
     def _failed(self, code: str, said: str) -> None:
-        if self.session.transaction == "T":
-            self.session.transaction = "E"
+        self.session.fail()
         self.writer.write(wire.error(code, said))
+
+    async def _end(self) -> None:
+        """Of a transaction that nobody began or ends."""
+        warning = await self.session.end()
+        if warning:
+            self.writer.write(wire.notice("01000", warning))
 
     # -- the simple protocol ------------------------------------------------------------------------
 
@@ -132,6 +138,7 @@ class Connection:
                 await self._sent(answer, [0] * len(answer.fields), 0)
             else:
                 await self._done(answer)
+        await self._end()
 
     async def _done(self, answer: Command | Copied) -> None:
         if isinstance(answer, Copied):
@@ -226,13 +233,14 @@ class Connection:
             prepared = self._statement(name)
             schema = await self.session.described(prepared)
             self.writer.write(wire.parameter_description(prepared.oids))
-            fields = None if schema is None else fields_of(schema)
+            fields = None if schema is None else fields_of(schema, arrays=False)
             formats = [0] * len(fields or ())
         else:
             portal = self._portal(name)
             gives = self.session.gives_rows(portal.prepared.words)
             answer = await self._answered(portal) if gives else None
-            fields = answer.fields if isinstance(answer, Rows | Followed) else None
+            is_text = not any(portal.formats)
+            fields = fields_of(answer.schema, is_text) if isinstance(answer, Rows | Followed) else None
             formats = _each(portal.formats, len(fields or ()))
         self.writer.write(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
 

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from dbsp.serving.access import VARIABLE
 from dbsp.serving.app import Serving
 from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import state_of
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.connection import Connection
-from dbsp.serving.postgres.session import Session
+from dbsp.serving.postgres.scram import MECHANISM, Exchange, NotProved
+from dbsp.serving.postgres.session import WRITER, Session
+from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.sockets import bound_to
 
 log = logging.getLogger("dbsp")
@@ -49,7 +52,9 @@ class _Port:
 
     def __post_init__(self) -> None:
         pipeline = self.serving.pipeline
-        self.catalogue = Catalogue({name: pipeline.program.views[name].schema for name in pipeline})
+        program = pipeline.program
+        views = {name: program.views[name].schema for name in pipeline}
+        self.catalogue = Catalogue(views, list(program.inputs.values()))
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A client, until it leaves. One that sends nonsense is told so, and is gone."""
@@ -83,7 +88,13 @@ class _Port:
             writer.write(wire.fatal("53300", f"{CONNECTIONS} clients are connected; try again later"))
             return
         serving = self.serving
-        session = Session(serving.pipeline, serving.evaluating, serving.subscriptions, self.catalogue)
+        may_write = _user(message) == WRITER
+        if may_write and not await self._proved(reader, writer):
+            return
+        written = Transaction(serving.pipeline, serving.writes)
+        session = Session(
+            serving.pipeline, serving.evaluating, serving.subscriptions, self.catalogue, written, may_write
+        )
         key = secrets.randbits(31), secrets.randbits(31)
         connection = self.connections[key] = Connection(session, reader, writer)
         try:
@@ -91,6 +102,25 @@ class _Port:
             await connection.serve()
         finally:
             del self.connections[key]
+
+    async def _proved(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Whether the client knows the token; one that doesn't is told."""
+        exchange = Exchange(self.serving.access.token)
+        try:
+            async with asyncio.timeout(_BEGUN):
+                writer.write(wire.authentication(10, wire.text(MECHANISM) + b"\0"))
+                first = await _response(reader)
+                if first.string() != MECHANISM:
+                    raise NotProved
+                writer.write(wire.authentication(11, exchange.challenge(first.value() or b"")))
+                last = await _response(reader)
+                writer.write(wire.authentication(12, exchange.signature(last.rest)))
+        except NotProved:
+            token = f"the token that `dbsp serve` printed, or that of {VARIABLE}"
+            said = f"user '{WRITER}' has {token}, as its password"
+            writer.write(wire.fatal("28P01", said))
+            return False
+        return True
 
     def _cancel(self, process: int, secret: int) -> None:
         connection = self.connections.get((process, secret))
@@ -104,3 +134,22 @@ class _Port:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _user(message: wire.Reader) -> str:
+    """Who the client says it is: names and values, one after the other."""
+    while not message.is_over:
+        name = message.string()
+        if not name:
+            break
+        value = message.string()
+        if name == "user":
+            return value
+    return ""
+
+
+async def _response(reader: asyncio.StreamReader) -> wire.Reader:
+    kind, message = await wire.read_message(reader)
+    if kind != b"p":
+        raise NotProved
+    return message

@@ -18,17 +18,24 @@ from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
 
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "(", "FROM"})
-_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "CREATE", "DROP", "ALTER"})
-
+_CHANGES = {
+    "INSERT": "INSERT 0 {}",
+    "UPDATE": "UPDATE {}",
+    "DELETE": "DELETE {}",
+    "TRUNCATE": "TRUNCATE TABLE",
+}
+_DEFINES = frozenset({"MERGE", "CREATE", "DROP", "ALTER"})
+WRITER = "writer"
 
 # what ends with the connection, and does nothing before
-_IGNORED = frozenset({"RESET", "CLOSE", "SAVEPOINT", "RELEASE", "LISTEN", "UNLISTEN"})
+_IGNORED = frozenset({"RESET", "CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
 
 
 @dataclass(frozen=True)
@@ -41,12 +48,16 @@ class Prepared:
 
 @dataclass
 class Session:
-    """Of one connection. transaction: I none, T within one, E within one that failed. prepared: by name."""
+    """Of one connection. may_write: it has shown the token. transaction: I none, T within one, E within one
+    that failed. prepared: by name.
+    """
 
     pipeline: Pipeline
     evaluating: Evaluating
     subscriptions: Subscriptions
     catalogue: Catalogue
+    written: Transaction
+    may_write: bool = False
     transaction: str = "I"
     prepared: dict[str, Prepared] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=lambda: dict(SETTINGS))
@@ -62,13 +73,43 @@ class Session:
             return await self._copied(words, values)
         if first == "SUBSCRIBE":
             return self._followed(words)
-        if first in _WRITES:
-            raise Wrong("25006", f"{first}: this port reads; rows are written by POST /tables/{{name}}")
+        if first in _CHANGES:
+            return await self._changed(words, values)
+        if first in _DEFINES:
+            raise Wrong(
+                "0A000", f"{first}: the program defines what there is; there are INSERT, UPDATE, DELETE"
+            )
+        if first in ("COMMIT", "END") and self.transaction == "T":
+            self.transaction = "I"
+            return Command("COMMIT", await self.written.commit())
         return self._command(first, words)
+
+    async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command:
+        first = words[0].upper
+        if not self.may_write:
+            raise Wrong(
+                "42501",
+                f"{first}: this connection reads; connect as user '{WRITER}', whose password is the token "
+                "that `dbsp serve` printed",
+            )
+        text = spark_text(words, [value.spark for value in values])
+        count = await self.evaluating.done(lambda: self.written.run(text))
+        return Command(_CHANGES[first].format(count))
+
+    async def end(self) -> str:
+        """What was written outside of BEGIN and COMMIT is a step; what else there is to say."""
+        return await self.written.commit() if self.transaction == "I" else ""
+
+    def fail(self) -> None:
+        """Give up what was written; of a transaction what comes next, until it ends or goes back."""
+        if self.transaction == "T":
+            self.transaction = "E"
+        elif self.transaction == "I":
+            self.written.clear()
 
     def types_of(self, words: Sequence[Word], oids: Sequence[int]) -> list[int]:
         """Of a statement's parameters, those that the client named included."""
-        return inferred(words, oids, self.catalogue.views)
+        return inferred(words, oids, self.catalogue.relations)
 
     def gives_rows(self, words: Sequence[Word]) -> bool:
         """Whether it is a statement that does nothing but give rows."""
@@ -174,11 +215,16 @@ class Session:
             self.transaction = "T"
             return Command("BEGIN" if first == "BEGIN" else "START TRANSACTION")
         if first in ("COMMIT", "END", "ROLLBACK", "ABORT"):
-            if first == "ROLLBACK" and len(words) > 2 and words[1].upper == "TO":
+            if first == "ROLLBACK" and any(word.upper == "TO" for word in words):
+                self.written.back(words[-1].name or "")
                 self.transaction = "T"
                 return Command("ROLLBACK")
             failed, self.transaction = self.transaction == "E", "I"
+            self.written.clear()
             return Command("ROLLBACK" if failed or first in ("ROLLBACK", "ABORT") else "COMMIT")
+        if first == "SAVEPOINT":
+            self.written.save(words[-1].name or "")
+            return Command(first)
         if first == "SHOW":
             return self._shown(words)
         if first == "SET":

@@ -61,6 +61,10 @@ class Reader:
         return None if count == -1 else self.taken(count)
 
     @property
+    def rest(self) -> bytes:
+        return self.taken(len(self._payload) - self._at)
+
+    @property
     def is_over(self) -> bool:
         return self._at >= len(self._payload)
 
@@ -138,6 +142,11 @@ def _said(kind: bytes, severity: str, code: str, said: str) -> bytes:
 
 def complete(tag: str) -> bytes:
     return message(b"C", text(tag))
+
+
+def authentication(code: int, said: bytes = b"") -> bytes:
+    """code: 10 the mechanisms that there are, 11 and 12 what one of them says."""
+    return message(b"R", code.to_bytes(4, "big"), said)
 
 
 def status(name: str, value: str) -> bytes:

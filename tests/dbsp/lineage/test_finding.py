@@ -11,11 +11,12 @@ import pytest
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.finding import Finding, Found, Unheld, as_union, node_over
-from dbsp.lineage.held import Held, Traces
+from dbsp.lineage.held import Held
 from dbsp.lineage.relational import Demand
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Expand, Join, Scan
 from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.views.traces import Traces
 from tests.dbsp.build import CUSTOMER, EVENT, VOTES, pipeline
 
 INT = pa.int64()

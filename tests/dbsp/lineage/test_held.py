@@ -11,9 +11,10 @@ import pytest
 
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.lineage.held import Held, Traces
+from dbsp.lineage.held import Held
 from dbsp.lineage.relational import Demand
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.views.traces import Traces
 from tests.dbsp.build import CUSTOMER, EVENT, VOTES, pipeline
 
 INT = pa.int64()

@@ -13,11 +13,13 @@ import duckdb
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
+from dbsp.serving.postgres.catalogue.keys import add_keys
 from dbsp.serving.postgres.catalogue.respelling import respelled
 from dbsp.serving.postgres.catalogue.tables import DATABASE, FUNCTIONS, INFORMATION, SETTINGS, TABLES
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.spelling import Word
-from dbsp.serving.postgres.language.types import TYPES, Type, modifier_of, oid_of
+from dbsp.serving.postgres.language.types import LISTED, TYPES, Type, modifier_of, oid_of
+from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema
 
 # numbers of objects that a user made begin here
@@ -30,6 +32,10 @@ _BOUNDS: dict[str, str | bool | int | float | list[str]] = {
 # a question of a tool takes milliseconds
 _SECONDS = 10.0
 _PUBLIC, _SYSTEM, _STANDARD = 2200, 11, 13000
+_KINDS = {
+    "r": {"table_type": "BASE TABLE", "is_insertable_into": "YES"},
+    "v": {"table_type": "VIEW", "is_insertable_into": "NO"},
+}
 _ASKED = frozenset(
     {
         *("version", "current_schema", "current_schemas", "current_database", "current_catalog"),
@@ -40,16 +46,17 @@ _ASKED = frozenset(
 
 
 class Catalogue:
-    """views: what a client can read, with its columns. Thread-safe; made when it is first asked."""
+    """views: with their columns. tables: with their keys. Thread-safe; made when it is first asked."""
 
-    def __init__(self, views: Mapping[str, Schema]) -> None:
-        self.views = views
+    def __init__(self, views: Mapping[str, Schema], tables: Sequence[Table] = ()) -> None:
+        self._tables = {table.name: table for table in tables}
+        self.relations = {**views, **{name: table.schema for name, table in self._tables.items()}}
         self._lock = threading.Lock()
 
     def asks(self, words: Sequence[Word]) -> bool:
         """Whether a query is about the catalogue, and about no view. SELECT 1 is about neither."""
         names = {word.name for word in words if word.name is not None}
-        if names & {name.lower() for name in self.views}:
+        if names & {name.lower() for name in self.relations}:
             return bool(names & {"pg_catalog", "information_schema"})
         return len(words) == 2 or any(
             name in _ASKED or name.startswith(("pg_", "format_type", "to_reg")) for name in names
@@ -66,7 +73,12 @@ class Catalogue:
                 raise DataError(f"the catalogue can't answer that: {error}") from None
             finally:
                 late.cancel()
-        return pa.table([_shown(column) for column in found.columns], names=found.schema.names)
+        columns = [_shown(column) for column in found.columns]
+        fields = [
+            pa.field(one.name, column.type, metadata=LISTED if pa.types.is_list(one.type) else None)
+            for one, column in zip(found.schema, columns, strict=True)
+        ]
+        return pa.table(columns, schema=pa.schema(fields))
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
@@ -101,18 +113,21 @@ class Catalogue:
         add("pg.pg_settings", [{"name": n.lower(), "setting": v} for n, v in SETTINGS.items()])
         add("pg.shown_types", [{"oid": o, "typname": t.name, "shown": t.full} for o, t in TYPES.items()])
         add("pg.pg_type", [_type(oid, type_) for oid, type_ in TYPES.items()])
-        numbered = [(n, view, schema) for n, (view, schema) in enumerate(self.views.items(), _FIRST)]
-        columns = [(n, view, i, c) for n, view, schema in numbered for i, c in enumerate(schema, 1)]
-        add("pg.pg_class", [_relation(n, view, len(schema)) for n, view, schema in numbered])
-        add("pg.pg_attribute", [_attribute(n, i, column) for n, _, i, column in columns])
-        places = [_place(view) for view in self.views]
-        add("information.tables", [{**p, "table_type": "VIEW", "is_insertable_into": "NO"} for p in places])
-        add("information.views", places)
-        add("information.columns", [{**_place(view), **_column(i, c)} for _, view, i, c in columns])
+        relations = self.relations
+        numbers = {name: n for n, name in enumerate(relations, _FIRST)}
+        columns = [(name, i, c) for name, schema in relations.items() for i, c in enumerate(schema, 1)]
+        kinds = {name: "r" if name in self._tables else "v" for name in relations}
+        add("pg.pg_class", [_relation(numbers[n], n, len(relations[n]), kinds[n]) for n in relations])
+        add("pg.pg_attribute", [_attribute(numbers[name], i, column) for name, i, column in columns])
+        add("information.tables", [{**_place(n), **_KINDS[kinds[n]]} for n in relations])
+        add("information.views", [_place(n) for n in relations if kinds[n] == "v"])
+        add("information.columns", [{**_place(name), **_column(i, c)} for name, i, c in columns])
+        tables = list(self._tables.values())
+        add_keys(add, tables, numbers, _FIRST + len(relations), {"relnamespace": _PUBLIC, "relowner": 10})
 
 
-def _place(view: str) -> dict[str, object]:
-    return {"table_catalog": DATABASE, "table_schema": "public", "table_name": view}
+def _place(name: str) -> dict[str, object]:
+    return {"table_catalog": DATABASE, "table_schema": "public", "table_name": name}
 
 
 def _type(oid: int, type_: Type) -> dict[str, object]:
@@ -122,19 +137,19 @@ def _type(oid: int, type_: Type) -> dict[str, object]:
     return {**base, **kind, **rest}
 
 
-def _relation(number: int, view: str, columns: int) -> dict[str, object]:
+def _relation(number: int, name: str, columns: int, kind: str) -> dict[str, object]:
     none = ("reltype", "reloftype", "relam", "relfilenode", "reltablespace", "reltoastrelid", "relchecks")
     no = ("relhasindex", "relisshared", "relhasrules", "relhastriggers", "relhassubclass", "relrowsecurity")
     never = ("relforcerowsecurity", "relispartition", "relhasoids")
     return {
         "oid": number,
-        "relname": view,
+        "relname": name,
         "relnamespace": _PUBLIC,
         "relowner": 10,
         "relpages": 0,
         "reltuples": -1,
         "relpersistence": "p",
-        "relkind": "v",
+        "relkind": kind,
         "relnatts": columns,
         "relispopulated": True,
         "relreplident": "n",

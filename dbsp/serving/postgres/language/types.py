@@ -14,6 +14,10 @@ FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (
 )
 
 
+# an array of texts; what a column's field says whose texts are arrays, as PostgreSQL writes them
+TEXTS, LISTED = 1009, {b"listed": b""}
+
+
 class Type(NamedTuple):
     """name, full: PostgreSQL's, and the standard's. size: in bytes; -1: it varies. spark: Spark's name."""
 

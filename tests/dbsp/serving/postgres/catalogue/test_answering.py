@@ -57,7 +57,9 @@ def test_sqlalchemy_reflects_and_pandas_reads(port: Served) -> None:
     engine = sa.create_engine(f"postgresql+psycopg://me@127.0.0.1:{port.port}/dbsp")
     inspector = sa.inspect(engine)
     assert sorted(inspector.get_view_names()) == ["latest", "turnover", "visitors"]
-    assert inspector.get_table_names() == []
+    assert sorted(inspector.get_table_names()) == ["orders", "visits"]
+    assert inspector.get_pk_constraint("orders")["constrained_columns"] == ["id"]
+    assert inspector.get_pk_constraint("visits")["constrained_columns"] == []
     columns = {one["name"]: (str(one["type"]), one["nullable"]) for one in inspector.get_columns("turnover")}
     assert columns == {"shop": ("TEXT", False), "n": ("BIGINT", False), "total": ("NUMERIC(20, 2)", True)}
     turnover = sa.Table("turnover", sa.MetaData(), autoload_with=engine)

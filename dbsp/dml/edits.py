@@ -1,0 +1,276 @@
+"""What statements change, found in a table's rows as they are, and queued for a step.
+
+    of DELETE     −σ[c](t)                                of INSERT     q
+    of UPDATE     π[e](σ[c](t)) − σ[c](t)
+
+A statement reads the tables and views as of one step, and what the statements before it have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.dml.statement import Delete, Insert, Statement, Update, Where
+from dbsp.lineage.relational import Demand, demand_of, evaluated, matching, relation
+from dbsp.queries.answer import answer
+from dbsp.queries.plans import Plans, named_in
+from dbsp.rows.casting import Refused
+from dbsp.rows.incoming import arrow_schema, key_rows, whole_rows
+from dbsp.rows.literals import array_of
+from dbsp.sql.plans.nodes.join import Join, join_schema
+from dbsp.sql.plans.nodes.project import selected
+from dbsp.sql.plans.program import Program, Table
+from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.plans.types import ddl
+from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# rows whose keys are looked up one by one
+_FEW = 16
+# what a statement gives, as Spark's do
+COUNTED = pa.schema([pa.field("num_affected_rows", pa.int64(), nullable=False)])
+
+
+def counted(rows: int) -> ZSet:
+    """A row of COUNTED."""
+    return ZSet(pa.RecordBatch.from_arrays([pa.array([rows])], schema=COUNTED), np.ones(1, dtype=np.int64))
+
+
+class KeyThere(DataError):
+    """A row is inserted whose key another row has."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Rows of a table and their weights, as `Pipeline.change` takes them."""
+
+    table: str
+    rows: pa.RecordBatch
+    weights: np.ndarray
+
+
+@dataclass
+class Edits:
+    """read: a table or view as of `step`, which all statements see. readable: their names. strict: a row
+    whose key is there is no upsert, but an error, unless the statement says what to do.
+    """
+
+    program: Program
+    plans: Plans
+    read: Callable[[str], Contents]
+    readable: list[str]
+    step: int = 0
+    spark: SparkSession | None = None
+    strict: bool = False
+    changes: list[Change] = field(default_factory=list)
+    _deltas: dict[str, ZSet] = field(default_factory=dict)
+
+    def run(self, statement: Statement) -> int:
+        """How many rows it inserts, changes or deletes.
+
+        Raises dbsp.circuits.errors.Error, and then has done nothing.
+        """
+        if isinstance(statement, Insert):
+            return self._insert(statement)
+        table = statement.table
+        if table.append_only:
+            raise DataError(
+                f"table '{table.name}' is append-only; declare it without append_only to change its rows"
+            )
+        return self._update(statement) if isinstance(statement, Update) else self._delete(statement)
+
+    # -- what is there --------------------------------------------------------------------------------
+
+    def _contents(self, name: str) -> Contents:
+        found = self.read(name)
+        delta = self._deltas.get(name)
+        if delta is None:
+            return found
+        return Contents(name, found.schema, [*found.parts, delta], self.spark, step=found.step)
+
+    def _asked(self, select: str) -> ZSet:
+        names = named_in(select, self.readable)
+        return answer(self.plans, select, {name: self._contents(name) for name in names}, self.spark).zset
+
+    def _selected(self, table: Table, where: Where) -> ZSet:
+        """The rows that a condition is true of."""
+        if not where.condition:
+            return self._contents(table.name).zset
+        if where.equal is not None:
+            return self._contents(table.name).where(where.equal).zset
+        return self._asked(f"SELECT * FROM {_called(table, where)} WHERE {where.condition}")
+
+    # -- the statements -------------------------------------------------------------------------------
+
+    def _delete(self, statement: Delete) -> int:
+        table, gone = statement.table, self._selected(statement.table, statement.where)
+        self._queue(table, gone, None)
+        return int(gone.weights.sum())
+
+    def _update(self, statement: Update) -> int:
+        table, where = statement.table, statement.where
+        width = len(table.schema)
+        if statement.values is not None:
+            gone = self._selected(table, where)
+            columns = list(gone.rows.columns)
+            for name, value in statement.values.items():
+                i = _position(table.schema, name)
+                columns[i] = self._constant(table, name, value, len(gone))
+        else:
+            types = {one.name: one.type for one in table.schema}
+            made = [
+                f"CAST(({text}) AS {ddl(types[name])}) AS `set {name}`"
+                for name, text in statement.texts.items()
+            ]
+            condition = f" WHERE {where.condition}" if where.condition else ""
+            found = self._asked(f"SELECT *, {', '.join(made)} FROM {_called(table, where)}{condition}")
+            gone = ZSet(found.rows.select(list(range(width))), found.weights)
+            columns = list(gone.rows.columns)
+            for offset, name in enumerate(statement.texts):
+                columns[_position(table.schema, name)] = found.rows.column(width + offset)
+        come = ZSet(self._whole(table, columns), gone.weights)
+        self._queue(table, gone, come)
+        return int(gone.weights.sum())
+
+    def _insert(self, statement: Insert) -> int:
+        table, timezone = statement.table, self.program.timezone
+        if statement.rows is not None:
+            rows = whole_rows(table, statement.rows, timezone)
+        else:
+            found = self._asked(_cast_query(statement))
+            repeated = found.take(np.repeat(np.arange(len(found)), np.maximum(found.weights, 0)))
+            given = dict(zip(statement.columns, repeated.rows.columns, strict=True))
+            columns = [
+                given[one.name] if one.name in given else pa.nulls(len(repeated), one.type)
+                for one in table.schema
+            ]
+            rows = whole_rows(
+                table, pa.Table.from_arrays(columns, names=[one.name for one in table.schema]), timezone
+            )
+        come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
+        gone = None
+        if table.primary_key and (self.strict or statement.conflict is not None):
+            gone, come = self._with_keys(statement, come)
+        self._queue(table, gone, come)
+        return len(come)
+
+    def _with_keys(self, statement: Insert, come: ZSet) -> tuple[ZSet | None, ZSet]:
+        """(rows that are replaced, rows that come)"""
+        table = statement.table
+        schema, key = table.schema, [_position(table.schema, name) for name in table.primary_key]
+        expressions = [Column(i, schema[i].type, schema[i].nullable) for i in key]
+        every = demand_of(come, schema, expressions)
+        if len(every.values) < len(come):
+            raise KeyThere(f"table '{table.name}': two of the rows have the same key")
+        there = self._having(table, key, come, every)
+        if not len(there):
+            return None, come
+        if statement.conflict is None:
+            row = described(there.rows, 0, key)
+            raise KeyThere(f"table '{table.name}' has a row with the key {row} already")
+        present = matching(come, schema, [demand_of(there, schema, expressions)])
+        new = (come - present).consolidate()
+        if not statement.conflict.columns:
+            return None, new
+        assigned = [_position(schema, name) for name in statement.conflict.columns]
+        return there, new + _replaced(schema, expressions, present, there, assigned)
+
+    def _having(self, table: Table, key: list[int], come: ZSet, every: Demand) -> ZSet:
+        """The rows that are there with the keys of those that come."""
+        contents = self._contents(table.name)
+        if len(come) > _FEW:
+            return matching(ZSet.sum(contents.schema, contents.parts), table.schema, [every])
+        names = [table.schema[i].name for i in key]
+        rows = [
+            dict(zip(names, values, strict=True))
+            for values in zip(*(come.rows.column(i).to_pylist() for i in key), strict=True)
+        ]
+        found = [contents.where(values).zset for values in rows]
+        return ZSet.sum(contents.schema, found)
+
+    def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
+        type_ = table.schema[_position(table.schema, name)].type
+        try:
+            one = array_of([value], type_, self.program.timezone)
+        except Refused as refused:
+            raise DataError(
+                f"table '{table.name}', column '{name}': {value!r} doesn't fit: {refused}"
+            ) from None
+        return one.take(pa.array(np.zeros(count, dtype=np.int64)))
+
+    def _whole(self, table: Table, columns: list[pa.Array]) -> pa.RecordBatch:
+        given = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
+        return whole_rows(table, given, self.program.timezone, retracted=True)
+
+    # -- what becomes of it ---------------------------------------------------------------------------
+
+    def _queue(self, table: Table, gone: ZSet | None, come: ZSet | None) -> None:
+        """In the order in which a keyed table takes them: keys that go, then rows that come."""
+        schema = arrow_schema(table)
+        parts = [] if gone is None else [-gone]
+        parts += [] if come is None else [come]
+        delta = ZSet.sum(schema, [ZSet(_under(one.rows, schema), one.weights) for one in parts])
+        if not len(delta):
+            return
+        before = self._deltas.get(table.name)
+        self._deltas[table.name] = delta if before is None else before + delta
+        if not table.primary_key:
+            self.changes.append(Change(table.name, delta.rows, delta.weights))
+            return
+        if gone is not None and len(gone):
+            keys = pa.Table.from_batches([gone.rows]).select(list(table.primary_key))
+            rows = key_rows(table, keys, self.program.timezone)
+            self.changes.append(Change(table.name, rows, np.full(rows.num_rows, -1, np.int64)))
+        if come is not None and len(come):
+            self.changes.append(Change(table.name, come.rows, come.weights))
+
+    def queue(self, take: Callable[[str, pa.RecordBatch, np.ndarray], None]) -> None:
+        """Hand all changes over, in their order."""
+        for change in self.changes:
+            take(change.table, change.rows, change.weights)
+
+
+def _called(table: Table, where: Where) -> str:
+    quoted = ".".join(f"`{part}`" for part in table.name.split("."))
+    return f"{quoted} AS `{where.name}`" if where.name else quoted
+
+
+def _cast_query(statement: Insert) -> str:
+    """Its rows, each column as the table's: values of SQL are cast as an assignment is."""
+    types = {one.name: one.type for one in statement.table.schema}
+    names = [f"c{i}" for i in range(len(statement.columns))]
+    made = [
+        f"CAST({name} AS {ddl(types[column])}) AS `{column}`"
+        for name, column in zip(names, statement.columns, strict=True)
+    ]
+    return f"SELECT {', '.join(made)} FROM ({statement.query}) AS given ({', '.join(names)})"
+
+
+def _position(schema: Schema, name: str) -> int:
+    return next(i for i, one in enumerate(schema) if one.name == name)
+
+
+def _under(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+
+
+def _replaced(
+    schema: Schema, key: Sequence[Column], come: ZSet, there: ZSet, assigned: Collection[int]
+) -> ZSet:
+    """The rows that are there, each with the assigned columns of the one that comes with its key."""
+    both = join_schema("inner", schema, schema)
+    keys, safe = tuple(key), (True,) * len(key)
+    join = Join(relation("come", schema), relation("there", schema), "inner", keys, keys, safe, None, both)
+    columns = [i if i in assigned else len(schema) + i for i in range(len(schema))]
+    return evaluated(selected(join, columns, schema), {"come": come, "there": there})

@@ -1,0 +1,285 @@
+"""Statements that change rows of a table, as they are written.
+
+    INSERT INTO t [(columns)] VALUES (...), ... | SELECT ...
+      [ON CONFLICT (key) DO NOTHING | DO UPDATE SET column = EXCLUDED.column, ...]
+    UPDATE t [[AS] name] SET column = expression, ... [WHERE condition]
+    DELETE FROM t [[AS] name] [WHERE condition]                TRUNCATE [TABLE] t
+
+What is nothing but a value, and a condition that is nothing but columns that equal values, are read here; the
+rest is for the compiler. ON CONFLICT is PostgreSQL's.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.dml.statement import Conflict, Delete, Insert, Statement, Update, Where
+from dbsp.rows.sql_literals import literal, typed
+from dbsp.sql.plans.program import Program, Table
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.tokens import Cursor, Token, tokens
+
+VERBS = ("INSERT", "UPDATE", "DELETE", "TRUNCATE")
+_QUERIES = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
+_UNREAD = frozenset({"RETURNING", "USING", "FROM", "OUTPUT", "LIMIT", "ORDER"})
+_CLAUSES = _UNREAD | {"SET", "WHERE"}
+
+
+def is_statement(text: str) -> bool:
+    """Whether it begins as one of these."""
+    first = next((word for word in text.split(None, 1)), "")
+    return first.upper() in VERBS
+
+
+def read_statement(text: str, program: Program) -> Statement:
+    """Raises ProgramError, at line and column."""
+    source = as_it_is(text.strip().rstrip(";"), "statement")
+    cursor = Cursor(source, tokens(source))
+    if cursor.accept("INSERT", "INTO"):
+        return _insert(cursor, program)
+    if cursor.accept("UPDATE"):
+        return _update(cursor, program)
+    if cursor.accept("DELETE", "FROM"):
+        table = _table(cursor, program)
+        return Delete(table, _where(cursor, table, _name(cursor)))
+    if cursor.accept("TRUNCATE"):
+        cursor.accept("TABLE")
+        table = _table(cursor, program)
+        return Delete(table, _where(cursor, table, ""))
+    return cursor.fail(
+        f"unknown statement {cursor.next}; there are INSERT INTO, UPDATE, DELETE FROM and TRUNCATE"
+    )
+
+
+def _table(cursor: Cursor, program: Program) -> Table:
+    token = cursor.relation("a table's name")
+    try:
+        return program.input(token.text)
+    except ProgramError as error:
+        cursor.fail(str(error), token)
+
+
+def _name(cursor: Cursor) -> str:
+    """By which the statement calls the row, if not as the table."""
+    if cursor.accept("AS") or (cursor.next.kind in ("word", "quoted") and cursor.next.upper not in _CLAUSES):
+        return cursor.name("a name").text
+    return ""
+
+
+def _column(cursor: Cursor, table: Table) -> str:
+    token = cursor.name("a column's name")
+    for field in table.schema:
+        if field.name.lower() == token.text.lower():
+            return field.name
+    listed = ", ".join(field.name for field in table.schema)
+    return cursor.fail(f"unknown column '{token.text}' in '{table.name}'; columns: {listed}", token)
+
+
+def _columns(cursor: Cursor, table: Table) -> tuple[str, ...]:
+    found: list[str] = []
+    cursor.expect("(")
+    while True:
+        token = cursor.next
+        found.append(_column(cursor, table))
+        if found[-1] in found[:-1]:
+            cursor.fail(f"column '{found[-1]}' is listed twice", token)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(found)
+
+
+# -- INSERT -------------------------------------------------------------------------------------------
+
+
+def _insert(cursor: Cursor, program: Program) -> Insert:
+    table = _table(cursor, program)
+    is_listed = cursor.sees("(") and cursor.ahead(1).upper not in (
+        "SELECT",
+        "WITH",
+        "VALUES",
+        "FROM",
+        "TABLE",
+    )
+    columns = _columns(cursor, table) if is_listed else tuple(field.name for field in table.schema)
+    start = cursor.at
+    rows = _listed(cursor, table, columns)
+    if rows is not None:
+        return Insert(table, columns, rows, conflict=_conflict(cursor, table))
+    cursor.at = start
+    stop = _stop(cursor, ("ON", "CONFLICT"))
+    query = cursor.until(stop)
+    if not query.text.strip():
+        cursor.fail("expected VALUES (...) or a query")
+    return Insert(table, columns, None, query.text, _conflict(cursor, table))
+
+
+def _listed(cursor: Cursor, table: Table, columns: tuple[str, ...]) -> list[dict[str, Any]] | None:
+    """VALUES that are nothing but values; None: something is computed."""
+    if not cursor.accept("VALUES"):
+        return None
+    types = {field.name: field.type for field in table.schema}
+    rows = []
+    while True:
+        start = cursor.expect("(")
+        values: list[tuple[Token, Any]] = []
+        while True:
+            token = cursor.next
+            found, value = _literal(cursor)
+            if not found or not (cursor.sees(",") or cursor.sees(")")):
+                return None
+            values.append((token, value))
+            if not cursor.accept(","):
+                break
+        cursor.expect(")")
+        if len(values) != len(columns):
+            cursor.fail(f"{len(values)} values for {len(columns)} columns ({', '.join(columns)})", start)
+        pairs = zip(columns, values, strict=True)
+        rows.append({name: typed(cursor, token, value, name, types[name]) for name, (token, value) in pairs})
+        if not cursor.accept(","):
+            return rows
+
+
+def _literal(cursor: Cursor) -> tuple[bool, Any]:
+    try:
+        return True, literal(cursor)
+    except ProgramError:
+        return False, None
+
+
+def _conflict(cursor: Cursor, table: Table) -> Conflict | None:
+    found = None
+    if cursor.accept("ON", "CONFLICT"):
+        if not table.primary_key:
+            cursor.fail(f"table '{table.name}' has no PRIMARY KEY, so no row is in conflict")
+        start = cursor.next
+        if cursor.sees("(") and {*_columns(cursor, table)} != {*table.primary_key}:
+            cursor.fail(f"the key of '{table.name}' is ({', '.join(table.primary_key)})", start)
+        found = Conflict()
+        if cursor.accept("DO", "UPDATE", "SET"):
+            columns = []
+            while True:
+                columns.append(_column(cursor, table))
+                cursor.expect("=")
+                cursor.expect("EXCLUDED")
+                cursor.expect(".")
+                if _column(cursor, table) != columns[-1]:
+                    cursor.fail(f"expected {columns[-1]} = EXCLUDED.{columns[-1]}", cursor.ahead(-1))
+                if not cursor.accept(","):
+                    break
+            found = Conflict(tuple(columns))
+        elif not cursor.accept("DO", "NOTHING"):
+            cursor.fail("expected DO NOTHING or DO UPDATE SET column = EXCLUDED.column, ...")
+    _end(cursor)
+    return found
+
+
+# -- UPDATE and DELETE --------------------------------------------------------------------------------
+
+
+def _update(cursor: Cursor, program: Program) -> Update:
+    table = _table(cursor, program)
+    name = _name(cursor)
+    cursor.expect("SET")
+    types = {field.name: field.type for field in table.schema}
+    texts: dict[str, str] = {}
+    values: dict[str, Any] | None = {}
+    while True:
+        token = cursor.next
+        column = _column(cursor, table)
+        if column in texts:
+            cursor.fail(f"column '{column}' is set twice", token)
+        cursor.expect("=")
+        token, start = cursor.next, cursor.at
+        stop = _stop(cursor, (",",), ("WHERE",), ("FROM",))
+        cursor.at = start
+        found, value = _literal(cursor)
+        if not found or cursor.at != stop:
+            values = None
+        elif values is not None:
+            values[column] = typed(cursor, token, value, column, types[column])
+        cursor.at = start
+        texts[column] = cursor.until(stop).text
+        if not texts[column].strip():
+            cursor.fail(f"{column} = what?")
+        if not cursor.accept(","):
+            break
+    return Update(table, _where(cursor, table, name), texts, values)
+
+
+def _where(cursor: Cursor, table: Table, name: str) -> Where:
+    if cursor.next.kind == "end":
+        return Where(name)
+    if not cursor.accept("WHERE"):
+        _end(cursor)
+    start = cursor.at
+    equal = _equal(cursor, table, name or table.name)
+    cursor.at = start
+    for token in cursor.tokens[start:]:
+        if token.upper == "RETURNING":
+            cursor.fail("RETURNING isn't known here; ask for rows by SELECT", token)
+    return Where(name, cursor.until().text, equal)
+
+
+def _equal(cursor: Cursor, table: Table, name: str) -> dict[str, Any] | None:
+    """The condition as columns that equal values; None: it is more than that."""
+    types = {field.name.lower(): field for field in table.schema}
+    found: dict[str, Any] = {}
+    while True:
+        word = cursor.take()
+        if cursor.accept("."):
+            if word.text.strip("`").lower() != name.lower():
+                return None
+            word = cursor.take()
+        field = types.get(word.text.strip("`").lower())
+        if field is None or field.name in found or not cursor.accept("="):
+            return None
+        is_value, value = _literal(cursor)
+        if not is_value or not _is_of(value, field.type):
+            return None
+        found[field.name] = value
+        if cursor.next.kind == "end":
+            return found
+        if not cursor.accept("AND"):
+            return None
+
+
+def _is_of(value: Any, type_: pa.DataType) -> bool:
+    """Whether comparing them needs no cast that SQL would choose."""
+    if isinstance(value, bool):
+        return bool(pt.is_boolean(type_))
+    if isinstance(value, int):
+        return bool(pt.is_integer(type_) and abs(value) < 2 ** (type_.bit_width - 1))
+    if isinstance(value, Decimal):
+        return bool(pt.is_decimal(type_)) and -value.as_tuple().exponent <= type_.scale  # type: ignore[operator]
+    if isinstance(value, datetime):
+        return False
+    if isinstance(value, date):
+        return bool(pt.is_date(type_))
+    return isinstance(value, str) and bool(pt.is_string(type_))
+
+
+def _stop(cursor: Cursor, *ends: tuple[str, ...]) -> int:
+    """The token at which one of these rows of words begins, outside parentheses; else the end."""
+    depth, at = 0, cursor.at
+    while cursor.tokens[at].kind != "end":
+        token = cursor.tokens[at]
+        depth += (token.text == "(") - (token.text == ")")
+        found = [one.upper for one in cursor.tokens[at : at + 2]]
+        if depth == 0 and any([*end] == found[: len(end)] for end in ends):
+            break
+        at += 1
+    return at
+
+
+def _end(cursor: Cursor) -> None:
+    if cursor.next.kind != "end":
+        if cursor.next.upper in _UNREAD:
+            cursor.fail(f"{cursor.next.upper} isn't known here; ask for rows by SELECT, also within WHERE")
+        cursor.fail(f"expected the end, found {cursor.next}")

@@ -1,0 +1,50 @@
+"""Primary keys in PostgreSQL's catalogue: a constraint, and the index that it would have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from dbsp.sql.plans.program import Table
+
+Row = dict[str, object]
+Add = Callable[[str, Sequence[Row]], None]
+
+
+def add_keys(add: Add, tables: Sequence[Table], numbers: Mapping[str, int], first: int, schema: Row) -> None:
+    """numbers: of tables, by name. first: the first that is free. schema: of `public`, as a row has it."""
+    keyed = [table for table in tables if table.primary_key]
+    for number, table in enumerate(keyed, first):
+        names = [column.name for column in table.schema]
+        places = [names.index(name) + 1 for name in table.primary_key]
+        name, of = f"{table.name}_pkey", numbers[table.name]
+        add("pg.pg_constraint", [_constraint(number + len(keyed), name, of, number, places)])
+        add("pg.pg_index", [_index(number, of, places)])
+        add(
+            "pg.pg_class",
+            [{"oid": number, "relname": name, "relkind": "i", "relnatts": len(places), **schema}],
+        )
+        said = {"constraint_name": name, "table_schema": "public", "table_name": table.name}
+        add("information.table_constraints", [{**said, "constraint_type": "PRIMARY KEY"}])
+        add(
+            "information.key_column_usage",
+            [
+                {**said, "column_name": column, "ordinal_position": i}
+                for i, column in enumerate(table.primary_key, 1)
+            ],
+        )
+
+
+def _constraint(number: int, name: str, of: int, index: int, places: list[int]) -> Row:
+    said: Row = {"oid": number, "conname": name, "connamespace": 2200, "contype": "p", "conrelid": of}
+    never = {"condeferrable": False, "condeferred": False, "convalidated": True, "connoinherit": True}
+    zeros = dict.fromkeys(("contypid", "conparentid", "confrelid"), 0)
+    return {**said, **never, **zeros, "conindid": index, "conkey": places}
+
+
+def _index(number: int, of: int, places: list[int]) -> Row:
+    count = {"indnatts": len(places), "indnkeyatts": len(places), "indkey": places}
+    true = ("indisunique", "indisprimary", "indimmediate", "indisvalid")
+    false = ("indisexclusion", "indisclustered", "indisreplident", "indnullsnotdistinct")
+    each = dict.fromkeys(("indoption", "indclass", "indcollation"), [0] * len(places))
+    flags = {**dict.fromkeys(true, True), **dict.fromkeys(false, False)}
+    return {"indexrelid": number, "indrelid": of, **count, **flags, **each}

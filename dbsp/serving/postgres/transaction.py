@@ -1,0 +1,88 @@
+"""What a client writes, from its first statement to the end of its transaction, which is a step.
+
+Statements are evaluated when they come, as of the last step and of what the transaction has changed. At its
+end they are queued in the turn of who writes; where steps were made meanwhile, they are evaluated once more,
+and the transaction fails where that changes other rows: what commits is as if it had happened at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dbsp.dml.edits import Edits
+from dbsp.dml.reading import read_statement
+from dbsp.dml.statement import Statement
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.serving.postgres.answers import Wrong
+from dbsp.serving.writes import Writes
+
+# statements of a transaction
+_LONGEST = 100_000
+
+
+@dataclass
+class Transaction:
+    """done: the statements, and how many rows each changed. savepoints: names, and how many were done."""
+
+    pipeline: Pipeline
+    writes: Writes
+    done: list[tuple[Statement, int]] = field(default_factory=list)
+    savepoints: list[tuple[str, int]] = field(default_factory=list)
+    _edits: Edits | None = None
+
+    def run(self, text: str) -> int:
+        """How many rows a statement changes. Raises Error; what was done before stays."""
+        if len(self.done) >= _LONGEST:
+            raise Wrong("53400", f"a transaction has at most {_LONGEST:,} statements; COMMIT more often")
+        statement = read_statement(text, self.pipeline.program)
+        if self._edits is None:
+            self._edits = self.pipeline.edits(strict=True)
+        count = self._edits.run(statement)
+        self.done.append((statement, count))
+        return count
+
+    async def commit(self) -> str:
+        """Make the step, if there is anything to change; what else there is to say.
+
+        Raises Error; then nothing is changed.
+        """
+        edits, done = self._edits, self.done
+        self.clear()
+        if edits is None or not edits.changes:
+            return ""
+
+        def queue() -> None:
+            current = edits
+            if self.pipeline.last_step != edits.step:
+                current = self.pipeline.edits(strict=True)
+                for statement, count in done:
+                    if current.run(statement) != count:
+                        raise Wrong(
+                            "40001",
+                            "other rows are there since the transaction began; try it again from BEGIN",
+                        )
+            current.queue(self.pipeline.change)
+
+        answer = await self.writes.stepped(queue)
+        return str(answer.get("warning", ""))
+
+    def clear(self) -> None:
+        """Nothing is done."""
+        self._edits, self.done, self.savepoints = None, [], []
+
+    def save(self, name: str) -> None:
+        """A savepoint, to which `back` goes."""
+        self.savepoints.append((name, len(self.done)))
+
+    def back(self, name: str) -> None:
+        """As it was at the savepoint. Raises Wrong."""
+        at = next((i for i in reversed(range(len(self.savepoints))) if self.savepoints[i][0] == name), None)
+        if at is None:
+            raise Wrong("3B001", f"no savepoint '{name}'")
+        kept = self.done[: self.savepoints[at][1]]
+        del self.savepoints[at + 1 :]
+        self.done, self._edits = [], None
+        for statement, _ in kept:
+            if self._edits is None:
+                self._edits = self.pipeline.edits(strict=True)
+            self.done.append((statement, self._edits.run(statement)))

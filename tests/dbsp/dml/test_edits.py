@@ -1,0 +1,163 @@
+"""What statements change: what DuckDB changes by the same, step after step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.errors import DataError, ProgramError, StateError
+from dbsp.dml.edits import KeyThere
+from dbsp.dml.reading import read_statement
+from dbsp.pipeline.pipeline import Pipeline
+from tests.effort import examples
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+PROGRAM = """
+CREATE TABLE bag (a BIGINT, b INT, s STRING);
+CREATE TABLE keyed (k BIGINT NOT NULL, b INT, s STRING, PRIMARY KEY (k));
+CREATE TABLE log (a BIGINT) WITH (append_only = true);
+CREATE TABLE filled (k BIGINT PRIMARY KEY, n INT DEFAULT 7, s STRING NOT NULL);
+CREATE VIEW sums AS SELECT s, sum(b) AS b, count(*) AS n FROM bag GROUP BY s;
+CREATE VIEW doubled AS SELECT k, b * 2 AS b FROM keyed;
+CREATE VIEW logged AS SELECT a + 1 AS a FROM log;
+CREATE VIEW fills AS SELECT * FROM filled;
+"""
+TABLES = """
+CREATE TABLE bag (a BIGINT, b INT, s VARCHAR);
+CREATE TABLE keyed (k BIGINT PRIMARY KEY, b INT, s VARCHAR);
+CREATE VIEW sums AS SELECT s, sum(b) AS b, count(*) AS n FROM bag GROUP BY s;
+CREATE VIEW doubled AS SELECT k, b * 2 AS b FROM keyed;
+"""
+
+
+@pytest.fixture(scope="module")
+def p() -> Iterator[Pipeline]:
+    with Pipeline(sql=PROGRAM, runner="inline") as opened:
+        yield opened
+
+
+# few of each, so that queries are compiled once
+CONDITIONS = {
+    "bag": [
+        "",
+        "a = {}",
+        "s = 'x' AND b = {}",
+        "b > {}",
+        "s IS NULL",
+        "a IN (SELECT k FROM keyed)",
+        "b + a < {}",
+    ],
+    "keyed": ["", "k = {}", "b = {}", "k BETWEEN 1 AND {}", "k IN (SELECT n FROM sums)", "s LIKE '%x'"],
+}
+ASSIGNED = ["b = {}", "b = b + 1", "s = NULL", "s = s || 'x', b = NULL", "b = {}, s = 'y'"]
+NUMBERS = st.integers(0, 3)
+
+
+@st.composite
+def statements(draw: Any) -> str:
+    table = draw(st.sampled_from(["bag", "keyed"]))
+    condition = draw(st.sampled_from(CONDITIONS[table])).format(draw(NUMBERS))
+    where = f" WHERE {condition}" if condition else ""
+    verb = draw(st.sampled_from(["insert", "insert", "query", "update", "update", "delete"]))
+    if verb == "delete":
+        return f"DELETE FROM {table}{where}"
+    if verb == "update":
+        return f"UPDATE {table} SET {draw(st.sampled_from(ASSIGNED)).format(draw(NUMBERS))}{where}"
+    if verb == "query" and table == "bag":
+        return "INSERT INTO bag SELECT k, b, s FROM keyed"
+    keys = draw(st.lists(NUMBERS, min_size=1, max_size=3, unique=True))
+    text = st.sampled_from(["'x'", "'y'", "NULL"])
+    rows = ", ".join(f"({key}, {draw(NUMBERS)}, {draw(text)})" for key in keys)
+    conflict = ""
+    if table == "keyed":
+        conflict = draw(
+            st.sampled_from([" ON CONFLICT (k) DO NOTHING", " ON CONFLICT (k) DO UPDATE SET b = EXCLUDED.b"])
+        )
+    return f"INSERT INTO {table} VALUES {rows}{conflict}"
+
+
+@examples(60)
+@given(steps=st.lists(st.lists(statements(), min_size=1, max_size=3), min_size=1, max_size=4))
+def test_a_transaction_changes_what_duckdb_changes(p: Pipeline, steps: list[list[str]]) -> None:
+    database = duckdb.connect()
+    database.execute(TABLES)
+    for table in ("bag", "keyed"):
+        p.sql(f"DELETE FROM {table}")
+    p.step()
+    for step in steps:
+        edits = p.edits(strict=True)
+        for statement in step:
+            (expected,) = database.execute(statement).fetchall()[0]
+            assert edits.run(read_statement(statement, p.program)) == expected, steps
+        edits.queue(p.change)
+        p.step()
+        for name in ("bag", "keyed", "sums", "doubled"):
+            there = database.execute(f"SELECT * FROM {name}").fetchall()
+            held = [tuple(row.values()) for row in p[name].rows()]
+            assert sorted(held, key=repr) == sorted(there, key=repr), (name, steps)
+
+
+def test_a_statement_is_queued_and_counted(p: Pipeline) -> None:
+    p.sql("TRUNCATE bag")
+    p.step()
+    assert p.sql("INSERT INTO bag (s, a) VALUES ('x', 1), ('y', 1 + 1)").rows() == [{"num_affected_rows": 2}]
+    assert p.sql("SELECT count(*) AS n FROM bag").rows() == [{"n": 0}]
+    p.step()
+    assert p["bag"].rows() == [{"a": 1, "b": None, "s": "x"}, {"a": 2, "b": None, "s": "y"}]
+    p.sql("UPDATE bag AS t SET a = t.a + 10 WHERE t.s = 'x'")
+    p.discard()
+    p.step()
+    assert p.sql("SELECT max(a) AS a FROM bag").rows() == [{"a": 2}]
+
+
+def test_a_present_key_is_replaced_unless_strictly(p: Pipeline) -> None:
+    p.sql("TRUNCATE keyed")
+    p.sql("INSERT INTO keyed VALUES (1, 1, 'a')")
+    p.step()
+    p.sql("INSERT INTO keyed VALUES (1, 2, 'b')")
+    p.step()
+    assert p["keyed"].rows() == [{"k": 1, "b": 2, "s": "b"}]
+    edits = p.edits(strict=True)
+    with pytest.raises(KeyThere, match="table 'keyed' has a row with the key k=1 already"):
+        edits.run(read_statement("INSERT INTO keyed VALUES (2, 2, 'b'), (1, 3, 'c')", p.program))
+    assert edits.changes == []
+    many = ", ".join(f"({i}, 0, '')" for i in range(2, 40))
+    assert edits.run(read_statement(f"INSERT INTO keyed VALUES {many}", p.program)) == 38
+    with pytest.raises(KeyThere, match=r"k=\d+ already"):
+        edits.run(read_statement(f"INSERT INTO keyed VALUES {many}", p.program))
+
+
+def test_defaults_and_columns_that_are_left_out(p: Pipeline) -> None:
+    p.sql("INSERT INTO filled (k, s) VALUES (1, 'a')")
+    p.sql("INSERT INTO filled (s, k) SELECT 'b', 2")
+    p.step()
+    assert p["filled"].rows() == [{"k": 1, "n": 7, "s": "a"}, {"k": 2, "n": 7, "s": "b"}]
+    with pytest.raises(DataError, match="column 's'"):
+        p.sql("INSERT INTO filled (k) VALUES (3)")
+    with pytest.raises(DataError, match="column 's'"):
+        p.sql("UPDATE filled SET s = NULL")
+
+
+def test_what_can_t_be_changed_is_said(p: Pipeline) -> None:
+    p.sql("INSERT INTO log VALUES (1)")
+    p.step()
+    for statement, kind, said in (
+        ("DELETE FROM log", DataError, "table 'log' is append-only"),
+        ("INSERT INTO bag SELECT a, 1, '' FROM log", ProgramError, "unknown table 'log'"),
+        ("UPDATE sums SET n = 1", ProgramError, "'sums' is a view"),
+        ("DELETE FROM keyed WHERE nothing = 1", ProgramError, "nothing"),
+        ("INSERT INTO keyed SELECT 1", ProgramError, "column"),
+    ):
+        with pytest.raises(kind, match=said):
+            p.sql(statement)
+    with pytest.raises(DataError, match="as_of is of a query"):
+        p.sql("DELETE FROM bag", as_of=1)
+    with pytest.raises(StateError, match="table 'log' is kept by nothing; a view SELECT"):
+        p["log"]
+    assert p.queued == {}

@@ -1,0 +1,132 @@
+"""Statements as they are written: what is read here, what the compiler reads, and what is wrong where."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.dml.reading import is_statement, read_statement
+from dbsp.dml.statement import Conflict, Delete, Insert, Update, Where
+from dbsp.sql.plans.schemas import Field
+from tests.dbsp.build import program, table
+
+ITEM = (
+    Field("id", pa.int64(), False),
+    Field("name", pa.string()),
+    Field("price", pa.decimal128(5, 2)),
+    Field("day", pa.date32()),
+)
+PROGRAM = program([table("item", ITEM, ("id",)), table("bag", ITEM)], [])
+T = PROGRAM.tables["item"]
+
+
+def test_values_are_read_here() -> None:
+    found = read_statement("INSERT INTO item (id, price) VALUES (1, 2.5), (2L, NULL);", PROGRAM)
+    rows = [{"id": 1, "price": Decimal("2.5")}, {"id": 2, "price": None}]
+    assert found == Insert(T, ("id", "price"), rows)
+    found = read_statement("insert into ITEM values ((1), 'it''s', -1.5, DATE '2024-02-29')", PROGRAM)
+    assert isinstance(found, Insert) and found.rows is not None
+    assert found.rows[0]["day"] == date(2024, 2, 29) and found.columns == ("id", "name", "price", "day")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "VALUES (1 + 1, '', 1, NULL)",
+        "SELECT * FROM bag",
+        "(SELECT * FROM bag)",
+        "WITH b AS (SELECT 1) FROM b",
+    ],
+)
+def test_the_rest_is_a_query(query: str) -> None:
+    found = read_statement(f"INSERT INTO item {query} ON CONFLICT (id) DO NOTHING", PROGRAM)
+    assert isinstance(found, Insert)
+    assert (found.rows, found.query, found.conflict) == (None, query, Conflict())
+
+
+def test_conflicts() -> None:
+    text = (
+        "INSERT INTO item (id) VALUES (1) ON CONFLICT DO UPDATE SET name = EXCLUDED.name, day = excluded.day"
+    )
+    found = read_statement(text, PROGRAM)
+    assert isinstance(found, Insert) and found.conflict == Conflict(("name", "day"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "equal"),
+    [
+        ("id = 7", {"id": 7}),
+        ("item.id = 7 AND Name = 'a' AND price = 1.50", {"id": 7, "name": "a", "price": Decimal("1.50")}),
+        ("day = DATE '2024-01-31'", {"day": date(2024, 1, 31)}),
+        ("id = '7'", None),
+        ("name = 7", None),
+        ("id = NULL", None),
+        ("price = 1.505", None),
+        ("id = 7 OR id = 8", None),
+        ("id = 7 AND id = 8", None),
+        ("id = 7 + 1", None),
+        ("other.id = 7", None),
+        ("id = 99999999999999999999", None),
+    ],
+)
+def test_a_condition_that_is_a_look_up(condition: str, equal: object) -> None:
+    assert read_statement(f"DELETE FROM item WHERE {condition}", PROGRAM) == Delete(
+        T, Where("", condition, equal)
+    )
+
+
+def test_updates() -> None:
+    found = read_statement("UPDATE item AS t SET name = 'a', price = 2 WHERE t.id = 1", PROGRAM)
+    assert found == Update(
+        T, Where("t", "t.id = 1", {"id": 1}), {"name": "'a'", "price": "2"}, {"name": "a", "price": 2}
+    )
+    found = read_statement(
+        "UPDATE item SET name = concat(name, ','), price = (SELECT max(price) FROM bag)", PROGRAM
+    )
+    assert isinstance(found, Update) and found.values is None
+    assert found.texts == {"name": "concat(name, ',')", "price": "(SELECT max(price) FROM bag)"}
+    assert found.where == Where()
+
+
+def test_truncate_is_delete() -> None:
+    assert read_statement("TRUNCATE TABLE item", PROGRAM) == Delete(T, Where())
+    assert read_statement("truncate bag;", PROGRAM) == Delete(PROGRAM.tables["bag"], Where())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("DELETE FROM itm", "statement:1:13: unknown table 'itm'; tables: item, bag; did you mean 'item'"),
+        ("UPDATE item SET nme = 1", "statement:1:17: unknown column 'nme' in 'item'; columns: id, name"),
+        ("UPDATE item SET name = 'a', name = 'b'", "column 'name' is set twice"),
+        ("UPDATE item SET name =", "name = what"),
+        ("UPDATE item SET day = 'x'", "'x' doesn't fit column 'day'"),
+        ("UPDATE item SET name = 'a' FROM bag", "FROM isn't known here"),
+        ("DELETE FROM item USING bag", "USING isn't known here"),
+        ("DELETE FROM item WHERE id = 1 RETURNING id", "RETURNING isn't known here"),
+        ("INSERT INTO item (id, id) VALUES (1, 1)", "column 'id' is listed twice"),
+        ("INSERT INTO item (id) VALUES (1, 2)", r"2 values for 1 columns \(id\)"),
+        ("INSERT INTO item", "expected VALUES"),
+        ("INSERT INTO bag VALUES (1, '', 1, NULL) ON CONFLICT DO NOTHING", "no PRIMARY KEY"),
+        ("INSERT INTO item (id) VALUES (1) ON CONFLICT (name) DO NOTHING", r"the key of 'item' is \(id\)"),
+        ("INSERT INTO item (id) VALUES (1) ON CONFLICT DO UPDATE SET name = 'x'", "expected EXCLUDED"),
+        ("INSERT INTO item (id) VALUES (1) RETURNING id", "RETURNING isn't known here"),
+        ("MERGE INTO item", "unknown statement 'MERGE'"),
+    ],
+)
+def test_what_is_wrong_is_said_where(text: str, said: str) -> None:
+    with pytest.raises(ProgramError, match=said):
+        read_statement(text, PROGRAM)
+
+
+def test_what_begins_a_statement() -> None:
+    assert all(
+        map(
+            is_statement, ["insert into t values (1)", "\n DELETE FROM t", "Update t set a = 1", "TRUNCATE t"]
+        )
+    )
+    assert not any(map(is_statement, ["SELECT 1", "", "-- x\nSELECT 1", "VALUES (1)", "DELETED"]))

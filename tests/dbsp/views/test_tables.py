@@ -1,0 +1,41 @@
+"""What tables hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbsp.circuits.errors import StateError
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.plans.nodes import Project, Scan
+from dbsp.views.tables import kept_tables, table_contents
+from dbsp.views.traces import Traces
+from tests.dbsp.build import EVENT, VOTES, pipeline, program, table, view
+
+
+def test_a_table_is_read_as_a_view_is() -> None:
+    with pipeline() as p:
+        p.insert("votes", [(1, 7), (2, 7), (2, 7)])
+        p.upsert("customer", [{"id": 1, "name": "a"}])
+        p.step()
+        p.delete("votes", [(2, 7)])
+        p.upsert("customer", [{"id": 1, "name": "b"}, {"id": 2, "name": "c"}])
+        p.step()
+        assert p["votes"].rows() == [{"user_id": 1, "story_id": 7}, {"user_id": 2, "story_id": 7}]
+        assert len(p.view("VOTES", as_of=1)) == 3
+        assert p["customer"].lookup(2) == [{"id": 2, "name": "c", "joined": None}]
+        assert [row["id"] for row in p["customer"].where({"name": "b"}).rows()] == [1]
+        assert p["votes"].schema.names == ["user_id", "story_id"]
+
+
+def test_what_nothing_keeps_is_said() -> None:
+    events = table("event", EVENT, append_only=True)
+    plan = Project(Scan("event", EVENT), (Column(0, EVENT[0].type),), EVENT[:1])
+    compiled = program([events, table("votes", VOTES)], [view("ids", plan, append_only=True)])
+    traces = Traces(compiled)
+    assert kept_tables(traces) == ["votes"]
+    with (
+        Pipeline(compiled, runner="inline") as p,
+        pytest.raises(StateError, match="SELECT \\* FROM event would"),
+    ):
+        table_contents(traces, p._position.state, events, p.store)
