@@ -76,14 +76,14 @@ class Metrics:
                 rows_in[table] = rows_in.get(table, 0) + rows
             for view, chunk in result.changes.items():
                 rows_out[view] += chunk.rows
-            for level, spent in result.seconds.items():
-                levels[level] = levels.get(level, 0.0) + spent
+            for level, taken in result.seconds.items():
+                levels[level] = levels.get(level, 0.0) + taken
             for relation, rows in result.late.items():
                 late[relation] = late.get(relation, 0) + rows
             for node, rows in result.put_out.items():
                 put_out[node] = put_out.get(node, 0) + rows
-            for node, seconds in result.spent.items():
-                spent[node] = spent.get(node, 0.0) + seconds
+            for node, taken in result.spent.items():
+                spent[node] = spent.get(node, 0.0) + taken
             collected += sum(result.collected.values())
             traffic += result.traffic
         return Metrics(
