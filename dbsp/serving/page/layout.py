@@ -1,8 +1,8 @@
 """A graph in layers: every node below all that it reads, wires straight and seldom crossed.
 
-The way of Sugiyama, Tagawa and Toda (1981): layers by the longest path; a wire over several layers goes through
-a place of its own in each; sweeps order each layer by the mean place of its neighbours; then each layer is
-moved to its neighbours as far as its order and the gaps allow, which is a regression to increasing values.
+The way of Sugiyama, Tagawa and Toda (1981): layers by the longest path; a wire over several layers goes
+through a place of its own in each; sweeps order each layer by the mean place of its neighbours; then each layer
+is moved to its neighbours as far as its order and the gaps allow: a regression to increasing values.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 176, 50
-GAP, BETWEEN = 28, 46
+WIDTH, HEIGHT = 184, 60
+GAP, BETWEEN = 26, 44
 # what a wire takes beside a box
 _WIRE = 22
 _SWEEPS, _MOVES = 12, 16
