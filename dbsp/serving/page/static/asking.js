@@ -23,8 +23,8 @@ export function parsed(text) {
   });
 }
 
-/** Throws an Error that says what the server says. signal: to give up by. */
-export async function ask(path, { signal, body } = {}) {
+/** Throws an Error that says what the server says. signal: to give up by; exact: of rows, whose numbers are shown. */
+export async function ask(path, { signal, body, exact = false } = {}) {
   let answer;
   try {
     answer = await fetch(path, { signal, method: body === undefined ? "GET" : "POST", body, headers: { Accept: "application/json" } });
@@ -34,7 +34,7 @@ export async function ask(path, { signal, body } = {}) {
   }
   const text = await answer.text();
   if (!answer.ok) throw new Error(said(text) ?? `${answer.status} ${answer.statusText}`);
-  return parsed(text);
+  return exact ? parsed(text) : JSON.parse(text);
 }
 
 function said(text) {

@@ -40,15 +40,11 @@ export function say(text) {
 }
 
 // what would not be seen, or turns the direction of what follows
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Characters that have no glyph, as ones that do. */
+/** Characters that have no glyph, by their numbers. */
 export function visible(text) {
-  return text.replace(HIDDEN, (character) => {
-    const code = character.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code === 0x7f ? "\u2421" : `\u27e8${code.toString(16).padStart(4, "0")}\u27e9`;
-  });
+  return text.replace(HIDDEN, (character) => `\u27e8${character.charCodeAt(0).toString(16).padStart(4, "0")}\u27e9`);
 }
 
 const COUNT = new Intl.NumberFormat("en");

@@ -42,7 +42,7 @@ export function queryPart(section, rest, page) {
     note.textContent = "…";
     const began = performance.now();
     try {
-      const answer = await ask(`/query?limit=${MOST}`, { signal: asking.signal, body: sql });
+      const answer = await ask(`/query?limit=${MOST}`, { signal: asking.signal, body: sql, exact: true });
       const took = performance.now() - began;
       remember(sql);
       listed();

@@ -17,11 +17,12 @@ export class Table {
   #body = h("tbody");
   #known = new Map();
 
-  constructor(columns, { caption, sorting = null } = {}) {
+  constructor(columns, { caption, sorting = null, nothing = "no rows" } = {}) {
     this.columns = columns;
     this.sorting = sorting;
     this.caption = h("caption", { class: "unseen" }, caption);
     // what scrolls can be reached by keys
+    this.nothing = nothing;
     this.element = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, h("table", {}, this.caption, this.#head, this.#body));
     this.headed();
   }
@@ -59,7 +60,7 @@ export class Table {
       this.#known.set(id, { text, line });
       return line;
     });
-    put(this.#body, lines.length ? lines : h("tr", { class: "none" }, h("td", { colspan: this.columns.length }, "no rows")));
+    put(this.#body, lines.length ? lines : h("tr", { class: "none" }, h("td", { colspan: this.columns.length }, this.nothing)));
   }
 
   #line(row) {

@@ -117,7 +117,7 @@ class LiveView {
     const sorting = { order: () => this.#order, by: (column) => this.#sort(column) };
     const columns = changes ? [{ name: "__weight" }, ...this.view.columns] : this.view.columns;
     const caption = changes ? `what a step changed in ${this.view.name}` : `rows of ${this.view.name}`;
-    return new Table(columns, { caption, sorting: changes ? null : sorting });
+    return new Table(columns, changes ? { caption, nothing: "nothing" } : { caption, sorting });
   }
 
   #filtering() {
@@ -235,7 +235,7 @@ class LiveView {
   }
 
   async #loadRows(signal) {
-    const answer = await ask(this.#asks({ limit: PAGE, offset: this.#offset }), { signal });
+    const answer = await ask(this.#asks({ limit: PAGE, offset: this.#offset }), { signal, exact: true });
     this.contents.load(answer);
     this.#turnedTo(false);
     this.#draw();
