@@ -3,13 +3,13 @@
 import { count, h, s, seconds } from "./dom.js";
 
 export const PHASES = ["plan", "tasks", "commit", "deliver"];
-const WIDTH = 720;
 const HEIGHT = 150;
 const LEFT = 56;
 const BAR = 11;
 
-/** steps: the oldest first. */
-export function drawn(steps) {
+/** known: the oldest first; of those that are too many for the width, the last. */
+export function drawn(known, width) {
+  const steps = known.slice(-Math.max(1, Math.floor((width - LEFT) / BAR)));
   if (!steps.length) return h("p", { class: "quiet" }, "no step yet");
   const totals = steps.map((one) => PHASES.reduce((sum, phase) => sum + (one.phases[phase] ?? 0), 0));
   const top = rounded(Math.max(...totals));
@@ -24,9 +24,9 @@ export function drawn(steps) {
     return s("g", {}, s("title", {}, `step ${count(one.step)}: ${said}`), parts, s("rect", { class: "whole", x: LEFT + n * BAR, y: 0, width: BAR, height: HEIGHT }));
   });
   const lines = [0, 0.5, 1].map((part) => [
-    s("line", { x1: LEFT - 4, x2: WIDTH, y1: y(top * part), y2: y(top * part) }),
+    s("line", { x1: LEFT - 4, x2: width, y1: y(top * part), y2: y(top * part) }),
     s("text", { x: LEFT - 8, y: y(top * part) + 4 }, part ? seconds(top * part) : "0")]);
-  const svg = s("svg", { viewBox: `0 -8 ${WIDTH} ${HEIGHT + 16}`, role: "img", "aria-label": `seconds of ${steps.length} steps; the table below has them` }, lines, bars);
+  const svg = s("svg", { width, height: HEIGHT + 16, viewBox: `0 -8 ${width} ${HEIGHT + 16}`, role: "img", "aria-label": `seconds of ${steps.length} steps; the table below has them` }, lines, bars);
   return [svg, h("ul", { class: "legend" }, PHASES.map((phase) => h("li", { class: phase }, phase)))];
 }
 

@@ -2,7 +2,7 @@
 
 import { ask } from "./asking.js";
 import { bytes, count, h, put, s, say, seconds, visible } from "./dom.js";
-import { operatorDetail } from "./operator.js";
+import { operatorDetail, operatorFigures } from "./operator.js";
 
 // milliseconds between two times that figures are asked for
 const PAUSE = 1000;
@@ -34,6 +34,7 @@ export function circuitPart(section, rest, page) {
       const answer = await ask(`/circuit${view ? `?view=${encodeURIComponent(view)}` : ""}`);
       graph = new Graph(drawing, answer, (operator) => operatorDetail(detail, operator, graph, told));
       graph.choose(answer.operators.find((one) => one.views.includes(view)) ?? answer.operators[0], false);
+      graph.centre();
       await look();
     } catch (error) {
       put(drawing, h("p", { class: "error" }, error.message));
@@ -48,7 +49,7 @@ export function circuitPart(section, rest, page) {
       const stored = Object.values(told.operators).reduce((sum, one) => sum + (one.bytes ?? 0), 0);
       figures.textContent = `${count(graph.operators.length)} operators · figures of step ${count(told.step)} · ${bytes(stored)} of state`;
       graph.tell(told);
-      operatorDetail(detail, graph.chosen, graph, told);
+      operatorFigures(detail, graph.chosen, told);
     } catch {
       // the head says that there is no connection
     }
@@ -82,17 +83,24 @@ class Graph {
       "aria-label": `${operators.length} operators; arrow keys follow the wires`,
     }, this.wires.map(([, drawn]) => drawn), [...this.marks.values()].map((mark) => mark.group));
     put(place, this.svg);
-    this.zoom(null);
+    this.zoom(null, 0.75); // so that it can be read
     this.svg.addEventListener("keydown", (event) => this.#walk(event));
   }
 
   /** factor: null: as large as the place, and no larger than life. */
-  zoom(factor) {
+  zoom(factor, least = 0.1) {
     const width = this.size[0] + 16;
-    const fit = Math.min(1, Math.max(0.45, (this.place.clientWidth - 4) / width));
-    this.scale = factor === null ? fit : Math.min(2.5, Math.max(0.2, this.scale * factor));
+    const fit = Math.min(1, Math.max(least, (this.place.clientWidth - 4) / width));
+    this.scale = factor === null ? fit : Math.min(2.5, Math.max(0.1, this.scale * factor));
     this.svg.setAttribute("width", String(width * this.scale));
     this.svg.setAttribute("height", String((this.size[1] + 16) * this.scale));
+  }
+
+  /** The chosen operator in the middle of what is seen. */
+  centre() {
+    if (!this.chosen) return;
+    this.place.scrollLeft = (this.chosen.at[0] + this.box[0] / 2) * this.scale - this.place.clientWidth / 2;
+    this.place.scrollTop = this.chosen.at[1] * this.scale - this.place.clientHeight / 2;
   }
 
   #box(one) {

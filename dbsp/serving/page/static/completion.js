@@ -15,7 +15,7 @@ export class Completion {
     this.words = words;
     this.list = h("ul", { id: "completions", role: "listbox", "aria-label": "names", hidden: true });
     this.element = h("div", { class: "completed" }, input, this.list);
-    for (const [name, value] of [["aria-autocomplete", "list"], ["aria-controls", "completions"], ["aria-expanded", "false"], ["role", "combobox"], ["aria-multiline", "true"]]) input.setAttribute(name, value);
+    for (const [name, value] of [["aria-autocomplete", "list"], ["aria-controls", "completions"]]) input.setAttribute(name, value);
     input.addEventListener("input", () => this.#look());
     input.addEventListener("keydown", (event) => this.#key(event));
     input.addEventListener("blur", () => this.close());
@@ -43,7 +43,6 @@ export class Completion {
   #draw(at) {
     this.#at = at;
     this.list.hidden = !this.#found.length;
-    this.input.setAttribute("aria-expanded", String(!this.list.hidden));
     if (at < 0) this.input.removeAttribute("aria-activedescendant");
     else this.input.setAttribute("aria-activedescendant", `completion-${at}`);
     put(this.list, this.#found.map(([text, what], n) =>

@@ -34,6 +34,15 @@ export function put(element, ...children) {
   return element;
 }
 
+/** Make these the children, moving no more than must be: what has the focus keeps it. */
+export function arrange(parent, children) {
+  const kept = new Set(children);
+  for (const child of [...parent.childNodes]) if (!kept.has(child)) child.remove();
+  children.forEach((child, n) => {
+    if (parent.childNodes[n] !== child) parent.insertBefore(child, parent.childNodes[n] ?? null);
+  });
+}
+
 /** For those who don't see the page. */
 export function say(text) {
   document.getElementById("said").textContent = text;

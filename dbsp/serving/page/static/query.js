@@ -23,7 +23,7 @@ export function queryPart(section, rest, page) {
   const past = h("ul", { class: "past" });
   const completion = new Completion(text, words(page.views));
   const form = h("form", { class: "asked" }, completion.element,
-    h("div", { class: "tools" }, run, h("small", {}, "Ctrl + Enter"), h("a", { href: "#/program" }, "text"), file));
+    h("div", { class: "tools" }, run, h("small", {}, "Ctrl + Enter"), h("a", { href: "#/program" }, "program"), file));
   const names = h("details", { class: "names" }, h("summary", {}, "views and columns"),
     h("dl", {}, page.views.map((view) => [h("dt", {}, visible(view.name)),
       h("dd", {}, view.columns.map((column) => h("span", {}, `${visible(column.name)} `, h("small", {}, column.type.toLowerCase()))))])));
@@ -61,11 +61,10 @@ export function queryPart(section, rest, page) {
     say(note.textContent);
   }
 
-  function show({ rows }) {
-    const columns = Object.keys(rows[0] ?? {}).map((name) => ({ name, type: typed(rows, name) }));
+  function show({ rows, columns }) {
     const table = new Table(columns, { caption: "what the query found" });
     table.show(rows, (row) => row);
-    put(found, columns.length ? table.element : null);
+    put(found, table.element);
   }
 
   function listed() {
@@ -92,12 +91,6 @@ export function queryPart(section, rest, page) {
   });
   listed();
   return { go() {}, leave: () => asking?.abort() };
-}
-
-/** Of an answer, which has no types: numbers stand on the right. */
-function typed(rows, name) {
-  const value = rows.find((row) => row[name] !== null)?.[name];
-  return typeof value === "number" || value?.source !== undefined ? "DOUBLE" : "";
 }
 
 function named(name) {

@@ -1,9 +1,9 @@
 // The last steps with their phases; waterlines, late and bad rows, sources, sinks and what they are without.
 
 import { drawn, PHASES } from "./chart.js";
-import { bytes, count, counted, h, put, seconds, visible } from "./dom.js";
+import { arrange, bytes, count, counted, h, put, seconds, visible } from "./dom.js";
 
-const SHOWN = 60;
+const SHOWN = 100;
 const LISTED = 25;
 
 export function stepsPart(section, rest, page) {
@@ -15,11 +15,18 @@ export function stepsPart(section, rest, page) {
   const head = ["step", "made at", "in", "out", "late", ...PHASES, "total"];
   put(section,
     h("div", { class: "title" }, h("h2", {}, "Steps")), cards,
-    h("h3", {}, `Seconds of the last ${SHOWN} steps, by phase`), chart,
+    h("h3", {}, "Seconds of the last steps, by phase"), chart,
     h("div", { class: "split even" }, waterlines, ends),
     h("h3", {}, "The last steps"),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the last steps" },
       h("table", {}, h("thead", {}, h("tr", {}, head.map((name, n) => h("th", { scope: "col", class: n === 0 || n > 3 ? "number" : null }, name)))), listed)));
+
+  let lines = new Map();
+
+  /** A step doesn't change: its line stays. */
+  function kept(one) {
+    return lines.get(one.step) ?? line(one);
+  }
 
   function show() {
     const { status } = page.stepping;
@@ -36,8 +43,10 @@ export function stepsPart(section, rest, page) {
       card("late rows", count(late), Object.entries(status.late).map(([name, rows]) => `${visible(name)} ${count(rows)} `)),
       card("bad rows", count(status.bad ?? 0), null),
       card("kept", counted(status.kept.length, "step"), status.kept.length ? `from ${count(status.kept[0])} · ${status.keep}` : null));
-    put(chart, drawn(last));
-    put(listed, [...steps].reverse().slice(0, LISTED).map(line), steps.length ? null : h("tr", { class: "none" }, h("td", { colspan: head.length }, "this process has made no step yet")));
+    put(chart, drawn(last, chart.clientWidth - 28));
+    lines = new Map(steps.slice(-LISTED).reverse().map((one) => [one.step, kept(one)]));
+    const none = h("tr", { class: "none" }, h("td", { colspan: head.length }, "this process has made no step yet"));
+    arrange(listed, lines.size ? [...lines.values()] : [none]);
     put(waterlines, h("h3", {}, "Waterlines"), table(["column", "waterline"],
       Object.entries(status.waterlines).map(([name, value]) => [visible(name), value ?? "no row yet"]), "no column has LATENESS"));
     put(ends,

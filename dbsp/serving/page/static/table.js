@@ -1,6 +1,6 @@
 // Rows as a table. Every value is text, cut where it is long until somebody wants all of it.
 
-import { count, h, put, visible } from "./dom.js";
+import { arrange, count, h, put, visible } from "./dom.js";
 
 const LONG = 120;
 const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL|INTERVAL)/;
@@ -60,7 +60,7 @@ export class Table {
       this.#known.set(id, { text, line });
       return line;
     });
-    put(this.#body, lines.length ? lines : h("tr", { class: "none" }, h("td", { colspan: this.columns.length }, this.nothing)));
+    arrange(this.#body, lines.length ? lines : [h("tr", { class: "none" }, h("td", { colspan: this.columns.length }, this.nothing))]);
   }
 
   #line(row) {
@@ -76,8 +76,8 @@ function sign(weight) {
 }
 
 function cell(value, type) {
-  if (value === null || value === undefined) return h("td", { class: "null" }, "NULL");
   const side = NUMERIC.test(type ?? "") ? "number" : null;
+  if (value === null || value === undefined) return h("td", { class: `null ${side ?? ""}` }, "NULL");
   const whole = typeof value === "string" ? value : typeof value === "object" && !("source" in value) ? spelled(value) : String(value);
   if (whole.length <= LONG) return h("td", { class: side }, visible(whole));
   const shown = document.createTextNode(visible(whole.slice(0, LONG)));

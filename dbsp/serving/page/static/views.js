@@ -87,7 +87,7 @@ class LiveView {
     put(place,
       h("div", { class: "title" }, h("h2", {}, visible(view.name)), h("small", {}, visible(key)),
         h("a", { href: `#/circuit/${encodeURIComponent(view.name)}` }, "circuit"),
-        h("a", { href: `#/program/${encodeURIComponent(view.name)}` }, "text"), this.file),
+        h("a", { href: `#/program/${encodeURIComponent(view.name)}` }, "definition"), this.file),
       h("div", { class: "tools" }, this.#filtering(), this.#travelling()),
       this.error, this.place,
       h("div", { class: "below" }, this.range, this.news, h("div", { class: "pages" }, this.back, this.next)));
