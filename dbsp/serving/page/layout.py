@@ -1,8 +1,8 @@
 """A graph in layers: every node below all that it reads, wires straight and seldom crossed.
 
 The way of Sugiyama, Tagawa and Toda (1981): layers by the longest path; a wire over several layers goes
-through a place of its own in each; sweeps order each layer by the mean place of its neighbours; then each layer
-is moved to its neighbours as far as its order and the gaps allow: a regression to increasing values.
+through a place of its own in each; sweeps order each layer by the mean place of its neighbours; then each
+layer is moved to its neighbours as far as its order and the gaps allow: a regression to increasing values.
 """
 
 from __future__ import annotations

@@ -96,6 +96,8 @@ def _hidden(found: list[Token]) -> Iterator[Token]:
 
 def _secret(entry: list[Token]) -> list[Token]:
     """The value of `key value` or `key = value`, unless the key is one that may be shown."""
+    if len(entry) < 2:  # not an option: a call of something of that name
+        return []
     sign = next((n for n, token in enumerate(entry) if token.text == "="), None)
     value = entry[-1:] if sign is None else entry[sign + 1 :]
     key = "".join(token.text.strip("'\"`") for token in entry[: len(entry) - 1 if sign is None else sign])

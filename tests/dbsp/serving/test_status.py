@@ -41,7 +41,7 @@ def test_steps_with_their_phases_waterlines_and_late_rows() -> None:
         first, second = status["steps"]
         assert (first["step"], second["step"], status["step"]) == (1, 2, 2)
         assert first["phases"].keys() == {"plan", "tasks", "commit"}
-        assert (first["in"], first["out"], second["out"]) == ({"seen": 2}, {"hourly": 2}, {})
+        assert (first["in"], first["out"], second["out"]) == ({"seen": 2}, {"hourly": 2}, {"late_rows": 1})
         assert (first["late"], second["late"], status["late"]) == ({}, {"seen": 1}, {"seen": 1})
         assert first["waterlines"] == status["waterlines"] == {"seen.at": "2024-01-01 14:00:00+00:00"}
         assert status["kept"] == [1, 2]
@@ -88,7 +88,7 @@ def test_who_is_in_trouble_says_so() -> None:
 
 def test_a_sink_is_listed_with_what_it_is_without(tmp_path: Path) -> None:
     program = f"""
-CREATE TABLE t (x INT);
+CREATE TABLE t (x INT) WITH (append_only = true);
 CREATE VIEW v AS SELECT x FROM t;
 CREATE TABLE out (x INT) USING sqlite OPTIONS (path '{tmp_path / "out.db"}', dbtable 'out');
 INSERT INTO out SELECT * FROM v;

@@ -38,7 +38,7 @@ export function programPart(section, rest, page) {
     title.textContent = program.name;
     put(names, program.statements.filter((one) => one.name).map((one) =>
       h("li", {}, h("a", { href: `#/program/${encodeURIComponent(one.name)}`, "data-name": one.name }, visible(one.name)))));
-    lines = coloured(program.text.replace(/\n+$/, "")).map((parts) => h("span", { class: "line" }, parts, "\n"));
+    lines = coloured(program.text.replace(/\n+$/, "")).map((parts) => h("span", { class: "line" }, parts));
     put(code, lines);
     go(rest);
   }

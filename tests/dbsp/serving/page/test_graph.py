@@ -51,8 +51,8 @@ def test_each_operator_is_there_for_a_relation(program) -> None:  # type: ignore
 
 RECURSIVE = """
 CREATE TABLE edge (a INT, b INT);
-CREATE RECURSIVE VIEW reach (a INT, b INT);
-CREATE VIEW reach AS SELECT a, b FROM edge UNION SELECT e.a, r.b FROM edge e JOIN reach r ON e.b = r.a;
+CREATE RECURSIVE VIEW reach (a INT, b INT) AS
+SELECT a, b FROM edge UNION SELECT e.a, r.b FROM edge e JOIN reach r ON e.b = r.a;
 """
 
 

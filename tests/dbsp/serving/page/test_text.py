@@ -18,7 +18,7 @@ USING kafka OPTIONS (
   kafka.sasl.jaas.config 'Module required password="hunter2";',
   "kafka.ssl.key.password" = 'hunter3'
 );
-CREATE TABLE totals (n BIGINT) USING postgres OPTIONS (url 'postgresql://me:hunter4@host/db', dbtable 'totals');
+CREATE TABLE totals (n INT) USING postgres OPTIONS (url 'postgresql://me:hunter4@host/db', dbtable 'totals');
 CREATE TABLE files (n BIGINT) USING csv OPTIONS (path 's3://me:hunter5@bucket/x?token=hunter6', header true);
 CREATE VIEW counted AS SELECT count(*) AS n FROM orders
 WHERE note <> 'password (' ; INSERT INTO totals SELECT * FROM counted;
