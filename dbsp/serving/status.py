@@ -1,7 +1,7 @@
 """How a pipeline is doing.
 
     GET /status         the last steps, waterlines, what was late or bad, sources and sinks, state
-    GET /steps          each step as it is made: server-sent events, from the next one on
+    GET /steps          each step as it is made: server-sent events, from the next one on, a few at once
     GET /operators      of each operator the rows and seconds of the last step, and its state
 
 Counts and steps are of this process. What a step was is spelled once, however many follow.
@@ -9,6 +9,7 @@ Counts and steps are of this process. What a step was is spelled once, however m
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
@@ -30,6 +31,8 @@ from dbsp.views.outputs import state_of
 
 # steps that are remembered, and kept ones that are listed
 STEPS, KEPT = 240, 5000
+# seconds between two messages to a follower: for people, who see no more, of a pipeline that makes many steps
+PAUSE = 0.1
 
 
 class Status:
@@ -134,12 +137,14 @@ class Status:
         self._subscriptions.open += 1
         try:
             while True:
-                for number, text in [(n, text) for n, _, text in list(self._steps) if n > step]:
-                    step = number
-                    yield f"event: step\ndata: {text}\n\n".encode()
-                if self._feed.ended:
+                made = [(number, text) for number, _, text in list(self._steps) if number > step]
+                if made:
+                    step = made[-1][0]
+                    yield "".join(f"event: step\ndata: {text}\n\n" for _, text in made).encode()
+                    await asyncio.sleep(PAUSE)
+                elif self._feed.ended:
                     return
-                if not await self._feed.told(BEAT):
+                elif not await self._feed.told(BEAT):
                     yield b":\n\n"
         finally:
             self._subscriptions.open -= 1
