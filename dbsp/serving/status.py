@@ -32,7 +32,7 @@ from dbsp.views.outputs import state_of
 # steps that are remembered, and kept ones that are listed
 STEPS, KEPT = 240, 5000
 # seconds between two messages to a follower: for people, who see no more, of a pipeline that makes many steps
-PAUSE = 0.1
+PAUSE = 0.25
 
 
 class Status:

@@ -46,7 +46,7 @@ function said(text) {
 }
 
 export function viewPath(name, rest = "") {
-  return `/views/${encodeURIComponent(name)}${rest}`;
+  return `views/${encodeURIComponent(name)}${rest}`;
 }
 
 /** What one kept step changed in a view: rows with `__weight`. */

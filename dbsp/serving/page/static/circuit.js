@@ -6,6 +6,8 @@ import { operatorDetail, operatorFigures } from "./operator.js";
 
 // milliseconds between two times that figures are asked for
 const PAUSE = 1000;
+// characters that fit into a box, by the class of the text
+const MOST = { kind: 20, plain: 25 };
 
 export function circuitPart(section, rest, page) {
   const choice = h("select", { "aria-label": "Operators of" }, h("option", { value: "" }, "the whole program"),
@@ -20,7 +22,9 @@ export function circuitPart(section, rest, page) {
         h("button", { type: "button", "aria-label": "smaller", onclick: () => zoom(1 / 1.25) }, "−"),
         h("button", { type: "button", "aria-label": "larger", onclick: () => zoom(1.25) }, "+"),
         h("button", { type: "button", onclick: () => zoom(null) }, "fit")), figures),
-    h("div", { class: "split" }, drawing, detail));
+    h("div", { class: "split" }, h("div", { class: "view" }, drawing,
+      h("ul", { class: "signs" }, h("li", { class: "source" }, "source"), h("li", { class: "keeps" }, "keeps state"), h("li", { class: "view" }, "a view"),
+        h("li", { class: "share" }, "share of the slowest operator’s seconds"))), detail));
   choice.addEventListener("change", () => (location.hash = choice.value ? `#/circuit/${encodeURIComponent(choice.value)}` : "#/circuit"));
 
   let graph = null;
@@ -31,7 +35,7 @@ export function circuitPart(section, rest, page) {
   async function load(view) {
     choice.value = view;
     try {
-      const answer = await ask(`/circuit${view ? `?view=${encodeURIComponent(view)}` : ""}`);
+      const answer = await ask(`circuit${view ? `?view=${encodeURIComponent(view)}` : ""}`);
       graph = new Graph(drawing, answer, (operator) => operatorDetail(detail, operator, graph, told));
       graph.choose(answer.operators.find((one) => one.views.includes(view)) ?? answer.operators[0], false);
       graph.centre();
@@ -45,7 +49,7 @@ export function circuitPart(section, rest, page) {
     timer = null;
     asked = Date.now();
     try {
-      told = await ask("/operators");
+      told = await ask("operators");
       const stored = Object.values(told.operators).reduce((sum, one) => sum + (one.bytes ?? 0), 0);
       figures.textContent = `${count(graph.operators.length)} operators · figures of step ${count(told.step)} · ${bytes(stored)} of state`;
       graph.tell(told);
@@ -106,7 +110,7 @@ class Graph {
   #box(one) {
     const [width, height] = this.box;
     const relation = one.views[0] ?? one.name ?? "";
-    const text = (y, words, kind) => s("text", { x: 10, y, class: kind }, fitted(words, kind === "kind" ? 24 : 28));
+    const text = (y, words, kind) => s("text", { x: 10, y, class: kind }, fitted(words, MOST[kind] ?? 28));
     const rows = text(height - 11, "", "rows");
     const share = s("rect", { class: "share", x: 0, y: height - 4, width: 0, height: 4 });
     const kind = one.views.length ? "view" : one.kind === "Source" ? "source" : one.keeps ? "keeps" : "";

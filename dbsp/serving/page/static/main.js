@@ -85,7 +85,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 
 try {
-  page.views = (await ask("/views")).views;
+  page.views = (await ask("views")).views;
   window.addEventListener("hashchange", show);
   show();
 } catch (error) {

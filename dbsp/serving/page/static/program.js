@@ -30,7 +30,7 @@ export function programPart(section, rest, page) {
 
   async function load() {
     try {
-      program = await ask("/program");
+      program = await ask("program");
     } catch (error) {
       put(code, error.message);
       return;

@@ -42,13 +42,13 @@ export function queryPart(section, rest, page) {
     note.textContent = "…";
     const began = performance.now();
     try {
-      const answer = await ask(`/query?limit=${MOST}`, { signal: asking.signal, body: sql, exact: true });
+      const answer = await ask(`query?limit=${MOST}`, { signal: asking.signal, body: sql, exact: true });
       const took = performance.now() - began;
       remember(sql);
       listed();
       show(answer);
       note.textContent = `${counted(answer.of, "row")} of step ${count(answer.step)} in ${count(Math.round(took))} ms${answer.more ? ` · the first ${count(MOST)}` : ""}`;
-      file.href = `/query?format=csv&sql=${encodeURIComponent(sql)}`;
+      file.href = `query?format=csv&sql=${encodeURIComponent(sql)}`;
       file.hidden = false;
     } catch (problem) {
       note.textContent = "";

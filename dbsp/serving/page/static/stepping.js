@@ -20,7 +20,7 @@ export class Stepping extends EventTarget {
 
   #open() {
     if (this.#source || document.hidden) return;
-    const source = (this.#source = new EventSource("/steps"));
+    const source = (this.#source = new EventSource("steps"));
     // the stream begins with the next step: what was before is asked for when it is there
     source.addEventListener("open", () => this.#load());
     source.addEventListener("step", (event) => this.#made(JSON.parse(event.data)));
@@ -40,7 +40,7 @@ export class Stepping extends EventTarget {
 
   async #load() {
     try {
-      const status = await ask("/status");
+      const status = await ask("status");
       const known = this.status?.steps.filter((one) => one.step > (status.steps.at(-1)?.step ?? status.step)) ?? [];
       this.status = status;
       this.#turn("live");
