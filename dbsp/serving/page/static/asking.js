@@ -18,16 +18,22 @@ export class Exact {
 /** JSON, in which no number loses a digit where the browser tells how it was written. */
 export function parsed(text) {
   return JSON.parse(text, (_, value, context) => {
-    const changed = typeof value === "number" && context?.source !== undefined && String(value) !== context.source;
+    const changed =
+      typeof value === "number" && context?.source !== undefined && String(value) !== context.source;
     return changed ? new Exact(context.source) : value;
   });
 }
 
-/** Throws an Error that says what the server says. signal: to give up by; exact: of rows, whose numbers are shown. */
+/** Throws an Error that says what the server says. signal: to give up by; exact: of rows, to be shown. */
 export async function ask(path, { signal, body, exact = false } = {}) {
   let answer;
   try {
-    answer = await fetch(path, { signal, method: body === undefined ? "GET" : "POST", body, headers: { Accept: "application/json" } });
+    answer = await fetch(path, {
+      signal,
+      method: body === undefined ? "GET" : "POST",
+      body,
+      headers: { Accept: "application/json" },
+    });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("the server doesn't answer");

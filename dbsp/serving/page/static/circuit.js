@@ -1,7 +1,7 @@
 // The circuit as a graph that is walked by keys: one stop of the Tab key, then arrows along its wires.
 
 import { ask } from "./asking.js";
-import { bytes, count, h, put, s, say, seconds, visible } from "./dom.js";
+import { bytes, count, counted, h, put, s, say, seconds, visible } from "./dom.js";
 import { operatorDetail, operatorFigures } from "./operator.js";
 
 // milliseconds between two times that figures are asked for
@@ -10,22 +10,55 @@ const PAUSE = 1000;
 const MOST = { kind: 20, plain: 25 };
 
 export function circuitPart(section, rest, page) {
-  const choice = h("select", { "aria-label": "Operators of" }, h("option", { value: "" }, "the whole program"),
-    page.views.map((view) => h("option", { value: view.name }, visible(view.name))));
+  const choice = h(
+    "select",
+    { "aria-label": "Operators of" },
+    h("option", { value: "" }, "the whole program"),
+    page.views.map((view) => h("option", { value: view.name }, visible(view.name))),
+  );
   const drawing = h("div", { class: "drawing" });
   const detail = h("aside", { class: "detail", "aria-label": "The chosen operator", "aria-live": "off" });
   const zoom = (factor) => graph?.zoom(factor);
   const figures = h("p", { class: "figures" });
-  put(section,
-    h("div", { class: "title" }, h("h2", {}, "Circuit"), choice,
-      h("div", { class: "zoom" },
+  put(
+    section,
+    h(
+      "div",
+      { class: "title" },
+      h("h2", {}, "Circuit"),
+      choice,
+      h(
+        "div",
+        { class: "zoom" },
         h("button", { type: "button", "aria-label": "smaller", onclick: () => zoom(1 / 1.25) }, "−"),
         h("button", { type: "button", "aria-label": "larger", onclick: () => zoom(1.25) }, "+"),
-        h("button", { type: "button", onclick: () => zoom(null) }, "fit")), figures),
-    h("div", { class: "split" }, h("div", { class: "view" }, drawing,
-      h("ul", { class: "signs" }, h("li", { class: "source" }, "source"), h("li", { class: "keeps" }, "keeps state"), h("li", { class: "view" }, "a view"),
-        h("li", { class: "share" }, "share of the slowest operator’s seconds"))), detail));
-  choice.addEventListener("change", () => (location.hash = choice.value ? `#/circuit/${encodeURIComponent(choice.value)}` : "#/circuit"));
+        h("button", { type: "button", onclick: () => zoom(null) }, "fit"),
+      ),
+      figures,
+    ),
+    h(
+      "div",
+      { class: "split" },
+      h(
+        "div",
+        { class: "view" },
+        drawing,
+        h(
+          "ul",
+          { class: "signs" },
+          h("li", { class: "source" }, "source"),
+          h("li", { class: "keeps" }, "keeps state"),
+          h("li", { class: "view" }, "a view"),
+          h("li", { class: "share" }, "share of the slowest operator’s seconds"),
+        ),
+      ),
+      detail,
+    ),
+  );
+  choice.addEventListener(
+    "change",
+    () => (location.hash = choice.value ? `#/circuit/${encodeURIComponent(choice.value)}` : "#/circuit"),
+  );
 
   let graph = null;
   let timer = null;
@@ -51,7 +84,8 @@ export function circuitPart(section, rest, page) {
     try {
       told = await ask("operators");
       const stored = Object.values(told.operators).reduce((sum, one) => sum + (one.bytes ?? 0), 0);
-      figures.textContent = `${count(graph.operators.length)} operators · figures of step ${count(told.step)} · ${bytes(stored)} of state`;
+      const shown = counted(graph.operators.length, "operator");
+      figures.textContent = `${shown} · figures of step ${count(told.step)} · ${bytes(stored)} of state`;
       graph.tell(told);
       operatorFigures(detail, graph.chosen, told);
     } catch {
@@ -80,12 +114,21 @@ class Graph {
     this.readers = new Map(operators.map((one) => [one.number, []]));
     for (const wire of wires) this.readers.get(wire.from)?.push(wire.to);
     this.marks = new Map(operators.map((one) => [one.number, this.#box(one)]));
-    this.wires = wires.map((wire) => [wire, s("path", { d: path(wire), class: wire.back ? "wire back" : "wire" })]);
+    this.wires = wires.map((wire) => [
+      wire,
+      s("path", { d: path(wire), class: wire.back ? "wire back" : "wire" }),
+    ]);
     const around = 8;
-    this.svg = s("svg", {
-      viewBox: `${-around} ${-around} ${size[0] + 2 * around} ${size[1] + 2 * around}`, role: "group",
-      "aria-label": `${operators.length} operators; arrow keys follow the wires`,
-    }, this.wires.map(([, drawn]) => drawn), [...this.marks.values()].map((mark) => mark.group));
+    this.svg = s(
+      "svg",
+      {
+        viewBox: `${-around} ${-around} ${size[0] + 2 * around} ${size[1] + 2 * around}`,
+        role: "group",
+        "aria-label": `${operators.length} operators; arrow keys follow the wires`,
+      },
+      this.wires.map(([, drawn]) => drawn),
+      [...this.marks.values()].map((mark) => mark.group),
+    );
     put(place, this.svg);
     this.zoom(null, 0.75); // so that it can be read
     this.svg.addEventListener("keydown", (event) => this.#walk(event));
@@ -114,14 +157,25 @@ class Graph {
     const rows = text(height - 11, "", "rows");
     const share = s("rect", { class: "share", x: 0, y: height - 4, width: 0, height: 4 });
     const kind = one.views.length ? "view" : one.kind === "Source" ? "source" : one.keeps ? "keeps" : "";
-    const group = s("g", {
-      class: `node ${kind}`, transform: `translate(${one.at[0]},${one.at[1]})`, tabindex: "-1", role: "button",
-      "data-number": one.number, "aria-label": `${one.kind} ${relation}, operator ${one.number}`,
-      onclick: () => this.choose(one), onfocus: () => this.choose(one, false),
-    },
-      s("rect", { class: "frame", width, height, rx: 7 }), share,
-      text(18, one.kind, "kind"), s("text", { x: width - 10, y: 18, class: "number" }, String(one.number)),
-      text(34, relation || one.detail || one.columns.join(", "), relation ? "relation" : "plain"), rows);
+    const group = s(
+      "g",
+      {
+        class: `node ${kind}`,
+        transform: `translate(${one.at[0]},${one.at[1]})`,
+        tabindex: "-1",
+        role: "button",
+        "data-number": one.number,
+        "aria-label": `${one.kind} ${relation}, operator ${one.number}`,
+        onclick: () => this.choose(one),
+        onfocus: () => this.choose(one, false),
+      },
+      s("rect", { class: "frame", width, height, rx: 7 }),
+      share,
+      text(18, one.kind, "kind"),
+      s("text", { x: width - 10, y: 18, class: "number" }, String(one.number)),
+      text(34, relation || one.detail || one.columns.join(", "), relation ? "relation" : "plain"),
+      rows,
+    );
     return { group, rows, share };
   }
 
@@ -145,13 +199,24 @@ class Graph {
 
   #walk(event) {
     const [x] = this.chosen.at;
-    const nearest = (numbers) => numbers.map((n) => this.byNumber.get(n)).filter(Boolean).sort((a, b) => Math.abs(a.at[0] - x) - Math.abs(b.at[0] - x))[0];
-    const beside = (way) => this.operators.filter((one) => one.layer === this.chosen.layer && (one.at[0] - x) * way > 0).sort((a, b) => way * (a.at[0] - b.at[0]))[0];
+    const nearest = (numbers) =>
+      numbers
+        .map((n) => this.byNumber.get(n))
+        .filter(Boolean)
+        .sort((a, b) => Math.abs(a.at[0] - x) - Math.abs(b.at[0] - x))[0];
+    const beside = (way) =>
+      this.operators
+        .filter((one) => one.layer === this.chosen.layer && (one.at[0] - x) * way > 0)
+        .sort((a, b) => way * (a.at[0] - b.at[0]))[0];
     const to = {
-      ArrowUp: () => nearest(this.chosen.inputs), ArrowDown: () => nearest(this.readers.get(this.chosen.number)),
-      ArrowLeft: () => beside(-1), ArrowRight: () => beside(1),
-      Home: () => this.operators[0], End: () => this.operators.at(-1),
-      Enter: () => this.chosen, " ": () => this.chosen,
+      ArrowUp: () => nearest(this.chosen.inputs),
+      ArrowDown: () => nearest(this.readers.get(this.chosen.number)),
+      ArrowLeft: () => beside(-1),
+      ArrowRight: () => beside(1),
+      Home: () => this.operators[0],
+      End: () => this.operators.at(-1),
+      Enter: () => this.chosen,
+      " ": () => this.chosen,
     }[event.key];
     if (!to) return;
     event.preventDefault();
@@ -165,7 +230,8 @@ class Graph {
     const most = Math.max(1e-9, ...Object.values(operators).map((one) => one.seconds ?? 0));
     for (const [number, mark] of this.marks) {
       const one = operators[number];
-      const parts = one.seconds === null ? [] : [one.rows ? `${count(one.rows)} rows` : "–", seconds(one.seconds)];
+      const parts =
+        one.seconds === null ? [] : [one.rows ? `${count(one.rows)} rows` : "–", seconds(one.seconds)];
       if (one.stored !== null) parts.push(`${short(one.stored)} kept`);
       mark.rows.textContent = parts.join(" · ");
       mark.share.setAttribute("width", String(((one.seconds ?? 0) / most) * this.box[0]));

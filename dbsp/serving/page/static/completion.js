@@ -1,4 +1,5 @@
-// Names that go on as the word under the caret begins. Down chooses, Enter takes, Escape leaves; Tab moves on.
+// Names that go on as the word under the caret begins. Down chooses, Enter takes, Escape leaves, and Tab
+// moves on.
 
 import { h, put, visible } from "./dom.js";
 
@@ -15,7 +16,11 @@ export class Completion {
     this.words = words;
     this.list = h("ul", { id: "completions", role: "listbox", "aria-label": "names", hidden: true });
     this.element = h("div", { class: "completed" }, input, this.list);
-    for (const [name, value] of [["aria-autocomplete", "list"], ["aria-controls", "completions"]]) input.setAttribute(name, value);
+    for (const [name, value] of [
+      ["aria-autocomplete", "list"],
+      ["aria-controls", "completions"],
+    ])
+      input.setAttribute(name, value);
     input.addEventListener("input", () => this.#look());
     input.addEventListener("keydown", (event) => this.#key(event));
     input.addEventListener("blur", () => this.close());
@@ -33,7 +38,9 @@ export class Completion {
 
   #look() {
     const word = this.#word().toLowerCase();
-    const fits = ([text]) => text.toLowerCase().replaceAll("`", "").startsWith(word.replaceAll("`", "")) && text.toLowerCase() !== word;
+    const fits = ([text]) =>
+      text.toLowerCase().replaceAll("`", "").startsWith(word.replaceAll("`", "")) &&
+      text.toLowerCase() !== word;
     const named = new Map();
     for (const one of word ? this.words.filter(fits) : []) if (!named.has(one[0])) named.set(one[0], one);
     this.#found = [...named.values()].slice(0, MOST);
@@ -45,14 +52,25 @@ export class Completion {
     this.list.hidden = !this.#found.length;
     if (at < 0) this.input.removeAttribute("aria-activedescendant");
     else this.input.setAttribute("aria-activedescendant", `completion-${at}`);
-    put(this.list, this.#found.map(([text, what], n) =>
-      h("li", {
-        id: `completion-${n}`, role: "option", "aria-selected": String(n === at),
-        onmousedown: (event) => {
-          event.preventDefault(); // so that the text keeps the focus
-          this.#take(n);
-        },
-      }, visible(text), h("small", {}, visible(what)))));
+    put(
+      this.list,
+      this.#found.map(([text, what], n) =>
+        h(
+          "li",
+          {
+            id: `completion-${n}`,
+            role: "option",
+            "aria-selected": String(n === at),
+            onmousedown: (event) => {
+              event.preventDefault(); // so that the text keeps the focus
+              this.#take(n);
+            },
+          },
+          visible(text),
+          h("small", {}, visible(what)),
+        ),
+      ),
+    );
   }
 
   #key(event) {

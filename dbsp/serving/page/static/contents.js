@@ -37,11 +37,12 @@ export class Contents {
     this.of = answer.of;
   }
 
-  /** Take a step's changes in. order: by which the page is sorted, '' the view's own; filtered: it has not all rows.
+  /** Take a step's changes in. order: by which the page is sorted, '' the view's own; filtered: not all rows
+   * are looked at.
    *
-   * Returns {fresh, whole}: the rows to be seen as new; whether the page is now what the server would give, so
-   * that nothing needs to be asked. That is so where each changed row keeps its place: others of its key have
-   * been there, and no column has changed that decides about the order.
+   * Returns {fresh, whole, counts}: the rows to be seen as new; whether the page is now what the server would
+   * give, so that nothing needs to be asked. That is so where each changed row keeps its place: another of its
+   * key has been there, and no column has changed that decides about the order.
    */
   take(step, changed, { order, filtered }) {
     const sums = summed(changed);

@@ -15,7 +15,8 @@ function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+    else if (value !== false && value !== null && value !== undefined)
+      element.setAttribute(name, String(value));
   }
   add(element, children);
   return element;
@@ -53,7 +54,10 @@ const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u20
 
 /** Characters that have no glyph, by their numbers. */
 export function visible(text) {
-  return text.replace(HIDDEN, (character) => `\u27e8${character.charCodeAt(0).toString(16).padStart(4, "0")}\u27e9`);
+  return text.replace(
+    HIDDEN,
+    (character) => `\u27e8${character.charCodeAt(0).toString(16).padStart(4, "0")}\u27e9`,
+  );
 }
 
 const COUNT = new Intl.NumberFormat("en");

@@ -53,7 +53,8 @@ export class Following {
     source.addEventListener("error", () => {
       this.#rows = [];
       // an answer that is no stream: of steps that aren't kept, or of a server that is busy
-      if (source.readyState === EventSource.CLOSED && this.#source === source) setTimeout(() => this.#missed(), 1000);
+      if (source.readyState === EventSource.CLOSED && this.#source === source)
+        setTimeout(() => this.#missed(), 1000);
     });
   }
 

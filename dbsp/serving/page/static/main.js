@@ -9,7 +9,13 @@ import { Stepping } from "./stepping.js";
 import { stepsPart } from "./steps.js";
 import { viewsPart } from "./views.js";
 
-const PARTS = { views: viewsPart, circuit: circuitPart, query: queryPart, steps: stepsPart, program: programPart };
+const PARTS = {
+  views: viewsPart,
+  circuit: circuitPart,
+  query: queryPart,
+  steps: stepsPart,
+  program: programPart,
+};
 
 const main = document.getElementById("main");
 const stepping = new Stepping();

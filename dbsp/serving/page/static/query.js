@@ -11,7 +11,11 @@ const MOST = 200;
 export function queryPart(section, rest, page) {
   const first = page.views[0];
   const text = h("textarea", {
-    rows: "6", spellcheck: "false", autocapitalize: "off", autocomplete: "off", "aria-label": "SQL over the views",
+    rows: "6",
+    spellcheck: "false",
+    autocapitalize: "off",
+    autocomplete: "off",
+    "aria-label": "SQL over the views",
     placeholder: first ? `SELECT * FROM ${first.name}` : "SELECT 1",
   });
   text.value = rest[0] ?? remembered()[0] ?? (first ? `SELECT * FROM ${named(first.name)}` : "");
@@ -22,11 +26,38 @@ export function queryPart(section, rest, page) {
   const found = h("div", { class: "rows" });
   const past = h("ul", { class: "past" });
   const completion = new Completion(text, words(page.views));
-  const form = h("form", { class: "asked" }, completion.element,
-    h("div", { class: "tools" }, run, h("small", {}, "Ctrl + Enter"), h("a", { href: "#/program" }, "program"), file));
-  const names = h("details", { class: "names" }, h("summary", {}, "views and columns"),
-    h("dl", {}, page.views.map((view) => [h("dt", {}, visible(view.name)),
-      h("dd", {}, view.columns.map((column) => h("span", {}, `${visible(column.name)} `, h("small", {}, column.type.toLowerCase()))))])));
+  const form = h(
+    "form",
+    { class: "asked" },
+    completion.element,
+    h(
+      "div",
+      { class: "tools" },
+      run,
+      h("small", {}, "Ctrl + Enter"),
+      h("a", { href: "#/program" }, "program"),
+      file,
+    ),
+  );
+  const names = h(
+    "details",
+    { class: "names" },
+    h("summary", {}, "views and columns"),
+    h(
+      "dl",
+      {},
+      page.views.map((view) => [
+        h("dt", {}, visible(view.name)),
+        h(
+          "dd",
+          {},
+          view.columns.map((column) =>
+            h("span", {}, `${visible(column.name)} `, h("small", {}, column.type.toLowerCase())),
+          ),
+        ),
+      ]),
+    ),
+  );
   const earlier = h("details", { class: "earlier" }, h("summary", {}, "earlier queries"), past);
   put(section, h("div", { class: "title" }, h("h2", {}, "Query")), form, names, earlier, error, note, found);
 
@@ -47,7 +78,9 @@ export function queryPart(section, rest, page) {
       remember(sql);
       listed();
       show(answer);
-      note.textContent = `${counted(answer.of, "row")} of step ${count(answer.step)} in ${count(Math.round(took))} ms${answer.more ? ` · the first ${count(MOST)}` : ""}`;
+      const more = answer.more ? ` · the first ${count(MOST)}` : "";
+      const time = `${count(Math.round(took))} ms`;
+      note.textContent = `${counted(answer.of, "row")} of step ${count(answer.step)} in ${time}${more}`;
       file.href = `query?format=csv&sql=${encodeURIComponent(sql)}`;
       file.hidden = false;
     } catch (problem) {
@@ -68,13 +101,26 @@ export function queryPart(section, rest, page) {
   }
 
   function listed() {
-    put(past, remembered().map((sql) => h("li", {}, h("button", {
-      type: "button",
-      onclick: () => {
-        text.value = sql;
-        text.focus();
-      },
-    }, sql.length > 160 ? `${sql.slice(0, 160)}…` : sql))));
+    put(
+      past,
+      remembered().map((sql) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                text.value = sql;
+                text.focus();
+              },
+            },
+            sql.length > 160 ? `${sql.slice(0, 160)}…` : sql,
+          ),
+        ),
+      ),
+    );
     earlier.hidden = !past.children.length;
   }
 
@@ -94,13 +140,36 @@ export function queryPart(section, rest, page) {
 }
 
 function named(name) {
-  return name.split(".").map((part) => (/^\w+$/.test(part) ? part : `\`${part.replaceAll("`", "``")}\``)).join(".");
+  return name
+    .split(".")
+    .map((part) => (/^\w+$/.test(part) ? part : `\`${part.replaceAll("`", "``")}\``))
+    .join(".");
 }
 
 /** What can be completed: names as they must be written, each with what it is. */
 function words(views) {
   const found = views.map((view) => [named(view.name), "view"]);
-  for (const view of views) for (const column of view.columns) found.push([named(column.name), `${view.name} · ${column.type.toLowerCase()}`]);
-  const known = ["SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "JOIN", "LEFT JOIN", "DISTINCT", "count(*)", "sum(", "avg(", "min(", "max(", "BETWEEN", "FOR SYSTEM_TIME AS OF"];
+  for (const view of views)
+    for (const column of view.columns)
+      found.push([named(column.name), `${view.name} · ${column.type.toLowerCase()}`]);
+  const known = [
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "ORDER BY",
+    "HAVING",
+    "LIMIT",
+    "JOIN",
+    "LEFT JOIN",
+    "DISTINCT",
+    "count(*)",
+    "sum(",
+    "avg(",
+    "min(",
+    "max(",
+    "BETWEEN",
+    "FOR SYSTEM_TIME AS OF",
+  ];
   return [...found, ...known.map((word) => [word, ""])];
 }

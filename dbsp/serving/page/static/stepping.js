@@ -41,7 +41,8 @@ export class Stepping extends EventTarget {
   async #load() {
     try {
       const status = await ask("status");
-      const known = this.status?.steps.filter((one) => one.step > (status.steps.at(-1)?.step ?? status.step)) ?? [];
+      const known =
+        this.status?.steps.filter((one) => one.step > (status.steps.at(-1)?.step ?? status.step)) ?? [];
       this.status = status;
       this.#turn("live");
       this.dispatchEvent(new CustomEvent("status"));
@@ -54,7 +55,16 @@ export class Stepping extends EventTarget {
   #made(one) {
     const status = this.status;
     if (!status || one.step <= (status.steps.at(-1)?.step ?? 0)) {
-      if (!status) this.status = { steps: [one], step: one.step, kept: [], waterlines: {}, late: {}, sources: [], sinks: [] };
+      if (!status)
+        this.status = {
+          steps: [one],
+          step: one.step,
+          kept: [],
+          waterlines: {},
+          late: {},
+          sources: [],
+          sinks: [],
+        };
       return;
     }
     status.steps = [...status.steps, one].slice(-KEPT);
@@ -62,7 +72,8 @@ export class Stepping extends EventTarget {
     const before = Number(/^keep_steps=(\d+)$/.exec(status.keep ?? "")?.[1] ?? 0);
     status.kept = [...status.kept.filter((step) => !before || step > one.step - before), one.step];
     Object.assign(status.waterlines, one.waterlines);
-    for (const [relation, rows] of Object.entries(one.late)) status.late[relation] = (status.late[relation] ?? 0) + rows;
+    for (const [relation, rows] of Object.entries(one.late))
+      status.late[relation] = (status.late[relation] ?? 0) + rows;
     status.bad = (status.bad ?? 0) + one.bad;
     for (const sink of status.sinks) sink.undelivered = one.undelivered[sink.table] ?? sink.undelivered;
     this.#turn("live");
