@@ -98,6 +98,7 @@ servers: environment
 	$(call server,ls /usr/lib/postgresql/*/bin/initdb,Postgres,postgresql)
 	$(call server,command -v mariadbd || test -x /usr/sbin/mariadbd,MariaDB,mariadb-server)
 	$(call server,command -v redis-server,Redis,redis-server)
+	$(call server,command -v chromium-headless-shell || command -v chromium,Chromium,chromium-headless-shell)
 	@$(RUN) -m tests.servers.jars
 
 demo: environment

@@ -5,6 +5,7 @@ views = evaluate(circuit, tables, clock)        what a step from nothing gives, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -26,7 +27,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 class Evaluation:
     """values: of the nodes so far. source: a table's delta. before: the live runs of a node's trace. wanted:
-    the nodes whose values are needed; None: all.
+    the nodes whose values are needed; None: all. seconds: that each took; a loop's are its last node's.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Evaluation:
         self._wanted = range(len(circuit.nodes)) if wanted is None else sorted(wanted)
         self._source, self._before = source, before
         self.values: dict[int, Value] = {}
+        self.seconds: dict[int, float] = {}
         for name, value in context.advances.items():
             context.report(name, value)
         if circuit.is_timed and context.clock is not None:
@@ -51,7 +53,9 @@ class Evaluation:
         for i in self._wanted:
             node = self.circuit.nodes[i]
             if node.level == level and i not in self.values:
+                began = time.perf_counter()
                 self.values |= self._located(i, node)
+                self.seconds[i] = time.perf_counter() - began
 
     def _located(self, i: int, node: Node) -> dict[int, Value]:
         """The values that are there with this node; an expression that fails says in which views."""

@@ -31,7 +31,7 @@ class TaskResult:
     (node, partition, blob). changes: per view, the chunk with its delta. candidates: of waterlines.
     recent: the last event times of percentile waterlines. late: rows left out, per relation. collected: rows
     dropped from traces by their retention. unreachable: per node, the ids of runs that go unread. traffic:
-    of a task in a process of its own. The others are counters.
+    of a task in a process of its own. put_out, spent: rows and seconds, per node. The others are counters.
     """
 
     written: dict[int, Chunk | None] = field(default_factory=dict)
@@ -48,6 +48,8 @@ class TaskResult:
     collected: dict[int, int] = field(default_factory=dict)
     unreachable: dict[int, set[int]] = field(default_factory=dict)
     traffic: Traffic = field(default_factory=Traffic)
+    put_out: dict[int, int] = field(default_factory=dict)
+    spent: dict[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,15 @@ class _Run:
         if self.task.partition == 0 and 0 in self.task.levels:  # one task of the step decides for all
             self.writing.drop_unreachable()
         self.writing.close()
+        self._count()
         return self.result
+
+    def _count(self) -> None:
+        """What each node put out, and took: once, where it was evaluated."""
+        for i, value in self.values.items():
+            if self.circuit.nodes[i].level in self.task.levels:
+                self.result.put_out[i] = len(value.delta if isinstance(value, Integral) else value)
+        self.result.spent |= self.evaluation.seconds
 
     def _receive(self) -> None:
         messages: dict[int, list[bytes]] = {}

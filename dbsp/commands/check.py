@@ -20,7 +20,6 @@ from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
-from dbsp.commands.explain import keeps
 from dbsp.running.metrics import label
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import (
@@ -33,6 +32,7 @@ from dbsp.sql.plans.program import (
     Table,
 )
 from dbsp.sql.plans.properties.holding import constant_domain, held
+from dbsp.sql.plans.shown.boxes import keeps
 
 
 @dataclass(frozen=True)

@@ -9,37 +9,13 @@ the boxes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-import pyarrow as pa
-
-from dbsp.circuits.circuit import Circuit
-from dbsp.commands.paths import paths, proofs
 from dbsp.commands.shown.drawing import svg
-from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.shown.boxes import Box, boxes, spell_schema
 from dbsp.sql.plans.shown.explain import explain_view
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.shown.paths import paths
 from dbsp.views.outputs import output_view
-
-
-@dataclass(frozen=True)
-class Box:
-    """An operator for people. inputs: node numbers. keeps: its state, '' if none. cost: of a
-    delta, '' if it is no more than its size.
-
-    proved: by waterlines.
-    """
-
-    number: int
-    title: str
-    detail: str
-    keeps: str
-    cost: str
-    level: int
-    inputs: tuple[int, ...]
-    views: tuple[str, ...]
-    proved: tuple[str, ...] = ()
 
 
 def explain_program(program: Program, view: str | None, form: str) -> str:
@@ -54,70 +30,6 @@ def explain_program(program: Program, view: str | None, form: str) -> str:
     )
 
 
-def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
-    """The operators in topological order."""
-    circuit = program.circuit
-    shown = _needed(circuit, view)
-    proved: dict[int, list[str]] = {}
-    for proof in proofs(circuit):
-        proved.setdefault(proof.node, []).append(str(proof))
-    for i in sorted(shown):
-        node = circuit.nodes[i]
-        views = tuple(o.view for o in circuit.outputs if o.node == i and view in (None, o.view))
-        title = type(node.operator).__name__ + (f" {node.name}" if node.name else "")
-        yield Box(
-            i,
-            title,
-            detail(program, i),
-            keeps(circuit, i),
-            node.operator.cost if node.operator.costs_more else "",
-            node.level,
-            circuit.fed_back.get(i, node.inputs),
-            views,
-            tuple(proved.get(i, ())),
-        )
-
-
-def _needed(circuit: Circuit, view: str | None) -> set[int]:
-    wanted = [o for o in circuit.outputs if view in (None, o.view)]
-    found = {i for o in wanted for i in (o.node, o.trace, o.emission) if i is not None}
-    if view is None:
-        found = set(range(len(circuit.nodes)))
-    todo = list(found)
-    while todo:
-        for i in circuit.nodes[todo.pop()].inputs:
-            if i not in found:
-                found.add(i)
-                todo.append(i)
-    return found
-
-
-def keeps(circuit: Circuit, i: int) -> str:
-    """What the node stores between steps."""
-    names = circuit.nodes[i].schema.names
-    if i in circuit.layouts:
-        layout = circuit.layouts[i]
-        stored = layout.schema.names
-        by = ", ".join(stored[c] for c in layout.placement)
-        return f"keeps {', '.join(stored)}" + (f" by ({by})" if by else "")
-    return f"keeps every row: {', '.join(names)}" if i in circuit.logs else ""
-
-
-def detail(program: Program, i: int) -> str:
-    """The operator's parameters, with columns by name."""
-    circuit = program.circuit
-    if i in circuit.tables:
-        return _columns(arrow_schema(program.tables[circuit.tables[i]]))
-    node = circuit.nodes[i]
-    inputs = (circuit.nodes[j].schema.names for j in node.inputs)
-    return node.operator.shown(node.schema.names, *inputs)
-
-
-def _columns(schema: pa.Schema) -> str:
-    columns = [f"{f.name} {ddl(f.type).upper()}{'' if f.nullable else ' NOT NULL'}" for f in schema]
-    return f"({', '.join(columns)})"
-
-
 def _text(program: Program, shown: list[Box]) -> str:
     lines = []
     for box in shown:
@@ -129,7 +41,7 @@ def _text(program: Program, shown: list[Box]) -> str:
         if box.keeps:
             lines.append(f"{'':15}{box.keeps}")
         for view in box.views:
-            lines.append(f"{'':15}= view {view} {_columns(arrow_schema(program.views[view]))}")
+            lines.append(f"{'':15}= view {view} {spell_schema(program.views[view].schema)}")
     return "".join(line + "\n" for line in lines)
 
 

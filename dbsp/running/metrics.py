@@ -18,7 +18,8 @@ class Metrics:
     seconds: of the step on the driver's clock, the sum of its phases 'plan', 'tasks' and 'commit'; `phases`
     has 'deliver' too, where there are sinks. level_seconds: per level, the sum over its tasks. late: rows
     left out as late, per relation. collected: rows dropped from state. traffic: with the store that the state
-    is on, of the driver and all tasks; nothing of a local directory.
+    is on, of the driver and all tasks; nothing of a local directory. put_out, spent: per node the rows of its
+    change, before those of several tasks are added up, and the seconds of its tasks, without what is written.
     """
 
     circuit: Circuit = field(repr=False)
@@ -31,6 +32,8 @@ class Metrics:
     collected: int = 0
     traffic: Traffic = field(default_factory=Traffic)
     phases: dict[str, float] = field(default_factory=dict)
+    put_out: dict[int, int] = field(default_factory=dict)
+    spent: dict[int, float] = field(default_factory=dict)
 
     @property
     def late_rows(self) -> int:
@@ -65,20 +68,38 @@ class Metrics:
         rows_out = {output.view: 0 for output in circuit.outputs}
         levels: dict[int, float] = {}
         late: dict[str, int] = {}
+        put_out: dict[int, int] = {}
+        spent: dict[int, float] = {}
         collected = 0
         for result in results:
             for table, rows in result.rows_in.items():
                 rows_in[table] = rows_in.get(table, 0) + rows
             for view, chunk in result.changes.items():
                 rows_out[view] += chunk.rows
-            for level, spent in result.seconds.items():
-                levels[level] = levels.get(level, 0.0) + spent
+            for level, taken in result.seconds.items():
+                levels[level] = levels.get(level, 0.0) + taken
             for relation, rows in result.late.items():
                 late[relation] = late.get(relation, 0) + rows
+            for node, rows in result.put_out.items():
+                put_out[node] = put_out.get(node, 0) + rows
+            for node, taken in result.spent.items():
+                spent[node] = spent.get(node, 0.0) + taken
             collected += sum(result.collected.values())
             traffic += result.traffic
-        seconds = sum(phases.values())
-        return Metrics(circuit, state, rows_in, rows_out, seconds, levels, late, collected, traffic, phases)
+        return Metrics(
+            circuit,
+            state,
+            rows_in,
+            rows_out,
+            sum(phases.values()),
+            levels,
+            late,
+            collected,
+            traffic,
+            phases,
+            put_out,
+            spent,
+        )
 
 
 def label(circuit: Circuit, node: int) -> str:

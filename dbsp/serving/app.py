@@ -17,9 +17,12 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import LOCAL, Access
 from dbsp.serving.answers import Refused, answer_to, json_response
 from dbsp.serving.evaluating import Evaluating
+from dbsp.serving.explaining import Explaining
 from dbsp.serving.feed import Feed
 from dbsp.serving.numbers import Numbers
+from dbsp.serving.page.files import page_response, wants_page
 from dbsp.serving.reads import Handler, Reads
+from dbsp.serving.status import Status
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.serving.writes import Writes
 from dbsp.views.changes import Changes
@@ -40,15 +43,18 @@ class Serving:
         self.evaluating = Evaluating()
         self.numbers = Numbers(self.pipeline, self.subscriptions)
         self.writes = Writes(self.pipeline, self.made, self.access)
+        self.status = Status(self.pipeline, self.feed, self.subscriptions, lambda: self.trouble)
 
     def made(self, changes: Changes) -> None:
         """A step was made, in any thread."""
         self.numbers.made(changes)
+        self.status.made(changes)
         self.feed.made(changes)
 
     def app(self) -> Starlette:
         """The routes."""
         reads, writes = Reads(self.pipeline, self.evaluating), self.writes
+        explaining = Explaining(self.pipeline.program)
         routes: list[tuple[str, list[str], Handler]] = [
             ("/", ["GET"], self._index),
             ("/views", ["GET"], reads.views),
@@ -59,9 +65,15 @@ class Serving:
             ("/tables", ["GET"], writes.tables),
             ("/tables/{name}", ["POST", "PUT", "DELETE"], writes.table),
             ("/step", ["POST"], writes.step),
+            ("/status", ["GET"], self.status.shown),
+            ("/steps", ["GET"], self.status.follow),
+            ("/operators", ["GET"], self.status.operators),
+            ("/circuit", ["GET"], explaining.circuit),
+            ("/program", ["GET"], explaining.text),
             ("/metrics", ["GET"], self.numbers.shown),
             ("/healthz", ["GET"], self._alive),
             ("/readyz", ["GET"], self._ready),
+            ("/page/{file}", ["GET"], self._page),
         ]
         self._said = {path: methods for path, methods, _ in routes}
         return Starlette(
@@ -82,7 +94,17 @@ class Serving:
         return guarded
 
     async def _index(self, request: Request) -> Response:
-        return json_response({"step": self.pipeline.last_step, "paths": self._said})
+        page = page_response() if wants_page(request) else None
+        if page is not None:
+            return page
+        said = {"step": self.pipeline.last_step, "paths": self._said}
+        return json_response(said, headers={"Vary": "Accept"})
+
+    async def _page(self, request: Request) -> Response:
+        file = page_response(request.path_params["file"])
+        if file is None:
+            raise Refused(404, f"{request.url.path}: no file of the page")
+        return file
 
     async def _alive(self, request: Request) -> Response:
         return json_response({"step": self.pipeline.last_step})

@@ -73,6 +73,14 @@ class Feed:
                 return False
         return self.pipeline.last_step > step
 
+    async def told(self, seconds: float) -> bool:
+        """Wait until `made` is told of a step, or the end; not for longer than so many seconds."""
+        try:
+            await asyncio.wait_for(self._more.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
     async def spelled(
         self, view: str, step: int, form: str, spell: Callable[[int, ViewChanges], Spelled]
     ) -> Spelled:

@@ -104,7 +104,13 @@ class Reads:
             rows = _ordered(found, order)
             shown = rows.slice(offset, limit)
             more = offset + shown.num_rows < rows.num_rows
-            return spelled(shown, form, {"step": found.step, "of": rows.num_rows, "more": more}), found.step
+            head = {
+                "step": found.step,
+                "of": rows.num_rows,
+                "more": more,
+                "columns": columns_of(found.columns),
+            }
+            return spelled(shown, form, head), found.step
 
         body, step = await self.evaluating.done(answered)
         return Response(body, 200, {"Dbsp-Step": str(step)}, form)

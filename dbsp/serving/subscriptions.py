@@ -5,7 +5,8 @@
 An event is `{"step": n, "rows": [{..., "__weight": w}, ...]}`; a large step is several, of which the last has
 the step as its id. So a browser that lost the connection goes on where it was (`Last-Event-ID`). A step that
 is not kept any more is an event `gone`: read the view, and go on from its step. An Arrow stream has columns
-`__step` and `__weight` besides, and ends before such a step; `until=last` ends either at the last step.
+`__step` and `__weight` besides, and ends before such a step; `until=n` ends either at a step, `until=last` at
+the last.
 """
 
 from __future__ import annotations
@@ -62,9 +63,7 @@ class Subscriptions:
         view = output_view(self.pipeline.program, request.path_params["name"])
         form = form_of(request.query_params.get("format"), request.headers.get("accept", "*/*"), FORMS)
         since = self.since(request.headers.get("last-event-id") or request.query_params.get("since"))
-        until = request.query_params.get("until")
-        if until not in (None, "last"):
-            raise DataError(f"until={until}; give until=last, or nothing for all steps to come")
+        until = self._until(request.query_params.get("until"))
         if since < self.pipeline.last_step:  # one that can't begin is told so by its status
             await self.feed.spelled(view, since + 1, "size", lambda _, changes: len(changes))
         self.check_room()
@@ -74,7 +73,7 @@ class Subscriptions:
             head = schema.serialize().to_pybytes()
         else:
             spell, head = _events, b"retry: 1000\n\n"
-        body = self._stream(view, since, form, spell, head, until is not None)
+        body = self._stream(view, since, form, spell, head, until)
         return StreamingResponse(body, media_type=form, headers={"Cache-Control": "no-store"})
 
     def check_room(self) -> None:
@@ -89,6 +88,17 @@ class Subscriptions:
             return last
         if not (text.isdecimal() and text.isascii() and len(text) < 19) or int(text) > last:
             raise DataError(f"since={text}; give the number of a step, from 0 to {last}")
+        return int(text)
+
+    def _until(self, text: str | None) -> int | None:
+        """The step that the changes end with; None: those to come are waited for. Raises DataError."""
+        last = self.pipeline.last_step
+        if text in (None, "last"):
+            return None if text is None else last
+        if not (text.isdecimal() and text.isascii() and len(text) < 19) or int(text) > last:
+            raise DataError(
+                f"until={text}; give until=last, the number of a step, or nothing for all to come"
+            )
         return int(text)
 
     def schema(self, view: str) -> pa.Schema:
@@ -127,10 +137,9 @@ class Subscriptions:
         form: str,
         spell: Callable[[int, ViewChanges], list[bytes]],
         head: bytes,
-        ends: bool,
+        until: int | None,
     ) -> AsyncIterator[bytes]:
         yield head
-        until = self.pipeline.last_step if ends else None
         beat = [b":\n\n"] if form == EVENTS else []
         try:
             async for pieces in self.followed(view, step, form, spell, until):

@@ -83,6 +83,10 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
     assert {name for name in top if not name.endswith(".dist-info")} == {"dbsp"}
     assert "dbsp/py.typed" in names
     assert "dbsp/sql/catalyst/jvm/Dumper.java" in names
+    page = Path("dbsp", "serving", "page", "static")
+    assert {name for name in names if name.startswith(f"{page}/")} == {
+        str(page / file.name) for file in (ROOT / page).iterdir()
+    }
     there = {str(file if file.parts[0] == "dbsp" else Path("dbsp", file)) for file in sources()}
     assert {name for name in names if name.endswith(".py")} == there
 

@@ -16,7 +16,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
-from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.steps.contents import changes
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
@@ -80,6 +80,22 @@ def test_any_number_of_partitions(
     assert len(results) == (1 if partitions == 1 else partitions * circuit.levels)
     assert sum(result.rows_in.get("t", 0) for result in results) == len(deltas[-1])
     assert {level for result in results for level in result.seconds} == set(range(circuit.levels))
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_each_row_that_a_node_puts_out_is_counted_once(tmp_path: Path, partitions: int) -> None:
+    circuit = paired()
+    delta = zset_of(SCHEMA, [((k, x), 1) for k in range(5) for x in range(2)])
+    _, results = stepped(circuit, [delta], tmp_path, partitions)
+    rows = {i: sum(result.put_out.get(i, 0) for result in results) for i in range(len(circuit.nodes))}
+    for i, node in enumerate(circuit.nodes):
+        if isinstance(node.operator, Source | Exchange):
+            assert rows[i] in (len(delta), rows[node.inputs[0]] if node.inputs else -1), i
+    assert rows[circuit.outputs[0].node] == sum(
+        result.changes["v"].rows for result in results if result.changes
+    )
+    evaluated = {i for result in results for i, seconds in result.spent.items() if seconds > 0}
+    assert evaluated >= {i for i, node in enumerate(circuit.nodes) if not isinstance(node.operator, Exchange)}
 
 
 def test_a_task_that_runs_twice_writes_the_same(tmp_path: Path) -> None:

@@ -23,5 +23,9 @@ def test_rows_are_counted_in_and_out_and_where_they_are_kept(tmp_path: Path) -> 
     assert (first.late_rows, first.waterlines, first.collected) == (0, {}, 0)
     assert 0 < sum(first.level_seconds.values()) <= first.phases["tasks"] < first.seconds
     assert first.phases.keys() == {"plan", "tasks", "commit"}  # it has no sink to deliver to
+    counted = next(output.node for output in first.circuit.outputs if output.view == "counts")
+    assert (first.put_out[counted], second.put_out[counted]) == (2, 2)
+    assert first.put_out.keys() == set(range(len(first.circuit.nodes)))
+    assert 0 < sum(first.spent.values()) <= sum(first.level_seconds.values())
     assert first.state_rows.keys() == first.state_bytes.keys()
     assert sum(first.state_rows.values()) >= 3 + 1 + 2  # votes, customers, counts

@@ -43,7 +43,7 @@ def test_what_there_is() -> None:
             "format=xml; there are: json, ndjson, csv, arrow, parquet",
         ),
         ("GET", "/views/turnover/changes?since=9", 400, "since=9; give the number of a step, from 0 to 1"),
-        ("GET", "/views/turnover/changes?until=5", 400, "until=5; give until=last"),
+        ("GET", "/views/turnover/changes?until=5", 400, "until=5; give until=last, the number of a step"),
         ("GET", "/query", 400, "no query: give ?sql=SELECT"),
         ("GET", "/query?sql=DROP+TABLE+orders", 400, "query:1:1"),
         ("POST", "/tables/order", 404, "unknown table 'order'; tables: orders, visits"),

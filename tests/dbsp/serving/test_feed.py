@@ -30,10 +30,13 @@ def test_a_step_of_another_thread_wakes_all_who_wait() -> None:
         async def wait() -> None:
             feed.attach(asyncio.get_running_loop())
             assert not await feed.after(0, 0.01)
+            assert not await feed.told(0.01)
+            told = asyncio.create_task(feed.told(60))
             waiting = [asyncio.create_task(feed.after(0, 60)) for _ in range(20)]
             await asyncio.sleep(0)
             threading.Thread(target=make).start()
             assert await asyncio.gather(*waiting) == [True] * 20
+            assert await told
             spelled = [feed.spelled("visitors", 1, "n", spell) for _ in range(20)]
             assert await asyncio.gather(*spelled) == [1] * 20
             assert calls == [1]

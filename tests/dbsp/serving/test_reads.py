@@ -59,6 +59,7 @@ def test_conditions_order_and_pages() -> None:
         assert [row["id"] for row in found] == wanted
         page = client.get("/views/latest?order=-shop,id&limit=4&offset=5").json()
         assert (page["step"], page["of"], page["more"]) == (1, 20, True)
+        assert page["columns"] == client.get("/views").json()["views"][1]["columns"]
         ordered = sorted(range(20), key=lambda n: (-(n % 3), n))
         assert [row["id"] for row in page["rows"]] == ordered[5:9]
         nulls = [row["price"] for row in client.rows("/views/latest?order=-price")]

@@ -97,6 +97,15 @@ def test_as_arrow() -> None:
         assert sorted(rows) == [(2, 1, -1), (2, 2, 1), (3, 2, -1), (3, 3, 1)]
 
 
+def test_one_step_that_is_kept() -> None:
+    with served() as (client, _):
+        for n in range(3):
+            client.posted("orders", [{"id": n, "shop": "s"}])
+        text = client.get("/views/turnover/changes?since=1&until=2").text
+        assert [line for line in text.splitlines() if line.startswith("id: ")] == ["id: 2"]
+        assert client.get("/views/turnover/changes?since=2&until=2").text == "retry: 1000\n\n"
+
+
 def test_many_followers_get_every_step() -> None:
     with served() as (client, serving):
         got: list[list[int]] = []

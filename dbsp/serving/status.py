@@ -1,0 +1,166 @@
+"""How a pipeline is doing.
+
+    GET /status         the last steps, waterlines, what was late or bad, sources and sinks, state
+    GET /steps          each step as it is made: server-sent events, from the next one on, a few at once
+    GET /operators      of each operator the rows and seconds of the last step, and its state
+
+Counts and steps are of this process. What a step was is spelled once, however many follow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.steps.state import State
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.metrics import Metrics
+from dbsp.serving.answers import json_response
+from dbsp.serving.feed import BEAT, Feed
+from dbsp.serving.formats import EVENTS
+from dbsp.serving.subscriptions import Subscriptions
+from dbsp.views.changes import Changes
+from dbsp.views.outputs import state_of
+
+# steps that are remembered, and kept ones that are listed
+STEPS, KEPT = 240, 5000
+# seconds between two messages to a follower: for people, who see no more, of a pipeline that makes many steps
+PAUSE = 0.25
+
+
+class Status:
+    """Told of each step by `made`. trouble: why no step is made, '' while one is."""
+
+    def __init__(
+        self, pipeline: Pipeline, feed: Feed, subscriptions: Subscriptions, trouble: Callable[[], str]
+    ) -> None:
+        self._pipeline, self._feed, self._subscriptions = pipeline, feed, subscriptions
+        self._trouble = trouble
+        self._began = datetime.now(UTC)
+        self._steps: deque[tuple[int, dict[str, object], str]] = deque(maxlen=STEPS)
+        self._late: Counter[str] = Counter()
+        self._bad = 0
+        self._last: tuple[int, Metrics] | None = None
+
+    def made(self, changes: Changes) -> None:
+        """From any thread, before those who wait for the step are told."""
+        metrics = changes.metrics
+        self._late.update(metrics.late)
+        bad = metrics.rows_in.get(BAD_ROWS, 0)
+        self._bad += bad
+        one: dict[str, object] = {
+            "step": changes.step,
+            "at": _spelled(datetime.now(UTC)),
+            "clock": None if changes.clock is None else _spelled(changes.clock),
+            "seconds": metrics.seconds,
+            "phases": metrics.phases,
+            "in": {table: rows for table, rows in metrics.rows_in.items() if rows and table != BAD_ROWS},
+            "out": {view: len(changes[view]) for view in changes if len(changes[view])},
+            "late": metrics.late,
+            "bad": bad,
+            "collected": metrics.collected,
+            "waterlines": _waterlines(metrics.state),
+            "undelivered": self._pipeline.undelivered,
+        }
+        self._steps.append((changes.step, one, json.dumps(one, ensure_ascii=False)))
+        self._last = changes.step, metrics
+
+    async def shown(self, request: Request) -> Response:
+        """All of it."""
+        pipeline, state = self._pipeline, self._state
+        program = pipeline.program
+        undelivered = pipeline.undelivered
+        steps = pipeline.store.steps
+        answer: dict[str, object] = {
+            "program": program.name,
+            "step": pipeline.last_step,
+            "trouble": self._trouble() or ("the pipeline has ended" if self._feed.ended else ""),
+            "began": _spelled(self._began),
+            "kept": steps[-KEPT:],
+            "keep": str(pipeline.store.keep),
+            "steps": [one for _, one, _ in list(self._steps)],
+            "waterlines": {one.name: None for one in program.circuit.lateness} | _waterlines(state),
+            "late": dict(self._late),
+            "bad": self._bad,
+            "sources": [
+                {"table": table.name, "format": table.format}
+                for table in program.inputs.values()
+                if table.format
+            ],
+            "sinks": [
+                {
+                    "table": insert.target,
+                    "format": program.tables[insert.target].format,
+                    "view": insert.view,
+                    "shape": insert.shape,
+                    "undelivered": undelivered.get(insert.target),
+                }
+                for insert in program.inserts
+            ],
+            "rows": sum(state.rows().values()),
+            "bytes": sum(state.bytes().values()),
+            "followers": self._subscriptions.open,
+        }
+        return json_response(answer, headers={"Cache-Control": "no-store"})
+
+    async def operators(self, request: Request) -> Response:
+        """By their numbers; rows and seconds are None where this process made no step."""
+        step, metrics = self._last or (self._pipeline.last_step, None)
+        state = self._state
+        rows, sizes = state.rows(), state.bytes()
+        found = {
+            i: {
+                "rows": None if metrics is None else metrics.put_out.get(i, 0),
+                "seconds": None if metrics is None else metrics.spent.get(i, 0.0),
+                "stored": rows.get(i),
+                "bytes": sizes.get(i),
+            }
+            for i in range(len(self._pipeline.program.circuit.nodes))
+        }
+        return json_response({"step": step, "operators": found}, headers={"Cache-Control": "no-store"})
+
+    async def follow(self, request: Request) -> Response:
+        """Each step to come."""
+        self._subscriptions.check_room()
+        body = self._stream(self._pipeline.last_step)
+        return StreamingResponse(body, media_type=EVENTS, headers={"Cache-Control": "no-store"})
+
+    async def _stream(self, step: int) -> AsyncIterator[bytes]:
+        yield b"retry: 1000\n\n"
+        self._subscriptions.open += 1
+        try:
+            while True:
+                made = [(number, text) for number, _, text in list(self._steps) if number > step]
+                if made:
+                    step = made[-1][0]
+                    yield "".join(f"event: step\ndata: {text}\n\n" for _, text in made).encode()
+                    await asyncio.sleep(PAUSE)
+                elif self._feed.ended:
+                    return
+                elif not await self._feed.told(BEAT):
+                    yield b":\n\n"
+        finally:
+            self._subscriptions.open -= 1
+
+    @property
+    def _state(self) -> State:
+        """After the last step."""
+        if self._last is not None:
+            return self._last[1].state
+        return state_of(self._pipeline.program, self._pipeline.store.last)
+
+
+def _waterlines(state: State) -> dict[str, object]:
+    """Those that there are, as text."""
+    return {name: str(scalar.as_py()) for name, scalar in state.waterlines.items()}
+
+
+def _spelled(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds")
