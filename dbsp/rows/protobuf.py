@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import DataError, Error
+from dbsp.rows.binary import halved
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,11 @@ class Protobuf:
         there = pa.struct(_handler(self.descriptor, self.message).schema())
         self._check_fields(self.columns, there, "")
 
-    def decode(self, values: pa.Array) -> pa.StructArray:
-        """values: BINARY, none NULL. Raises DataError where one is no such message, or not of the columns."""
+    def decode(self, values: pa.Array) -> tuple[pa.StructArray, pa.Array]:
+        """(rows, of each why it is none). values: BINARY, none NULL. A row that is none is NULL."""
+        return halved(self._decoded, values, self.columns)
+
+    def _decoded(self, values: pa.Array) -> pa.StructArray:
         try:
             batch = _handler(self.descriptor, self.message).array_to_record_batch(values)
             columns = [batch.column(column.name).cast(column.type) for column in self.columns]

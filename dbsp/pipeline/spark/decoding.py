@@ -23,7 +23,7 @@ from dbsp.pipeline.spark.bad_rows import marks
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.rows.avro import Avro
-from dbsp.rows.binary import CORRUPT, decode_batch
+from dbsp.rows.binary import CORRUPT, WHY, decode_batch
 from dbsp.rows.protobuf import Protobuf
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, METADATA, value_columns
@@ -51,7 +51,10 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
     if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
         fields = value_columns(table.schema, table.primary_key, table.value_format)
     is_text = table.value_format != "raw"
-    read = [*fields, Field(CORRUPT, pa.string())] if table.keeps_bad_rows and is_text else fields
+    beside: tuple[str, ...] = ()
+    if table.keeps_bad_rows and is_text:
+        beside = (CORRUPT, WHY) if table.value_format in BINARY else (CORRUPT,)
+    read = [*fields, *(Field(name, pa.string()) for name in beside)]
     parts = [_decoded(table, VALUE, table.value_format, read).alias("__value"), *messages.columns]
     if table.changelog == "upsert":
         assert table.key_format is not None
@@ -63,8 +66,7 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
     columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
     if table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
         columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
-    if len(read) > len(fields):
-        columns.append(col(f"__value.{CORRUPT}"))
+    columns += [col(f"__value.{name}") for name in beside]
     frame = messages.select(*parts).select(*columns)
     kept = marks(table, frame, _place()) if table.keeps_bad_rows else []
     if table.changelog is not None:
@@ -110,7 +112,7 @@ def _column(table: Table, field: Field, in_value: Set[str]) -> Column:
 
 def _decoded_binary(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
     """A value or a key as a struct of the columns; NULL where it is. Raises ProgramError for its options."""
-    columns = pa.struct([(field.name, field.type) for field in fields if field.name != CORRUPT])
+    columns = pa.struct([(field.name, field.type) for field in fields if field.name not in (CORRUPT, WHY)])
     options = {name.lower(): text for name, text in format_options(table, part, {}).items()}
     try:
         decoder: Avro | Protobuf

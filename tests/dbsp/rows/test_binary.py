@@ -10,7 +10,7 @@ import pytest
 from dbsp.circuits.errors import DataError
 from dbsp.rows.avro import Avro
 from dbsp.rows.binary import CORRUPT, decode_batch
-from tests.dbsp.rows.test_avro import encoded
+from tests.dbsp.rows.avro.test_reading import encoded
 
 
 def test_bad_ones_alone() -> None:

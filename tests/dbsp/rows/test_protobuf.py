@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from dbsp.circuits.errors import DataError, Error
+from dbsp.circuits.errors import Error
 from dbsp.rows.protobuf import Protobuf
 
 FIELD = descriptor_pb2.FieldDescriptorProto
@@ -66,7 +66,8 @@ def test_what_was_encoded() -> None:
     empty = {"kind": "NEW", "n": 0, "u": 0, "text": "", "data": b"", "real": 0.0}
     empty |= {"maybe": None, "many": [], "at": None}
     messages = [sale(**full).SerializeToString(), b""]
-    found = Protobuf(descriptor, "shop.Sale", COLUMNS).decode(pa.array(messages, pa.binary()))
+    found, why = Protobuf(descriptor, "shop.Sale", COLUMNS).decode(pa.array(messages, pa.binary()))
+    assert why.null_count == 2
     assert found.type == COLUMNS
     assert found.to_pylist() == [full, empty]
 
@@ -75,8 +76,9 @@ def test_what_is_none_of_it_is_refused() -> None:
     descriptor, sale = written()
     decoder = Protobuf(descriptor, "shop.Sale", COLUMNS)
     for bad in (b"\xff", sale(text="long").SerializeToString()[:-1], sale(u=2**64 - 1).SerializeToString()):
-        with pytest.raises(DataError, match=r"no message 'shop\.Sale'"):
-            decoder.decode(pa.array([b"", bad], pa.binary()))
+        found, (fine, why) = decoder.decode(pa.array([b"", bad], pa.binary()))
+        assert found.is_valid().to_pylist() == [True, False]
+        assert not fine.is_valid and why.as_py().startswith("no message 'shop.Sale'")
     with pytest.raises(Error, match=r"no Protobuf message 'shop\.Other'"):
         Protobuf(descriptor, "shop.Other", COLUMNS)
     with pytest.raises(Error, match="no field 'no'; fields: n, u, text"):

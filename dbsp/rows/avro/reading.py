@@ -1,0 +1,52 @@
+"""Avro messages of one schema as Arrow columns: the schema that wrote them, resolved against the columns.
+
+A column is the field of its name, or of a name that either has as an alias; fields without a column are passed.
+What a message can't be is said of it alone, with its reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.errors import Error
+from dbsp.rows.avro.messages import Messages
+from dbsp.rows.avro.readers import Fields
+from dbsp.rows.avro.resolution import Resolution
+from dbsp.rows.avro.schema import parsed
+
+
+@dataclass(frozen=True)
+class Avro:
+    """schema: of the records, as JSON; before: schemas whose types it names. columns: of fields, by name.
+
+    reader: what the program says of the columns, as JSON: their defaults and other names. Without `is_foreign`
+    the schema is the program's own: Error where it is of no record, or has no such column.
+    """
+
+    schema: str
+    columns: pa.StructType
+    before: tuple[str, ...] = ()
+    reader: str | None = None
+    is_foreign: bool = False
+    _read: Fields = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given = None if self.reader is None else parsed(self.reader)
+        resolution = Resolution(parsed(self.schema, self.before), given)
+        read = resolution.record(self.columns)
+        if resolution.problems and not self.is_foreign:
+            raise Error(resolution.problems[0])
+        object.__setattr__(self, "_read", read)
+
+    def decode(self, values: pa.Array) -> tuple[pa.StructArray, pa.Array]:
+        """(rows, of each why it is none). values: BINARY, none NULL. A row that is none is NULL."""
+        messages = Messages(values)
+        rows = self._read.read(messages, messages.rows)
+        messages.finish()
+        bad = messages.is_refused
+        if bad.any():
+            rows = rows.take(pa.array(np.arange(len(values)), mask=bad))
+        return rows, messages.why()
