@@ -1,7 +1,7 @@
 """Messages in Avro or Protobuf: a batch at once, in Spark's Python workers.
 
-A decoder says of each message why it is none. One that can say it of a batch only is `halved`: with k bad ones
-among n each message is decoded O(log n) times, without them once.
+A decoder says of each message why it is none. One that can say it of a batch only is `halved`: with k bad
+ones among n each message is decoded O(log n) times, without them once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Decoder(Protocol):
 
 
 def decode_batch(decoder: Decoder, values: pa.Array, keeps: bool) -> pa.StructArray:
-    """NULL for NULL. keeps: columns CORRUPT, WHY say what can't be decoded, in hexadecimal; else DataError."""
+    """NULL for NULL. keeps: columns CORRUPT, WHY say what can't be decoded, and why; else DataError."""
     is_valid = np.asarray(values.is_valid())
     there = values.filter(pa.array(is_valid))
     rows, why = decoder.decode(there)

@@ -51,7 +51,9 @@ class Registry:
         for each in self.url.split(","):
             parts = urlsplit(each.strip())
             if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise Error("schema_registry is 'http://host:8081' or https, with user:password@ where it asks")
+                raise Error(
+                    "schema_registry is 'http://host:8081' or https, with user:password@ where it asks"
+                )
 
     @property
     def address(self) -> str:
@@ -68,7 +70,9 @@ class Registry:
         status, answer = self._ask(path, {"schema": text})
         if status == 200 and isinstance(answer.get("id"), int):
             return int(answer["id"])
-        raise Error(f"the schema registry {self.address} doesn't take the schema of {subject}: {_why(status, answer)}")
+        raise Error(
+            f"the schema registry {self.address} doesn't take the schema of {subject}: {_why(status, answer)}"
+        )
 
     def fetch(self, path: str) -> Any:
         """Raises DataError where there is no such thing."""
@@ -94,7 +98,9 @@ class Registry:
                 said = _why(status, answer)
             if wait is not None:
                 time.sleep(wait)
-        raise Error(f"the schema registry {self.address} doesn't answer, asked {len(WAITS) + 1} times: {said}")
+        raise Error(
+            f"the schema registry {self.address} doesn't answer, asked {len(WAITS) + 1} times: {said}"
+        )
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
-"""Jars of Kafka's broker, its connector, a schema registry and Postgres' driver: `python -m tests.servers.jars`.
+"""Jars of Kafka, its connector, a registry and Postgres' driver: `python -m tests.servers.jars` fetches them.
 
-They are fetched by the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
+By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
 where Spark itself would fetch a package.
 """
 
@@ -23,7 +23,7 @@ _BROKER = ("org.apache.kafka", "kafka_2.13", "4.0.1")
 _CONNECTORS = [
     ("org.apache.spark", "spark-sql-kafka-0-10_2.13", version) for version in (pyspark.__version__, "4.2.0")
 ]
-# one that keeps Confluent's interface: of its releases the last that runs on Java 17 and whose parent is there, too
+# keeps Confluent's interface; later releases need Java 21
 _REGISTRY = ("io.apicurio", "apicurio-registry-app", "2.6.13.Final")
 _DRIVER = ("org.postgresql", "postgresql", "42.7.14")
 _ARCHIVE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">

@@ -1,4 +1,4 @@
-"""A schema registry of a test's own: Apicurio, which keeps Confluent's interface, on loopback and in memory."""
+"""A schema registry of a test's own: Apicurio, with Confluent's interface, on loopback, in memory."""
 
 from __future__ import annotations
 

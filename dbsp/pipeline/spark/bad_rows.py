@@ -59,7 +59,9 @@ def marks(table: Table, frame: DataFrame, origin: Column | None = None) -> list[
         needed = not field.nullable or field.name in table.primary_key
         if needed and field.name not in filled and field.name.lower() in there:
             declared = f"column '{field.name}' ({ddl(field.type).upper()} NOT NULL)"
-            reasons.append((col(quoted(field.name)).isNull(), lit(f"no value; a row needs one in {declared}")))
+            reasons.append(
+                (col(quoted(field.name)).isNull(), lit(f"no value; a row needs one in {declared}"))
+            )
     if not reasons:
         return [lit(None).cast("string").alias(mark) for mark in MARKS]
     bad = reduce(or_, (condition for condition, _ in reasons))

@@ -11,20 +11,17 @@ table the records count in the order of their offsets: a key's messages are all 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import arrow_udf, col, format_string, from_csv, from_json, get, lit, struct, when
 from pyspark.sql.functions import filter as where
 
-from dbsp.circuits.errors import Error, ProgramError
 from dbsp.pipeline.spark.bad_rows import marks
+from dbsp.pipeline.spark.codecs import decoder
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
-from dbsp.rows.avro import Avro
 from dbsp.rows.binary import CORRUPT, WHY, decode_batch
-from dbsp.rows.protobuf import Protobuf
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, METADATA, value_columns
 from dbsp.sql.plans.program import CHANGE_FEED, DELETED, ENVELOPES, OP, UPDATED, Table
@@ -112,26 +109,10 @@ def _column(table: Table, field: Field, in_value: Set[str]) -> Column:
 
 def _decoded_binary(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
     """A value or a key as a struct of the columns; NULL where it is. Raises ProgramError for its options."""
-    columns = pa.struct([(field.name, field.type) for field in fields if field.name not in (CORRUPT, WHY)])
-    options = {name.lower(): text for name, text in format_options(table, part, {}).items()}
-    try:
-        decoder: Avro | Protobuf
-        if form == "avro":
-            given = options["schema"]
-            text = given if given.lstrip().startswith("{") else _file(table, given).decode()
-            decoder = Avro(text, columns)
-        else:
-            decoder = Protobuf(_file(table, options["descriptor"]), options["message"], columns)
-    except (Error, OSError, UnicodeDecodeError) as error:
-        raise ProgramError(f"{table.location}: table '{table.name}': {error}") from error
-    keeps = len(columns) < len(fields)
+    own = [field for field in fields if field.name not in (CORRUPT, WHY)]
+    decoding, keeps = decoder(table, part, form, own), len(own) < len(fields)
 
     def decode(values: pa.Array) -> pa.Array:
-        return decode_batch(decoder, values, keeps)
+        return decode_batch(decoding, values, keeps)
 
     return arrow_udf(decode, columns_ddl(fields))(col(part).cast("binary"))
-
-
-def _file(table: Table, path: str) -> bytes:
-    """Beside the program, where it isn't absolute."""
-    return (Path(table.location.rsplit(":", 2)[0]).parent / path).read_bytes()

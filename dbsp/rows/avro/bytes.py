@@ -61,7 +61,11 @@ def grouped(items: pa.Array, counts: Numbers) -> list[Piece]:
     items: LARGE BINARY[sum of counts]. The bytes of a row's items follow each other already.
     """
     _, offsets, data = items.buffers()
-    each = np.frombuffer(offsets, np.int64, len(items) + 1, items.offset * 8) if offsets else np.zeros(1, np.int64)
+    each = (
+        np.frombuffer(offsets, np.int64, len(items) + 1, items.offset * 8)
+        if offsets
+        else np.zeros(1, np.int64)
+    )
     ends = each[np.concatenate([[0], np.cumsum(counts)])]
     blocks = of_offsets(ends, data if data is not None else np.zeros(0, np.uint8))
     last = pa.array(np.where(counts > 0, 1, 0))

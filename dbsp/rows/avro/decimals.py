@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import fixed_values, from_fixed_values
 from dbsp.circuits.columns.hashing import byte_ranges
@@ -42,7 +41,11 @@ def decimals(messages: Messages, rows: Numbers, data: pa.Array, scale: int) -> p
 
 def big_endian(values: pa.Array) -> Numbers:
     """uint8[n, 16]: the highest byte first; anything where NULL."""
-    return fixed_values(values.cast(pa.decimal128(_MOST, values.type.scale))).view(np.uint8).reshape(-1, 16)[:, ::-1]
+    return (
+        fixed_values(values.cast(pa.decimal128(_MOST, values.type.scale)))
+        .view(np.uint8)
+        .reshape(-1, 16)[:, ::-1]
+    )
 
 
 def shortest(values: pa.Array) -> pa.Array:

@@ -14,7 +14,9 @@ def spelled_default(schema: Schema, node: Node, value: Any) -> bytes:
     try:
         return _spelled(schema, schema.of(node), value)
     except (TypeError, ValueError, KeyError, struct.error, UnicodeEncodeError, OverflowError):
-        raise Error(f"the Avro schema can't be read: a default {value!r} is not of its field's type") from None
+        raise Error(
+            f"the Avro schema can't be read: a default {value!r} is not of its field's type"
+        ) from None
 
 
 def _spelled(schema: Schema, node: Node, value: Any) -> bytes:

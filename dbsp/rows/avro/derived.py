@@ -21,7 +21,7 @@ from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP
 
 _SIMPLE: dict[pa.DataType, Any] = {
     pa.bool_(): "boolean",
-    **{type_: "int" for type_ in (pa.int8(), pa.int16(), pa.int32())},
+    **dict.fromkeys((pa.int8(), pa.int16(), pa.int32()), "int"),
     pa.int64(): "long",
     pa.float32(): "float",
     pa.float64(): "double",

@@ -11,12 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dbsp.circuits.columns.hashing import byte_ranges
 from dbsp.circuits.errors import DataError, Error
 from dbsp.rows.avro.reading import Avro
-from dbsp.rows.avro.schema import parsed
 from dbsp.rows.registry import Registry
 
 _HEAD = 5
@@ -44,7 +42,7 @@ class Framed:
         for number in np.unique(numbers[is_framed]).tolist():
             own = np.flatnonzero(is_framed & (numbers == number))
             mine = values if len(own) == len(values) else values.take(pa.array(own))
-            rows, why = self._decode(number, pc.binary_slice(mine, _HEAD))
+            rows, why = self._decode(number, mine)
             if len(own) == len(values):
                 return rows, why
             places[own] = np.arange(count, count + len(own))
@@ -56,7 +54,7 @@ class Framed:
 
     def _decode(self, number: int, values: pa.Array) -> tuple[pa.StructArray, pa.Array]:
         try:
-            return _decoder(self.registry, number, self.columns, self.reader).decode(values)
+            return _decoder(self.registry, number, self.columns, self.reader).decode(values, _HEAD)
         except DataError as error:
             return pa.nulls(len(values), self.columns), pa.repeat(str(error), len(values))
 

@@ -24,10 +24,11 @@ class Messages:
     A message that is refused is at its end: what is read of it afterwards means nothing.
     """
 
-    def __init__(self, values: pa.Array) -> None:
+    def __init__(self, values: pa.Array, head: int = 0) -> None:
+        """head: how many bytes each begins with that aren't read; all have them."""
         starts, lengths, data = byte_ranges(values)
         self.data = np.concatenate([data, np.zeros(_PADDING, np.uint8)])
-        self.at = starts.copy()
+        self.at = starts + head
         self.end = starts + lengths
         self.reasons: list[str] = []
         self._why = np.zeros(len(starts), np.int32)

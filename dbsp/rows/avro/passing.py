@@ -9,7 +9,7 @@ import numpy as np
 from dbsp.circuits.expressions.vectors.numbers import Numbers
 from dbsp.rows.avro.messages import Messages
 from dbsp.rows.avro.readers import block_counts
-from dbsp.rows.avro.schema import Array, Enum, Map, Node, Record, Schema, Simple, Union
+from dbsp.rows.avro.schema import Array, Enum, Map, Named, Node, Record, Schema, Simple, Union
 
 _WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 # A type can be within itself, and a message say how often.
@@ -45,7 +45,7 @@ class Passed:
             for i, branch in enumerate(node.branches):
                 self._skip(branch, messages, rows[which == i], depth + 1)
             messages.refuse(rows[(which < 0) | (which >= len(node.branches))], "a union has no such branch")
-        else:
+        elif not isinstance(node, Named):
             self._skip_items(node, messages, rows, depth)
 
     def _skip_items(self, node: Array | Map, messages: Messages, rows: Numbers, depth: int) -> None:

@@ -41,9 +41,12 @@ class Avro:
             raise Error(resolution.problems[0])
         object.__setattr__(self, "_read", read)
 
-    def decode(self, values: pa.Array) -> tuple[pa.StructArray, pa.Array]:
-        """(rows, of each why it is none). values: BINARY, none NULL. A row that is none is NULL."""
-        messages = Messages(values)
+    def decode(self, values: pa.Array, head: int = 0) -> tuple[pa.StructArray, pa.Array]:
+        """(rows, of each why it is none). values: BINARY, none NULL. A row that is none is NULL.
+
+        head: how many bytes stand before each record.
+        """
+        messages = Messages(values, head)
         rows = self._read.read(messages, messages.rows)
         messages.finish()
         bad = messages.is_refused

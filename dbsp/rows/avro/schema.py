@@ -17,13 +17,7 @@ _PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "b
 _LOGICAL = {
     "date": ("int",),
     "time-millis": ("int",),
-    **{
-        name: ("long",)
-        for name in (
-            "time-micros", "timestamp-millis", "timestamp-micros", "timestamp-nanos",
-            "local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos",
-        )
-    },
+    **dict.fromkeys(("time-micros", "timestamp-millis", "timestamp-micros", "timestamp-nanos", "local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos"), ("long",)),
     "decimal": ("bytes", "fixed"),
     "uuid": ("string", "fixed"),
 }  # fmt: skip
@@ -203,8 +197,7 @@ def _logical(given: Mapping[str, Any], kind: str, size: Any) -> Simple:
     if logical != "decimal":
         return Simple(kind, logical, size)
     precision, scale = given.get("precision"), given.get("scale", 0)
-    fits = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision
-    if not fits or not 0 < precision <= 38:
+    if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= precision <= 38:
         return Simple(kind, size=size)
     return Simple(kind, logical, size, scale, precision)
 

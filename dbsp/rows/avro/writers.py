@@ -128,7 +128,9 @@ def writer_of(schema: Schema, node: Record, columns: pa.StructType, where: str) 
         place = columns.get_field_index(part.name)
         places.append(place)
         if place < 0:
-            writers.append(_left_out(schema, part.type, part.has_default, part.default, f"{before}{part.name}"))
+            writers.append(
+                _left_out(schema, part.type, part.has_default, part.default, f"{before}{part.name}")
+            )
         else:
             column = columns.field(place)
             # nested fields are NULL whatever their type says: of these the value tells
@@ -156,7 +158,9 @@ def _writer(schema: Schema, node: Node, type_: pa.DataType, nullable: bool, wher
         if why is None:
             return Leaf(node, where)
         raise Error(f"column '{where}' {why}")
-    raise Error(f"column '{where}' is {type_}, and its field in the Avro schema a {type(node).__name__.lower()}")
+    raise Error(
+        f"column '{where}' is {type_}, and its field in the Avro schema a {type(node).__name__.lower()}"
+    )
 
 
 def _of_union(schema: Schema, node: Union, type_: pa.DataType, nullable: bool, where: str) -> Writer:

@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dbsp.circuits.errors import DataError, Error
 from dbsp.rows.avro.bytes import Piece, joined
-from dbsp.rows.avro.defaults import long, spelled_default
-from dbsp.rows.avro.schema import Schema, parsed
+from dbsp.rows.avro.schema import parsed
 from dbsp.rows.avro.writers import Row, writer_of
 
 

@@ -83,7 +83,9 @@ def test_what_was_encoded(data: st.DataObject) -> None:
     decoder = Avro(json.dumps(schema), pa.struct(columns))
     found, why = decoder.decode(pa.array(encoded(schema, rows), pa.binary()))
     assert why.null_count == len(rows), why
-    assert found.to_pylist(maps_as_pydicts="strict") == [{name: row[name] for name, _ in columns} for row in rows]
+    assert found.to_pylist(maps_as_pydicts="strict") == [
+        {name: row[name] for name, _ in columns} for row in rows
+    ]
 
 
 @settings(max_examples=60, deadline=None)
