@@ -36,13 +36,13 @@ def _spelled(schema: Schema, node: Node, value: Any) -> bytes:
         return long(node.symbols.index(value))
     if isinstance(node, Array):
         items = b"".join(_spelled(schema, schema.of(node.items), each) for each in value)
-        return _block(len(value)) + items + (b"\0" if value else b"")
+        return long(len(value)) + items + (b"\0" if value else b"")
     if isinstance(node, Map):
         text = Simple("string")
         parts = ((text, node.values)[i] for _ in value for i in (0, 1))
         flat = (each for pair in value.items() for each in pair)
         items = b"".join(_spelled(schema, schema.of(of), each) for of, each in zip(parts, flat, strict=True))
-        return _block(len(value)) + items + (b"\0" if value else b"")
+        return long(len(value)) + items + (b"\0" if value else b"")
     assert isinstance(node, Simple)
     return _simple(node, value)
 
@@ -56,7 +56,8 @@ def _simple(node: Simple, value: Any) -> bytes:
     if kind == "boolean":
         return b"\1" if {True: True, False: False}[value] else b"\0"
     if kind in ("int", "long"):
-        if not isinstance(value, int) or isinstance(value, bool):
+        most = 1 << (31 if kind == "int" else 63)
+        if not isinstance(value, int) or isinstance(value, bool) or not -most <= value < most:
             raise TypeError
         return long(value)
     if kind in ("float", "double"):
@@ -65,10 +66,6 @@ def _simple(node: Simple, value: Any) -> bytes:
         raise TypeError
     data = value.encode() if kind == "string" else value.encode("latin-1")
     return data if kind == "fixed" else long(len(data)) + data
-
-
-def _block(count: int) -> bytes:
-    return long(count)
 
 
 def long(number: int) -> bytes:

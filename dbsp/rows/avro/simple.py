@@ -1,11 +1,12 @@
 """Values of Avro's types without parts, as Arrow has them, and as a column wants them.
 
-    int, long         → any number that holds it            decimal          → any number that holds it
-    float, double     → FLOAT, DOUBLE where it holds it      date             → DATE
-    string, bytes, enum → STRING (of UTF-8), BINARY          timestamp-*      → TIMESTAMP, TIMESTAMP_NTZ in UTC
-    fixed             → BINARY; a uuid STRING               local-timestamp-* → TIMESTAMP_NTZ
+    int, long       → any number that holds it           decimal           → any number that holds it
+    float, double   → FLOAT, DOUBLE that holds it        date              → DATE
+    string, bytes   → STRING (of UTF-8), BINARY          timestamp-*       → TIMESTAMP, TIMESTAMP_NTZ in UTC
+    enum, uuid      → STRING         fixed → BINARY      local-timestamp-* → TIMESTAMP_NTZ
 
-Times are also the number that they are written as. A value is the column's unchanged, or its message is refused.
+Times are also the number that they are written as. A value is the column's unchanged, or its message is
+refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What writes a column as a type of Avro: the inverse of `readers` and `simple`, for the types that hold it whole.
+"""What writes a column as a type of Avro that holds it whole: the inverse of `readers` and `simple`.
 
 Which type of a union a column is written as is its first that fits. A field without a column is its default.
 """

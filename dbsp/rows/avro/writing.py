@@ -19,7 +19,7 @@ from dbsp.rows.avro.writers import Row, writer_of
 
 @dataclass(frozen=True)
 class Written:
-    """schema: as JSON. columns: what rows have, NULLs where their fields say. head: before each message.
+    """schema: as JSON. columns: of the rows; which can be NULL, they say. head: before each message.
 
     Raises Error where a column is no field, or can't be NULL as it may, or a field is no column and needs one.
     """
