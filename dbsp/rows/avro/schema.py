@@ -1,7 +1,7 @@
 """An Avro schema as a tree: what its JSON says, with full names, and without what says nothing of the bytes.
 
-A name stands for a type that was declared before it. So a type can be within itself, and the tree has names in
-its leaves: `Schema.named` has what they stand for.
+A name stands for a type that was declared before it. So a type can be within itself, and the tree has names
+in its leaves: `Schema.named` has what they stand for.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from typing import Any, TypeAlias
 from dbsp.circuits.errors import Error
 
 _PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+_INSTANTS = [
+    f"{of}-{unit}" for of in ("timestamp", "local-timestamp") for unit in ("millis", "micros", "nanos")
+]
+# known here, and of which types
 _LOGICAL = {
     "date": ("int",),
     "time-millis": ("int",),
-    **dict.fromkeys(("time-micros", "timestamp-millis", "timestamp-micros", "timestamp-nanos", "local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos"), ("long",)),
+    **dict.fromkeys(("time-micros", *_INSTANTS), ("long",)),
     "decimal": ("bytes", "fixed"),
     "uuid": ("string", "fixed"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

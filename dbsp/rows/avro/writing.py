@@ -21,7 +21,7 @@ from dbsp.rows.avro.writers import Row, writer_of
 class Written:
     """schema: as JSON. columns: of the rows; which can be NULL, they say. head: before each message.
 
-    Raises Error where a column is no field, or can't be NULL as it may, or a field is no column and needs one.
+    Raises Error where a column is no field, or can be NULL and its field can't; or a field lacks a column.
     """
 
     schema: str

@@ -6,9 +6,9 @@
     raw    the one column, STRING or BINARY; as a value the one beside the PRIMARY KEY
 
 With changelog = 'debezium' the value is an envelope of rows, as JSON or Avro. The key of a message is made of
-the PRIMARY KEY's columns alike. What a record did and in which step are its headers `op`, `weight` and `step`,
-in a source and in a target; of a source with PRIMARY KEY a message without a value is its key's deletion. A
-source's columns of the names below say where a message came from.
+the PRIMARY KEY's columns alike. What a record did and in which step are its headers `op`, `weight` and
+`step`, in a source and in a target; of a source with PRIMARY KEY a message without a value is the deletion of
+its key. A source's columns of the names below say where a message came from.
 """
 
 from __future__ import annotations
