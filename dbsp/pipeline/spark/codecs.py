@@ -20,8 +20,8 @@ from dbsp.circuits.errors import Error, ProgramError
 from dbsp.pipeline.spark.options import VALUE, format_options
 from dbsp.rows.avro.derived import envelope_schema, schema_of
 from dbsp.rows.avro.framed import Framed, framed
-from dbsp.rows.avro.reading import Avro
-from dbsp.rows.avro.writing import Written
+from dbsp.rows.avro.reading.decoder import Avro
+from dbsp.rows.avro.writing.encoder import Written
 from dbsp.rows.binary import Decoder
 from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP
 from dbsp.rows.protobuf import Protobuf

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.hashing import byte_ranges
 from dbsp.circuits.errors import DataError, Error
-from dbsp.rows.avro.reading import Avro
+from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.registry import Registry
 
 _HEAD = 5

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.rows.avro import Avro
+from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.binary import CORRUPT, WHY, decode_batch
-from tests.dbsp.rows.avro.test_reading import encoded
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 
 
 def test_bad_ones_alone() -> None:

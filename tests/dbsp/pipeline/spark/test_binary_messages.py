@@ -13,7 +13,7 @@ from pyspark.sql.functions import col, unhex
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
-from tests.dbsp.rows.avro.test_reading import encoded
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 from tests.dbsp.rows.test_protobuf import written
 from tests.servers.kafka import Broker
 

@@ -18,7 +18,7 @@ from dbsp.rows.avro.framed import framed
 from dbsp.rows.registry import Registry
 from dbsp.sql.compiler.load import compile_program
 from tests.dbsp.pipeline.spark.test_binary_messages import send
-from tests.dbsp.rows.avro.test_reading import encoded
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 from tests.servers.kafka import Broker, messages
 from tests.servers.registry import SchemaRegistry
 

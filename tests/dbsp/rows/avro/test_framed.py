@@ -13,7 +13,7 @@ from dbsp.circuits.errors import DataError, Error
 from dbsp.rows import registry
 from dbsp.rows.avro.framed import Framed, framed
 from dbsp.rows.registry import Registry, Stored
-from tests.dbsp.rows.avro.test_reading import encoded
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 
 ROW = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}
 WIDER = {

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsp.rows.avro import Avro
 from dbsp.rows.avro.defaults import long
-from tests.dbsp.rows.avro.test_reading import encoded
-from tests.dbsp.rows.avro.test_resolution import PASSED, record
+from dbsp.rows.avro.reading.decoder import Avro
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
+from tests.dbsp.rows.avro.reading.test_resolution import PASSED, record
 
 TREE = PASSED[-1][0]
 FIELDS = [

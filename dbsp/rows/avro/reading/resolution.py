@@ -3,11 +3,12 @@
     writer's type        column                 is
     a record             STRUCT                 its fields, by name or alias
     array, map           ARRAY, MAP of STRING   its items
-    a union              any                    its branch; one that doesn't fit refuses the messages that have it
+    a union              any                    its branch; one that doesn't fit refuses messages that have it
     all else             as `simple` says       a value that the column holds unchanged
 
-A column that the writer hasn't is the default of the reader's schema, or NULL where there is no such schema. Of
-a schema that is the reader's, too, it is a problem: it would be NULL in every row.
+A field is a column's of its name or of an alias that either schema has; in another case where it is the only
+one. A column that the writer hasn't is the default of the reader's schema, or NULL where there is no such
+schema. Of a schema that is the reader's, too, it is a problem: it would be NULL in every row.
 """
 
 from __future__ import annotations
@@ -18,11 +19,21 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.rows.avro.defaults import spelled_default
-from dbsp.rows.avro.messages import Messages
-from dbsp.rows.avro.passing import Passed
-from dbsp.rows.avro.readers import Constant, Entries, Fields, Items, Leaf, OneOf, Passing, Reader, Refusing
+from dbsp.rows.avro.reading.messages import Messages
+from dbsp.rows.avro.reading.passing import Passed
+from dbsp.rows.avro.reading.readers import (
+    Constant,
+    Entries,
+    Fields,
+    Items,
+    Leaf,
+    OneOf,
+    Passing,
+    Reader,
+    Refusing,
+)
+from dbsp.rows.avro.reading.simple import is_taken
 from dbsp.rows.avro.schema import Array, Enum, Map, Node, Part, Record, Schema, Simple, Union
-from dbsp.rows.avro.simple import is_taken
 from dbsp.sql.plans.types import UnsupportedType, ddl
 
 
@@ -83,6 +94,9 @@ class Resolution:
             aliases = known[name].aliases if name in known else ()
             names = [name, *aliases, *(part.name for part in node.fields if name in part.aliases)]
             found = next((by_name[each] for each in names if each in by_name), None)
+            if found is None:
+                alike = [i for each, i in by_name.items() if each.lower() == name.lower()]
+                found = alike[0] if len(alike) == 1 else None
             if found is not None and found not in taken:
                 taken[found] = column
             else:

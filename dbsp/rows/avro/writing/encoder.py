@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from dbsp.rows.avro.bytes import Piece, joined
 from dbsp.rows.avro.schema import parsed
-from dbsp.rows.avro.writers import Row, writer_of
+from dbsp.rows.avro.writing.bytes import Piece, joined
+from dbsp.rows.avro.writing.writers import Row, writer_of
 
 
 @dataclass(frozen=True)

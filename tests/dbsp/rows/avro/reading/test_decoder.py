@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import Error
-from dbsp.rows.avro import Avro
+from dbsp.rows.avro.reading.decoder import Avro
 
 POINT = {"type": "record", "name": "Point", "fields": [{"name": "x", "type": ["null", "int"]}]}
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.expressions.vectors.numbers import Numbers
-from dbsp.rows.avro.messages import Messages
+from dbsp.rows.avro.reading.messages import Messages
+from dbsp.rows.avro.reading.simple import read_simple
 from dbsp.rows.avro.schema import Enum, Simple
-from dbsp.rows.avro.simple import read_simple
 
 # Items that take no bytes, as records without fields: how many a block may say.
 _FREE = 1024
@@ -73,7 +73,7 @@ class Passing(Protocol):
 
 @dataclass(frozen=True)
 class Fields:
-    """A record. parts: of its fields in order; which column each is of, or None. missing: of other columns."""
+    """A record. parts: of its fields in order, some of them with a column. missing: of other columns."""
 
     wanted: pa.StructType
     parts: Sequence[tuple[int, Reader] | Passing]

@@ -17,10 +17,10 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.errors import DataError, Error
-from dbsp.rows.avro.bytes import Piece, grouped, joined
 from dbsp.rows.avro.defaults import long, spelled_default
 from dbsp.rows.avro.schema import Array, Enum, Map, Node, Record, Schema, Simple, Union
-from dbsp.rows.avro.simple_writing import pieces_of, why_not
+from dbsp.rows.avro.writing.bytes import Piece, grouped, joined
+from dbsp.rows.avro.writing.simple import pieces_of, why_not
 
 _WIDE = pa.large_binary()
 _TEXT = Simple("string")

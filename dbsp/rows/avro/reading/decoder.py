@@ -1,6 +1,5 @@
 """Avro messages of one schema as Arrow columns: the schema that wrote them, resolved against the columns.
 
-A column is the field of its name, or of a name that either has as an alias; fields without a column are passed.
 What a message can't be is said of it alone, with its reason.
 """
 
@@ -12,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error
-from dbsp.rows.avro.messages import Messages
-from dbsp.rows.avro.readers import Fields
-from dbsp.rows.avro.resolution import Resolution
+from dbsp.rows.avro.reading.messages import Messages
+from dbsp.rows.avro.reading.readers import Fields
+from dbsp.rows.avro.reading.resolution import Resolution
 from dbsp.rows.avro.schema import parsed
 
 
@@ -22,8 +21,8 @@ from dbsp.rows.avro.schema import parsed
 class Avro:
     """schema: of the records, as JSON; before: schemas whose types it names. columns: of fields, by name.
 
-    reader: what the program says of the columns, as JSON: their defaults and other names. Without `is_foreign`
-    the schema is the program's own: Error where it is of no record, or has no such column.
+    reader: what the program says of the columns, as JSON: their defaults and other names. Unless `is_foreign`
+    the schema is the program's own: Error where it has no such column, or is of no record.
     """
 
     schema: str

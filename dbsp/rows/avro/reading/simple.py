@@ -20,8 +20,8 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import from_fixed_values
 from dbsp.circuits.expressions.vectors.numbers import Numbers
-from dbsp.rows.avro.decimals import decimals
-from dbsp.rows.avro.messages import Messages
+from dbsp.rows.avro.reading.decimals import decimals
+from dbsp.rows.avro.reading.messages import Messages
 from dbsp.rows.avro.schema import Enum, Simple
 from dbsp.rows.casting import Refused, cast_array, kind
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import Error
-from dbsp.rows.avro import Avro
-from tests.dbsp.rows.avro.test_reading import encoded
+from dbsp.rows.avro.reading.decoder import Avro
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 
 # what a writer may have, and a reader read it as; columns of the reader's type
 PROMOTED: list[tuple[str, str, pa.DataType, st.SearchStrategy[Any]]] = [
@@ -170,6 +170,14 @@ def test_a_field_that_the_writer_renamed() -> None:
     values = pa.array(encoded(written, [{"total": 1}]), pa.binary())
     found, _ = Avro(json.dumps(written), pa.struct([("amount", pa.int32())]), is_foreign=True).decode(values)
     assert found.to_pylist() == [{"amount": 1}]
+
+
+def test_a_name_in_another_case() -> None:
+    written = record([{"name": each, "type": "int"} for each in ("orderId", "N", "n")])
+    values = pa.array(encoded(written, [{"orderId": 1, "N": 2, "n": 3}]), pa.binary())
+    columns = pa.struct([(each, pa.int32()) for each in ("orderid", "n")])
+    found, _ = Avro(json.dumps(written), columns, is_foreign=True).decode(values)
+    assert found.to_pylist() == [{"orderid": 1, "n": 3}]
 
 
 @pytest.mark.parametrize("default", [{}, "x", 2**70, None])

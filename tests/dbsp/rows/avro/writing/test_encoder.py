@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError, Error
-from dbsp.rows.avro import Avro
 from dbsp.rows.avro.derived import schema_of
-from dbsp.rows.avro.writing import Written
-from tests.dbsp.rows.avro.test_reading import LONGS, TEXTS, TIMES
+from dbsp.rows.avro.reading.decoder import Avro
+from dbsp.rows.avro.writing.encoder import Written
+from tests.dbsp.rows.avro.reading.test_decoder import LONGS, TEXTS, TIMES
 
 LEAVES: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
     (pa.bool_(), st.booleans()),

@@ -1,8 +1,8 @@
 """Messages that are read side by side: one position for each, moved by NumPy.
 
 Avro says of a value where it ends, and of nothing else; so the values of one message follow each other. Those
-of different messages don't: each step here reads the next value of all of them. Cost: O(bytes), and a few calls
-of NumPy for each field, whatever the number of messages.
+of different messages don't: each step here reads the next value of all of them. Cost: O(bytes), and a few
+calls of NumPy for each field, whatever the number of messages.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbsp.circuits.expressions.vectors.numbers import Numbers
-from dbsp.rows.avro.messages import Messages
-from dbsp.rows.avro.readers import block_counts
+from dbsp.rows.avro.reading.messages import Messages
+from dbsp.rows.avro.reading.readers import block_counts
 from dbsp.rows.avro.schema import Array, Enum, Map, Named, Node, Record, Schema, Simple, Union
 
 _WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}

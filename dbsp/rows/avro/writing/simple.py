@@ -9,9 +9,9 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import fixed_values
 from dbsp.circuits.errors import DataError
-from dbsp.rows.avro.bytes import Piece, counted, fixed, varints
-from dbsp.rows.avro.decimals import big_endian, shortest
 from dbsp.rows.avro.schema import Enum, Simple
+from dbsp.rows.avro.writing.bytes import Piece, counted, fixed, varints
+from dbsp.rows.avro.writing.decimals import big_endian, shortest
 from dbsp.rows.casting import Refused, cast_array, kind
 
 _WIDE = pa.large_binary()
