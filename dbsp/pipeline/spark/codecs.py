@@ -1,7 +1,7 @@
 """What decodes and encodes a table's messages of bytes, as its options say; in Spark's Python workers.
 
-    avro       `schema`: of the messages, as JSON or a file beside the program; or a registry's, in which case it is
-               what the columns are resolved against, and what is registered of a target
+    avro       `schema`: of the messages, as JSON or a file beside the program; where a registry has those of
+               the messages, what says defaults and other names of the columns, or is registered of a target
     protobuf   `message` and `descriptor`, a FileDescriptorSet in a file beside the program
 
 A target's schema is registered as the newest of `<topic>-value` or `<topic>-key`.
@@ -19,8 +19,8 @@ import pyarrow as pa
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.pipeline.spark.options import VALUE, format_options
 from dbsp.rows.avro.derived import envelope_schema, schema_of
-from dbsp.rows.avro.framed import Framed, framed
 from dbsp.rows.avro.reading.decoder import Avro
+from dbsp.rows.avro.reading.framed import Framed, framed
 from dbsp.rows.avro.writing.encoder import Written
 from dbsp.rows.binary import Decoder
 from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP
@@ -53,7 +53,7 @@ def decoder(table: Table, part: str, form: str, fields: Sequence[Field]) -> Deco
 
 
 def encoder(table: Table, part: str, form: str, fields: Sequence[Field], registers: bool = True) -> Encoder:
-    """Of values or keys; of Debezium's values envelopes of the fields. registers: their schema, if one is to be.
+    """Of values or keys; of Debezium's values envelopes of the fields. registers: the schema, where it is said.
 
     Raises ProgramError for its options, and Error where the registry doesn't take the schema.
     """

@@ -13,7 +13,7 @@ def spelled_default(schema: Schema, node: Node, value: Any) -> bytes:
     """Raises Error where the value isn't of the type."""
     try:
         return _spelled(schema, schema.of(node), value)
-    except (TypeError, ValueError, KeyError, struct.error, UnicodeEncodeError, OverflowError):
+    except (TypeError, ValueError, KeyError, AttributeError, struct.error, OverflowError):
         raise Error(
             f"the Avro schema can't be read: a default {value!r} is not of its field's type"
         ) from None
@@ -24,13 +24,12 @@ def _spelled(schema: Schema, node: Node, value: Any) -> bytes:
         for i, branch in enumerate(node.branches):
             try:
                 return long(i) + _spelled(schema, schema.of(branch), value)
-            except (TypeError, ValueError, KeyError, struct.error):
+            except (TypeError, ValueError, KeyError, AttributeError, struct.error, OverflowError):
                 continue
         raise ValueError
     if isinstance(node, Record):
         return b"".join(
-            _spelled(schema, schema.of(part.type), value[part.name] if part.name in value else part.default)
-            for part in node.fields
+            _spelled(schema, schema.of(part.type), value.get(part.name, part.default)) for part in node.fields
         )
     if isinstance(node, Enum):
         return long(node.symbols.index(value))

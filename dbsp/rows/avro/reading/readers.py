@@ -134,7 +134,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Entries:
-    """A map, of the last value of each key."""
+    """A map. One that has a key twice is none."""
 
     wanted: pa.MapType
     key: Reader
@@ -143,6 +143,12 @@ class Entries:
     def read(self, messages: Messages, rows: Numbers) -> pa.Array:
         types = [self.wanted.key_type, self.wanted.item_type]
         offsets, (keys, values) = _rounds(messages, rows, [self.key, self.value], types)
+        keys = keys.fill_null("")  # of messages that are refused
+        counts = np.diff(np.asarray(offsets))
+        entries = pa.table([pa.array(np.repeat(rows, counts)), keys], names=["row", "key"])
+        times = entries.group_by(["row", "key"], use_threads=False).aggregate([([], "count_all")])
+        twice = np.asarray(times.column("row").filter(pc.greater(times.column("count_all"), 1)))
+        messages.refuse(twice, "a map has a key twice")
         return pa.MapArray.from_arrays(offsets, keys, values).cast(self.wanted)
 
 

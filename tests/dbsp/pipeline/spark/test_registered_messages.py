@@ -14,7 +14,7 @@ from dbsp.circuits.errors import Error
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows import registry
-from dbsp.rows.avro.framed import framed
+from dbsp.rows.avro.reading.framed import framed
 from dbsp.rows.registry import Registry
 from dbsp.sql.compiler.load import compile_program
 from tests.dbsp.pipeline.spark.test_binary_messages import send

@@ -92,14 +92,3 @@ def test_why_it_is_none(field: Any, data: bytes, why: str, is_read: bool) -> Non
     decoder = Avro(json.dumps(schema), pa.struct(columns), is_foreign=True)
     _, reasons = decoder.decode(pa.array([data], pa.binary()))
     assert reasons.to_pylist() == [why]
-
-
-def test_blocks_that_say_how_long_they_are() -> None:
-    """Some writers do, so that a reader can pass them."""
-    schema = record([{"name": "a", "type": {"type": "array", "items": "long"}}, {"name": "b", "type": "int"}])
-    block = long(-2) + long(2) + long(7) + long(8)
-    messages = pa.array([block + long(1) + long(9) + b"\0" + long(4), b"\0" + long(5)], pa.binary())
-    whole = Avro(json.dumps(schema), pa.struct([("a", pa.list_(pa.int64())), ("b", pa.int32())]))
-    assert whole.decode(messages)[0].to_pylist() == [{"a": [7, 8, 9], "b": 4}, {"a": [], "b": 5}]
-    passed = Avro(json.dumps(schema), pa.struct([("b", pa.int32())]))
-    assert passed.decode(messages)[0].to_pylist() == [{"b": 4}, {"b": 5}]

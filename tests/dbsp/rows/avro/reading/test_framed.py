@@ -11,7 +11,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError, Error
 from dbsp.rows import registry
-from dbsp.rows.avro.framed import Framed, framed
+from dbsp.rows.avro.reading.framed import Framed, framed
 from dbsp.rows.registry import Registry, Stored
 from tests.dbsp.rows.avro.reading.test_decoder import encoded
 

@@ -33,7 +33,10 @@ class Framed:
             Avro(self.reader, self.columns)
 
     def decode(self, values: pa.Array) -> tuple[pa.StructArray, pa.Array]:
-        """(rows, of each why it is none). values: BINARY, none NULL. Raises Error for a registry that is gone."""
+        """(rows, of each why it is none). values: BINARY, none NULL. A row that is none is NULL.
+
+        Raises Error for a registry that doesn't answer.
+        """
         numbers, is_framed = _numbers(values)
         parts = [pa.nulls(1, self.columns)]
         reasons = [pa.array(["it has no schema's number: a byte 0, then four of it"])]
