@@ -2,7 +2,7 @@
 
 A field without presence that a message leaves out is its type's zero, as Protobuf has it; one with presence
 is NULL. An enum is its name; of a value without one the number. What is written is read again, and compared:
-`ptars` leaves out what it can't write.
+`ptars` leaves out what it can't write. Of a zero it leaves out the sign.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.equality import equal_rows
@@ -73,7 +74,8 @@ class Protobuf:
         found = self._decoded(messages).flatten()
         for name, column, back in zip(self.columns.names, there.flatten(), found, strict=True):
             every = np.arange(len(back))
-            same = equal_rows([column.cast(back.type)], every, [back], every)
+            unsigned = pc.add(column, 0.0) if pt.is_floating(column.type) else column  # −0.0 is 0.0
+            same = equal_rows([unsigned.cast(back.type)], every, [back], every)
             if not same.all():
                 value = column[int(np.argmin(same))].as_py()
                 raise DataError(f"column '{name}' has {value!r}, which a message '{self.message}' can't hold")

@@ -53,7 +53,7 @@ def decoder(table: Table, part: str, form: str, fields: Sequence[Field]) -> Deco
 
 
 def encoder(table: Table, part: str, form: str, fields: Sequence[Field], registers: bool = True) -> Encoder:
-    """Of values or keys; of Debezium's values envelopes of the fields. registers: the schema, where it is said.
+    """Of values or keys; of Debezium's values envelopes. registers: the schema, where a registry is named.
 
     Raises ProgramError for its options, and Error where the registry doesn't take the schema.
     """

@@ -7,8 +7,8 @@
 
 The key is made of the PRIMARY KEY's columns, so a key's messages lie in one partition, in the order of their
 steps. `op` and `step` are headers of each message: what is written again after a crash is told by key and
-step. What `dbsp.pipeline.spark.decoding` reads is what was written. JSON and CSV are written by the JVM, bytes
-in Spark's Python workers.
+step. What `dbsp.pipeline.spark.decoding` reads is what was written. JSON and CSV are written by the JVM, and
+bytes in Spark's Python workers.
 """
 
 from __future__ import annotations

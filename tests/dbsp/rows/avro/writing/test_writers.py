@@ -47,7 +47,7 @@ def test_rows_that_are_a_slice() -> None:
         record(inside),
         pa.struct([pa.field("a", pa.map_(pa.string(), pa.list_(pa.int64())), False)]),
     )
-    rows = pa.array([{"a": [("x", [i, i])] * (i % 3)} for i in range(7)], columns)[2:6]
+    rows = pa.array([{"a": [(f"x{j}", [i, j]) for j in range(i % 3)]} for i in range(7)], columns)[2:6]
     messages = Written(schema, columns).encode(rows)
     assert Avro(schema, columns).decode(messages)[0].to_pylist() == rows.to_pylist()
     assert json.loads(schema)["name"] == "Row"
