@@ -95,7 +95,7 @@ class Table:
     value_format: str | None = None
     key_format: str | None = None
     snapshot_every: int = 0
-    schema_registry: str | None = None
+    schema_registry: str | None = field(default=None, repr=False)  # it may have a password
 
     @property
     def row_format(self) -> str:

@@ -53,7 +53,7 @@ def marks(table: Table, frame: DataFrame, origin: Column | None = None) -> list[
     reasons: list[tuple[Column, Column]] = []
     if CORRUPT in there:
         said = lit("a value is none of its column's type, or the record is broken")
-        reasons.append((col(CORRUPT).isNotNull(), col(WHY) if WHY in there else said))
+        reasons.append((col(CORRUPT).isNotNull(), coalesce(col(WHY), said) if WHY in there else said))
     filled = {table.schema[default.column].name for default in table.defaults}
     for field in table.schema if table.changelog is None else ():
         needed = not field.nullable or field.name in table.primary_key

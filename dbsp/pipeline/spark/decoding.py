@@ -14,7 +14,18 @@ from collections.abc import Sequence, Set
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import arrow_udf, col, format_string, from_csv, from_json, get, lit, struct, when
+from pyspark.sql.functions import (
+    arrow_udf,
+    coalesce,
+    col,
+    format_string,
+    from_csv,
+    from_json,
+    get,
+    lit,
+    struct,
+    when,
+)
 from pyspark.sql.functions import filter as where
 
 from dbsp.pipeline.spark.bad_rows import marks
@@ -47,28 +58,39 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
     fields: Sequence[Field] = record_columns(table)
     if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
         fields = value_columns(table.schema, table.primary_key, table.value_format)
-    is_text = table.value_format != "raw"
-    beside: tuple[str, ...] = ()
-    if table.keeps_bad_rows and is_text:
-        beside = (CORRUPT, WHY) if table.value_format in BINARY else (CORRUPT,)
+    beside = _beside(table, table.value_format)
     read = [*fields, *(Field(name, pa.string()) for name in beside)]
     parts = [_decoded(table, VALUE, table.value_format, read).alias("__value"), *messages.columns]
+    refused = {name: [col(f"__value.{name}")] for name in beside}
     if table.changelog == "upsert":
         assert table.key_format is not None
         keys = [field for field in table.schema if field.name in table.primary_key]
+        of_key = _beside(table, table.key_format) if table.key_format in BINARY else ()
+        keys += [Field(name, pa.string()) for name in of_key]
         parts.append(_decoded(table, KEY, table.key_format, keys).alias("__key"))
+        # beside a row a key that can't be read says nothing that the row doesn't
+        is_read = col(VALUE).isNull() | lit(table.value_format == "raw")
+        for name in of_key:
+            refused.setdefault(name, []).append(when(is_read, col(f"__key.{name}")))
     else:
         messages = messages.where(col(VALUE).isNotNull())
     in_value = {field.name for field in fields}
     columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
     if table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
         columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
-    columns += [col(f"__value.{name}") for name in beside]
+    columns += [coalesce(*of).alias(name) for name, of in refused.items()]
     frame = messages.select(*parts).select(*columns)
     kept = marks(table, frame, _place()) if table.keeps_bad_rows else []
     if table.changelog is not None:
         return with_origin(table, frame, kept)
     return frame.select(*(quoted(field.name) for field in table.schema), *kept)
+
+
+def _beside(table: Table, form: str) -> tuple[str, ...]:
+    """Columns that say what can't be decoded."""
+    if not table.keeps_bad_rows or form == "raw":
+        return ()
+    return (CORRUPT, WHY) if form in BINARY else (CORRUPT,)
 
 
 def _place() -> Column:

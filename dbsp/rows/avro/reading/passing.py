@@ -8,7 +8,7 @@ import numpy as np
 
 from dbsp.circuits.expressions.vectors.numbers import Numbers
 from dbsp.rows.avro.reading.messages import Messages
-from dbsp.rows.avro.reading.readers import block_counts
+from dbsp.rows.avro.reading.readers import block_counts, most_items
 from dbsp.rows.avro.schema import Array, Enum, Map, Named, Node, Record, Schema, Simple, Union
 
 _WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
@@ -50,11 +50,12 @@ class Passed:
 
     def _skip_items(self, node: Array | Map, messages: Messages, rows: Numbers, depth: int) -> None:
         left = np.zeros(len(rows), np.int64)
-        going = np.arange(len(rows))
+        going, allowed = np.arange(len(rows)), most_items(messages, rows)
         while len(going):
             between = going[left[going] == 0]
             if len(between):
-                counts, sizes = block_counts(messages, rows[between])
+                counts, sizes = block_counts(messages, rows[between], allowed[between])
+                allowed[between] -= counts
                 known = sizes >= 0
                 messages.passed(rows[between[known]], sizes[known])
                 left[between] = np.where(known, 0, counts)

@@ -19,8 +19,8 @@ from dbsp.rows.avro.reading.messages import Messages
 from dbsp.rows.avro.reading.simple import read_simple
 from dbsp.rows.avro.schema import Enum, Simple
 
-# Items that take no bytes, as records without fields: how many a block may say.
-_FREE = 1024
+# Items that take no bytes, as records without fields: how many an array may have.
+_FREE = 64
 
 
 class Reader(Protocol):
@@ -157,12 +157,14 @@ def _rounds(
 ) -> tuple[pa.Array, list[pa.Array]]:
     """(offsets, of each reader the items), by the rows."""
     going, left = np.arange(len(rows)), np.zeros(len(rows), np.int64)
+    allowed = most_items(messages, rows)
     owners: list[Numbers] = []
     parts: list[list[pa.Array]] = [[pa.nulls(0, type_)] for type_ in types]
     while len(going):
         between = going[left[going] == 0]
         if len(between):
-            left[between] = block_counts(messages, rows[between])[0]
+            left[between], _ = block_counts(messages, rows[between], allowed[between])
+            allowed[between] -= left[between]
             going = going[left[going] > 0]
         for part, reader in zip(parts, readers, strict=True):
             part.append(reader.read(messages, rows[going]))
@@ -176,14 +178,19 @@ def _rounds(
     return offsets, [pc.take(pa.concat_arrays(part), pa.array(order)) for part in parts]
 
 
-def block_counts(messages: Messages, rows: Numbers) -> tuple[Numbers, Numbers]:
+def most_items(messages: Messages, rows: Numbers) -> Numbers:
+    """int64[rows]: what is next has about as many items as bytes are left, so that none takes for ever."""
+    return np.asarray(messages.end[rows] - messages.at[rows] + _FREE)
+
+
+def block_counts(messages: Messages, rows: Numbers, allowed: Numbers) -> tuple[Numbers, Numbers]:
     """(how many items are next, in how many bytes or −1), int64[rows]. No items end an array."""
     counts = messages.longs(rows)
     sizes = np.full(len(rows), -1, np.int64)
     sized = np.flatnonzero(counts < 0)
     sizes[sized] = messages.longs(rows[sized])
     counts[sized] = -counts[sized]
-    wrong = (counts < 0) | (counts > messages.end[rows] - messages.at[rows] + _FREE)
+    wrong = (counts < 0) | (counts > allowed)
     wrong |= (sizes < -1) | (sizes > messages.end[rows] - messages.at[rows])
     messages.refuse(rows[wrong], "an array has more items than bytes")
     counts[messages.are_refused(rows)] = 0
