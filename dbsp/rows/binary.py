@@ -1,45 +1,63 @@
 """Messages in Avro or Protobuf: a batch at once, in Spark's Python workers.
 
-A batch that can't be decoded is halved until what can't is alone: with k bad ones among n each message is
-decoded O(log n) times, without them once.
+A decoder says of each message why it is none. One that can say it of a batch only is `halved`: with k bad
+ones among n each message is decoded O(log n) times, without them once.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
-from dbsp.rows.avro import Avro
-from dbsp.rows.protobuf import Protobuf
 
-# a record's text, where it can't be read
-CORRUPT = "__corrupt"
+# a record's text, where it can't be read, and why
+CORRUPT, WHY = "__corrupt", "__corrupt_why"
 
 
-def decode_batch(decoder: Avro | Protobuf, values: pa.Array, keeps: bool) -> pa.StructArray:
-    """NULL for NULL. keeps: column CORRUPT has what can't be decoded, in hexadecimal; else DataError."""
+class Decoder(Protocol):
+    """Of messages."""
+
+    @property
+    def columns(self) -> pa.StructType:
+        """What it makes of them."""
+
+    def decode(self, values: pa.Array) -> tuple[pa.StructArray, pa.Array]:
+        """(rows, of each why it is none). values: BINARY, none NULL. A row that is none is NULL."""
+
+
+def decode_batch(decoder: Decoder, values: pa.Array, keeps: bool) -> pa.StructArray:
+    """NULL for NULL. keeps: columns CORRUPT, WHY say what can't be decoded, and why; else DataError."""
     is_valid = np.asarray(values.is_valid())
     there = values.filter(pa.array(is_valid))
-    rows = pa.concat_arrays([decoder.decode(there.slice(0, 0)), *_parts(decoder, there, keeps)])
-    places = pa.array(np.cumsum(is_valid) - 1, mask=~is_valid)
+    rows, why = decoder.decode(there)
+    is_bad = np.asarray(why.is_valid())
+    if is_bad.any() and not keeps:
+        first = int(np.argmax(is_bad))
+        shown = there[first].as_py()[:40].hex()
+        raise DataError(f"a message can't be decoded, in hexadecimal {shown}: {why[first]}")
     if keeps:
-        is_bad = rows.is_null()
-        text = pa.array([value.hex() for value in there.filter(is_bad).to_pylist()], pa.string())
-        where = pa.array(np.cumsum(is_bad) - 1, mask=~np.asarray(is_bad))
-        columns, names = [*rows.flatten(), text.take(where)], [*rows.type.names, CORRUPT]
+        text = pa.array([value.hex() for value in there.filter(pa.array(is_bad)).to_pylist()], pa.string())
+        where = pa.array(np.cumsum(is_bad) - 1, mask=~is_bad)
+        columns, names = [*rows.flatten(), text.take(where), why], [*rows.type.names, CORRUPT, WHY]
         rows = pa.StructArray.from_arrays(columns, names)
-    return rows.take(places)
+    if is_valid.all():
+        return rows
+    return rows.take(pa.array(np.cumsum(is_valid) - 1, mask=~is_valid))
 
 
-def _parts(decoder: Avro | Protobuf, values: pa.Array, keeps: bool) -> list[pa.StructArray]:
+def halved(
+    decode: Callable[[pa.Array], pa.StructArray], values: pa.Array, columns: pa.StructType
+) -> tuple[pa.StructArray, pa.Array]:
+    """As `Decoder.decode`, by one that raises DataError for the batch."""
     try:
-        return [decoder.decode(values)]
+        return decode(values), pa.nulls(len(values), pa.string())
     except DataError as error:
-        if len(values) > 1:
-            half = len(values) // 2
-            return _parts(decoder, values[:half], keeps) + _parts(decoder, values[half:], keeps)
-        if not keeps:
-            shown = values[0].as_py()[:40].hex()
-            raise DataError(f"a message can't be decoded, in hexadecimal {shown}: {error}") from error
-        return [pa.nulls(1, decoder.columns)]
+        if len(values) == 1:
+            return pa.nulls(1, columns), pa.array([str(error)])
+        half = len(values) // 2
+        parts = [halved(decode, each, columns) for each in (values[:half], values[half:])]
+        return pa.concat_arrays([rows for rows, _ in parts]), pa.concat_arrays([why for _, why in parts])

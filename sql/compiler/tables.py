@@ -84,6 +84,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         statement.value_format,
         statement.key_format or statement.value_format,
         _snapshot_every(scope, statement),
+        statement.schema_registry,
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

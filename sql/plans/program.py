@@ -73,6 +73,7 @@ class Table:
     or when snapshot_every, in microseconds, has gone by since it was.
     keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
     value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
+    schema_registry: where the schemas of messages are, whose numbers stand before them.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Table:
     value_format: str | None = None
     key_format: str | None = None
     snapshot_every: int = 0
+    schema_registry: str | None = field(default=None, repr=False)  # it may have a password
 
     @property
     def row_format(self) -> str:

@@ -20,8 +20,11 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "max_bad_rows": (),
     "format": MESSAGE_FORMATS,
     "key_format": MESSAGE_FORMATS,
+    "schema_registry": (),
 }
 _INTERVALS = ("snapshot",)
+# taken as they are
+_TEXTS = ("schema_registry",)
 _PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
@@ -44,6 +47,7 @@ class CreateTable:
     max_bad_rows: int | None = None
     value_format: str | None = None
     key_format: str | None = None
+    schema_registry: str | None = None
     partitioned: int | None = None
 
 
@@ -112,6 +116,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERT
         max_bad_rows=None if most is None else int(most),
         value_format=words["format"],
         key_format=words["key_format"],
+        schema_registry=words["schema_registry"],
         partitioned=partitioned,
     )
 
@@ -211,7 +216,7 @@ def _properties(
         values = known.get(name.lower())
         if values is None:
             cursor.fail(f"unknown property '{name}'; properties: {', '.join(known)}", at)
-        if name.lower() in intervals and name.lower() in _INTERVALS:
+        if name.lower() in _TEXTS or (name.lower() in intervals and name.lower() in _INTERVALS):
             properties[name.lower()] = value
             continue
         if not values and not value.isdecimal():

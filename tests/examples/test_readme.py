@@ -54,9 +54,10 @@ def test_the_files_are_read_and_written(tmp_path, monkeypatch, spark):
 
 
 @pytest.mark.spark
-def test_the_messages_are_read_and_written(spark):
-    compiled = compile_program(block("program of messages"), session=spark)
-    assert [compiled.tables["orders"].changelog, compiled.inserts[0].shape] == ["upsert", "upsert"]
+@pytest.mark.parametrize(("of", "changelog"), [("messages", "upsert"), ("a registry", "debezium")])
+def test_the_messages_are_read_and_written(of, changelog, spark):
+    compiled = compile_program(block(f"program of {of}"), session=spark)
+    assert [compiled.tables["orders"].changelog, compiled.inserts[0].shape] == [changelog, "upsert"]
 
 
 @pytest.mark.spark

@@ -1,4 +1,4 @@
-"""Jars of Kafka's broker, its connector and Postgres' driver: `python -m tests.servers.jars` fetches them.
+"""Jars of Kafka, its connector, a registry and Postgres' driver: `python -m tests.servers.jars` fetches them.
 
 By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
 where Spark itself would fetch a package.
@@ -10,18 +10,30 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pyspark
 
 ROOT = Path(__file__).parents[2] / "build" / "servers"
 BROKER, CONNECTOR, DRIVER = ROOT / "kafka", ROOT / "connector", ROOT / "driver"
+REGISTRY = ROOT / "registry"
 _BROKER = ("org.apache.kafka", "kafka_2.13", "4.0.1")
 # Of the installed Spark; where a registry lacks that one, of a release whose connector runs on it.
 _CONNECTORS = [
     ("org.apache.spark", "spark-sql-kafka-0-10_2.13", version) for version in (pyspark.__version__, "4.2.0")
 ]
+# keeps Confluent's interface; later releases need Java 21
+_REGISTRY = ("io.apicurio", "apicurio-registry-app", "2.6.13.Final")
 _DRIVER = ("org.postgresql", "postgresql", "42.7.14")
+_ARCHIVE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
+<info organisation="dbsp" module="servers"/>
+<dependencies>
+<dependency org="{group}" name="{name}" rev="{version}" transitive="false">
+<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="all"/>
+</dependency>
+</dependencies>
+</ivy-module>"""
 # of what the connector asks for, what Spark doesn't bring
 _OWN = ("spark-sql-kafka", "spark-token-provider-kafka", "kafka-clients", "commons-pool2")
 
@@ -46,12 +58,10 @@ def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
     """Whether it is there, with all that it depends on. The folder appears whole or not at all."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    ivy = next(Path(pyspark.__file__).with_name("jars").glob("ivy-*.jar"))
-    own = Path.home() / ".ivy2" / "ivysettings.xml"
-    command = [java(), "-jar", str(ivy), *(["-settings", str(own)] if own.exists() else [])]
-    command += ["-dependency", *coordinates, "-confs", "default", "-types", "jar", "bundle", "-error"]
-    command += ["-retrieve", f"{partial}/[artifact]-[revision].[ext]"]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False)
+    _ivy(
+        *("-dependency", *coordinates, "-confs", "default", "-types", "jar", "bundle"),
+        *("-retrieve", f"{partial}/[artifact]-[revision].[ext]"),
+    )
     name = f"{coordinates[1]}-{coordinates[2]}.jar"
     if not (partial / name).exists():
         return False
@@ -60,8 +70,43 @@ def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
     return True
 
 
+def registry() -> list[str]:
+    """What to run it by, after `java`; nothing where it wasn't fetched."""
+    return [part for jar in REGISTRY.glob("*-runner.jar") for part in ("-jar", str(jar))]
+
+
+def fetch_archive(coordinates: tuple[str, str, str], folder: Path) -> bool:
+    """Of an application that is an archive of all its jars: whether it is there, unpacked."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    group, name, version = coordinates
+    wanted = partial / "ivy.xml"
+    wanted.write_text(_ARCHIVE.format(group=group, name=name, version=version))
+    _ivy("-ivy", str(wanted), "-retrieve", f"{partial}/[artifact].[ext]")
+    archive = partial / f"{name}.tar.gz"
+    if not archive.exists():
+        return False
+    with tarfile.open(archive) as opened:
+        opened.extractall(partial, filter="data")
+    archive.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    return True
+
+
+def _ivy(*arguments: str) -> None:
+    ivy = next(Path(pyspark.__file__).with_name("jars").glob("ivy-*.jar"))
+    own = Path.home() / ".ivy2" / "ivysettings.xml"
+    settings = ["-settings", str(own)] if own.exists() else []
+    command = [java(), "-jar", str(ivy), *settings, *arguments, "-error"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False)
+
+
 def main() -> None:
     """What isn't there yet."""
+    if not REGISTRY.exists() and not any(fetch_archive(_REGISTRY, REGISTRY) for _ in range(2)):
+        sys.exit(f"make: can't fetch {':'.join(_REGISTRY)}; unpack its archive of all jars into {REGISTRY}")
     for folder, choices in ((BROKER, [_BROKER]), (CONNECTOR, _CONNECTORS), (DRIVER, [_DRIVER])):
         # a registry that is slow is asked again
         if not folder.exists() and not any(fetch(each, folder) for each in choices * 2):

@@ -30,14 +30,14 @@ from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.spark.records import OF_MESSAGES
 from dbsp.pipeline.spark.staging import Order, Reader
-from dbsp.rows.binary import CORRUPT
+from dbsp.rows.binary import CORRUPT, WHY
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
 from dbsp.views.view import Contents
 
-_BESIDE = {CORRUPT, *OF_MESSAGES}
+_BESIDE = {CORRUPT, WHY, *OF_MESSAGES}
 _ORIGIN, _TEXT, _REASON = MARKS = ("__bad_origin", "__bad_text", "__bad_reason")
 
 
@@ -50,30 +50,27 @@ def corrupt_column(table: Table) -> str:
 def marks(table: Table, frame: DataFrame, origin: Column | None = None) -> list[Column]:
     """MARKS, NULL of a good row. frame: as Spark reads the source. origin: of each message."""
     there = {name.lower() for name in frame.columns}
-    reasons: list[tuple[Column, str]] = []
+    reasons: list[tuple[Column, Column]] = []
     if CORRUPT in there:
-        reasons.append(
-            (col(CORRUPT).isNotNull(), "a value is none of its column's type, or the record is broken")
-        )
+        said = lit("a value is none of its column's type, or the record is broken")
+        reasons.append((col(CORRUPT).isNotNull(), coalesce(col(WHY), said) if WHY in there else said))
     filled = {table.schema[default.column].name for default in table.defaults}
     for field in table.schema if table.changelog is None else ():
         needed = not field.nullable or field.name in table.primary_key
         if needed and field.name not in filled and field.name.lower() in there:
             declared = f"column '{field.name}' ({ddl(field.type).upper()} NOT NULL)"
-            reasons.append((col(quoted(field.name)).isNull(), f"no value; a row needs one in {declared}"))
+            reasons.append(
+                (col(quoted(field.name)).isNull(), lit(f"no value; a row needs one in {declared}"))
+            )
     if not reasons:
         return [lit(None).cast("string").alias(mark) for mark in MARKS]
     bad = reduce(or_, (condition for condition, _ in reasons))
     whole = to_json(struct(*(quoted(name) for name in frame.columns if name not in _BESIDE)))
     text = coalesce(col(CORRUPT), whole) if CORRUPT in there else whole
-    reason = reduce(lambda chosen, one: chosen.when(one[0], lit(one[1])), reasons[1:], _when(reasons[0]))
+    reason = reduce(lambda chosen, one: chosen.when(*one), reasons[1:], when(*reasons[0]))
     if origin is None:
         origin = col("_metadata.file_path") if table.is_file else lit(table.format)
     return [when(bad, origin).alias(_ORIGIN), when(bad, text).alias(_TEXT), reason.alias(_REASON)]
-
-
-def _when(reason: tuple[Column, str]) -> Column:
-    return when(reason[0], lit(reason[1]))
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,28 @@ table the records count in the order of their offsets: a key's messages are all 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import arrow_udf, col, format_string, from_csv, from_json, get, lit, struct, when
+from pyspark.sql.functions import (
+    arrow_udf,
+    coalesce,
+    col,
+    format_string,
+    from_csv,
+    from_json,
+    get,
+    lit,
+    struct,
+    when,
+)
 from pyspark.sql.functions import filter as where
 
-from dbsp.circuits.errors import Error, ProgramError
 from dbsp.pipeline.spark.bad_rows import marks
+from dbsp.pipeline.spark.codecs import decoder
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
-from dbsp.rows.avro import Avro
-from dbsp.rows.binary import CORRUPT, decode_batch
-from dbsp.rows.protobuf import Protobuf
+from dbsp.rows.binary import CORRUPT, WHY, decode_batch
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, METADATA, value_columns
 from dbsp.sql.plans.program import CHANGE_FEED, DELETED, ENVELOPES, OP, UPDATED, Table
@@ -50,26 +58,39 @@ def decoded(table: Table, messages: DataFrame) -> DataFrame:
     fields: Sequence[Field] = record_columns(table)
     if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
         fields = value_columns(table.schema, table.primary_key, table.value_format)
-    is_text = table.value_format != "raw"
-    read = [*fields, Field(CORRUPT, pa.string())] if table.keeps_bad_rows and is_text else fields
+    beside = _beside(table, table.value_format)
+    read = [*fields, *(Field(name, pa.string()) for name in beside)]
     parts = [_decoded(table, VALUE, table.value_format, read).alias("__value"), *messages.columns]
+    refused = {name: [col(f"__value.{name}")] for name in beside}
     if table.changelog == "upsert":
         assert table.key_format is not None
         keys = [field for field in table.schema if field.name in table.primary_key]
+        of_key = _beside(table, table.key_format) if table.key_format in BINARY else ()
+        keys += [Field(name, pa.string()) for name in of_key]
         parts.append(_decoded(table, KEY, table.key_format, keys).alias("__key"))
+        # beside a row a key that can't be read says nothing that the row doesn't
+        is_read = col(VALUE).isNull() | lit(table.value_format == "raw")
+        for name in of_key:
+            refused.setdefault(name, []).append(when(is_read, col(f"__key.{name}")))
     else:
         messages = messages.where(col(VALUE).isNotNull())
     in_value = {field.name for field in fields}
     columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
     if table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
         columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
-    if len(read) > len(fields):
-        columns.append(col(f"__value.{CORRUPT}"))
+    columns += [coalesce(*of).alias(name) for name, of in refused.items()]
     frame = messages.select(*parts).select(*columns)
     kept = marks(table, frame, _place()) if table.keeps_bad_rows else []
     if table.changelog is not None:
         return with_origin(table, frame, kept)
     return frame.select(*(quoted(field.name) for field in table.schema), *kept)
+
+
+def _beside(table: Table, form: str) -> tuple[str, ...]:
+    """Columns that say what can't be decoded."""
+    if not table.keeps_bad_rows or form == "raw":
+        return ()
+    return (CORRUPT, WHY) if form in BINARY else (CORRUPT,)
 
 
 def _place() -> Column:
@@ -110,26 +131,10 @@ def _column(table: Table, field: Field, in_value: Set[str]) -> Column:
 
 def _decoded_binary(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:
     """A value or a key as a struct of the columns; NULL where it is. Raises ProgramError for its options."""
-    columns = pa.struct([(field.name, field.type) for field in fields if field.name != CORRUPT])
-    options = {name.lower(): text for name, text in format_options(table, part, {}).items()}
-    try:
-        decoder: Avro | Protobuf
-        if form == "avro":
-            given = options["schema"]
-            text = given if given.lstrip().startswith("{") else _file(table, given).decode()
-            decoder = Avro(text, columns)
-        else:
-            decoder = Protobuf(_file(table, options["descriptor"]), options["message"], columns)
-    except (Error, OSError, UnicodeDecodeError) as error:
-        raise ProgramError(f"{table.location}: table '{table.name}': {error}") from error
-    keeps = len(columns) < len(fields)
+    own = [field for field in fields if field.name not in (CORRUPT, WHY)]
+    decoding, keeps = decoder(table, part, form, own), len(own) < len(fields)
 
     def decode(values: pa.Array) -> pa.Array:
-        return decode_batch(decoder, values, keeps)
+        return decode_batch(decoding, values, keeps)
 
     return arrow_udf(decode, columns_ddl(fields))(col(part).cast("binary"))
-
-
-def _file(table: Table, path: str) -> bytes:
-    """Beside the program, where it isn't absolute."""
-    return (Path(table.location.rsplit(":", 2)[0]).parent / path).read_bytes()

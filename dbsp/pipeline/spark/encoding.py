@@ -7,22 +7,26 @@
 
 The key is made of the PRIMARY KEY's columns, so a key's messages lie in one partition, in the order of their
 steps. `op` and `step` are headers of each message: what is written again after a crash is told by key and
-step. What `dbsp.pipeline.spark.decoding` reads is what was written.
+step. What `dbsp.pipeline.spark.decoding` reads is what was written. JSON and CSV are written by the JVM, and
+bytes in Spark's Python workers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import array, col, lit, struct, to_csv, to_json, when
+from pyspark.sql.functions import array, arrow_udf, col, lit, struct, to_csv, to_json, when
 
 from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.pipeline.spark.codecs import encoder
 from dbsp.pipeline.spark.options import KEY, VALUE, format_options, whole_options
 from dbsp.rows.changelogs import AFTER, BEFORE, CHANGED, CREATED, ENVELOPE_OP, REMOVED
 from dbsp.running.spark.intervals import quoted
-from dbsp.sql.compiler.sources.messages import HEADERS, value_columns
+from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, value_columns
 from dbsp.sql.plans.program import DEBEZIUM, DELETED, OP, STEP, UPDATED, Table
+from dbsp.sql.plans.schemas import Field
 
 # A reader that knows no table sees every column.
 _USUAL = {"json": {"ignoreNullFields": "false"}}
@@ -32,13 +36,11 @@ def encoded(table: Table, records: DataFrame, step: int, is_upsert: bool) -> Dat
     """Messages of a step's records, which have the target's columns and `__op`."""
     assert table.value_format is not None and table.key_format is not None
     op = col(_named(records, OP))
-    columns = [f.name for f in value_columns(table.schema, table.primary_key, table.value_format)]
+    fields = value_columns(table.schema, table.primary_key, table.value_format)
     if table.changelog == DEBEZIUM:
-        value = _envelope(table, op, columns)
+        value = _envelope(table, op, fields)
     else:
-        value = _encoded(table, VALUE, table.value_format, columns)
-    if is_upsert and table.changelog != DEBEZIUM:
-        value = when(op != DELETED, value)
+        value = _encoded(table, VALUE, table.value_format, fields, op != DELETED if is_upsert else None)
     headers = {OP: op, STEP: lit(str(step))}
     if any(field.name.lower() == WEIGHT for field in table.schema):
         headers[WEIGHT] = col(_named(records, WEIGHT)).cast("string")
@@ -47,25 +49,58 @@ def encoded(table: Table, records: DataFrame, step: int, is_upsert: bool) -> Dat
     ]
     messages = [value.alias("value"), array(*given).alias("headers")]
     if table.primary_key:
-        messages.append(_encoded(table, KEY, table.key_format, table.primary_key).alias("key"))
+        keys = key_columns(table)
+        messages.append(_encoded(table, KEY, table.key_format, keys).alias("key"))
     return records.select(*messages)
 
 
-def _envelope(table: Table, op: Column, columns: Sequence[str]) -> Column:
-    row, gone = struct(*(col(quoted(name)) for name in columns)), op == DELETED
+def check_encoding(table: Table) -> None:
+    """Raises ProgramError where the formats can't hold the columns."""
+    fields = value_columns(table.schema, table.primary_key, table.value_format)
+    for part, form, own in ((VALUE, table.value_format, fields), (KEY, table.key_format, key_columns(table))):
+        if form in BINARY and own:
+            encoder(table, part, form, own, registers=False)
+
+
+def key_columns(table: Table) -> list[Field]:
+    """Of a message's key, in the order of the PRIMARY KEY."""
+    by_name = {field.name: field for field in table.schema}
+    return [by_name[name] for name in table.primary_key]
+
+
+def _envelope(table: Table, op: Column, fields: Sequence[Field]) -> Column:
+    row, gone = struct(*(col(quoted(field.name)) for field in fields)), op == DELETED
     word = when(gone, REMOVED).when(op == UPDATED, CHANGED).otherwise(CREATED)
     envelope = struct(when(gone, row).alias(BEFORE), when(~gone, row).alias(AFTER), word.alias(ENVELOPE_OP))
+    if table.value_format in BINARY:
+        return _bytes(table, VALUE, table.value_format, fields, envelope)
     options = format_options(table, VALUE, {**whole_options("json"), **_USUAL["json"]})
     return to_json(envelope, options)
 
 
-def _encoded(table: Table, part: str, form: str, names: Sequence[str]) -> Column:
-    if form == "raw":
-        (name,) = names
-        return col(quoted(name))
+def _encoded(
+    table: Table, part: str, form: str, fields: Sequence[Field], is_there: Column | None = None
+) -> Column:
+    """NULL where it isn't there."""
+    names = [field.name for field in fields]
     row = struct(*(col(quoted(name)) for name in names))
-    options = format_options(table, part, {**whole_options(form), **_USUAL.get(form, {})})
-    return to_json(row, options) if form == "json" else to_csv(row, options)
+    if form in BINARY:
+        return _bytes(table, part, form, fields, row if is_there is None else when(is_there, row))
+    if form == "raw":
+        value = col(quoted(*names))
+    else:
+        options = format_options(table, part, {**whole_options(form), **_USUAL.get(form, {})})
+        value = to_json(row, options) if form == "json" else to_csv(row, options)
+    return value if is_there is None else when(is_there, value)
+
+
+def _bytes(table: Table, part: str, form: str, fields: Sequence[Field], rows: Column) -> Column:
+    encoding = encoder(table, part, form, fields)
+
+    def encode(values: pa.Array) -> pa.Array:
+        return encoding.encode(values)
+
+    return arrow_udf(encode, "binary")(rows)
 
 
 def _named(records: DataFrame, name: str) -> str:

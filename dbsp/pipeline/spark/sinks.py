@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.columns.months import as_integers
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
-from dbsp.pipeline.spark.encoding import encoded
+from dbsp.pipeline.spark.encoding import check_encoding, encoded
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.options import kafka_options, written_options
 from dbsp.pipeline.spark.sources import check_scheme, path_of
@@ -89,6 +89,9 @@ class Appended:
 @dataclass
 class Messages(Appended):
     """Messages of Kafka, with a format of their own."""
+
+    def __post_init__(self) -> None:
+        check_encoding(self.table)
 
     def _changes(
         self, insert: Insert, step: int, chunks: Sequence[list[object]], op: bool = True

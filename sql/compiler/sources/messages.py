@@ -2,33 +2,37 @@
 
     json   an object of the columns
     csv    a line of them
-    avro, protobuf   fields of a record, by name; only read
+    avro, protobuf   fields of a record, by name; schema_registry = '...' has the schemas of Avro
     raw    the one column, STRING or BINARY; as a value the one beside the PRIMARY KEY
 
-With changelog = 'debezium' the value is an envelope of rows as JSON. The key of a message is made of the
-PRIMARY KEY's columns alike. What a record did and in which step are its headers `op`, `weight` and `step`, in
-a source and in a target; of a source with PRIMARY KEY a message without a value is the deletion of its key. A
-source's columns of the names below say where a message came from.
+With changelog = 'debezium' the value is an envelope of rows, as JSON or Avro. The key of a message is made of
+the PRIMARY KEY's columns alike. What a record did and in which step are its headers `op`, `weight` and
+`step`, in a source and in a target; of a source with PRIMARY KEY a message without a value is the deletion of
+its key. A source's columns of the names below say where a message came from.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.sql.plans.program import ENVELOPES, OP, STEP
+from dbsp.sql.plans.program import DEBEZIUM, ENVELOPES, MAXWELL, OP, STEP
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
-# Formats of bytes, and what their options must say of the value, or of the key.
+# Formats of bytes, and what their options must say of the value, or of the key, where no registry does.
 BINARY: dict[str, tuple[str, ...]] = {"avro": ("schema",), "protobuf": ("message", "descriptor")}
 _TEXTS = (pa.string(), pa.binary())
+_ENVELOPES = {DEBEZIUM: ("json", "avro"), MAXWELL: ("json",)}
+_AVRO_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 METADATA: dict[str, tuple[pa.DataType, ...]] = {
     "_topic": (pa.string(),),
     "_partition": (pa.int32(),),
@@ -64,6 +68,13 @@ class _Messages:
     def check(self) -> None:
         name, value, key = self.statement.name, self.statement.value_format, self.statement.key_format
         form = (self.statement.format or "").lower()
+        registry = self.statement.schema_registry
+        if registry is not None and "avro" not in (value, key):
+            raise self.fail(
+                f"schema_registry of '{name}' is of messages WITH (format = 'avro'); leave it out"
+            )
+        if registry is not None and urlsplit(registry).scheme not in ("http", "https"):
+            raise self.fail(f"schema_registry of '{name}' is 'http://host:8081', or https")
         if value is None and key is None:
             return
         if form != "kafka":
@@ -74,10 +85,11 @@ class _Messages:
             raise self.fail(f"nothing says to which topic '{name}' is written; give OPTIONS (topic '...')")
         for i in range(len(self.fields)):
             self.check_metadata(i)
-        if self.statement.changelog in ENVELOPES and value != "json":
-            raise self.fail(
-                f"'{name}' has envelopes of {self.statement.changelog}, which are WITH (format = 'json')"
-            )
+        changelog = self.statement.changelog or ""
+        held = _ENVELOPES.get(changelog)
+        if held is not None and value not in held:
+            listed = " or ".join(map(repr, held))
+            raise self.fail(f"'{name}' has envelopes of {changelog}, which are WITH (format = {listed})")
         columns = value_columns(self.fields, self.statement.primary_key, value)
         if not columns:
             raise self.fail(f"'{name}' has no column that is in the value of a message; declare one")
@@ -110,18 +122,39 @@ class _Messages:
         what = f"{which} = '{form}' of '{self.statement.name}'"
         if form == "raw" and (len(columns) != 1 or columns[0].type not in _TEXTS):
             raise self.fail(f"{what} is of one column, STRING or BINARY, not of: {listed}; take json")
-        if form in BINARY and self.is_written:
-            raise self.fail(f"{what}: messages of {form} are only read, not written; take json")
         part = "value" if which == "format" else "key"
-        for option in BINARY.get(form, ()):
+        in_registry = form == "avro" and self.statement.schema_registry is not None
+        for option in BINARY.get(form, ()) if not in_registry else ():
             if f"{part}.{option}" not in map(str.lower, self.statement.options):
-                raise self.fail(f"{what} needs OPTIONS (`{part}.{option}` '...')")
+                other = ", or WITH (schema_registry = 'http://...')" if form == "avro" else ""
+                raise self.fail(f"{what} needs OPTIONS (`{part}.{option}` '...'){other}")
+        if form in BINARY:
+            self.check_binary(what, form, columns)
         for column in columns:
             if form == "csv" and (pt.is_nested(column.type) or pt.is_binary(column.type)):
                 declared = ddl(column.type).replace("`", "").upper()
                 i = self.fields.index(column)
                 raise self.fail(f"{what} has no values of {declared}, as '{column.name}' is; take json", i)
 
+    def check_binary(self, what: str, form: str, columns: Sequence[Field]) -> None:
+        for column in columns:
+            why = _not_binary(column.type, form)
+            if form == "avro" and not _AVRO_NAME.fullmatch(column.name):
+                why = "no such names, which have letters, digits and _ only; give it another"
+            if why is not None:
+                i = self.fields.index(column)
+                raise self.fail(f"{what}: column '{column.name}': {form} has {why}", i)
+
     def fail(self, message: str, column: int | None = None) -> ProgramError:
         place = self.statement.start if column is None else self.statement.columns[column].start
         return self.source.error(place, message)
+
+
+def _not_binary(type_: pa.DataType, form: str) -> str | None:
+    """What of a type a format of bytes hasn't; None: nothing."""
+    if pt.is_duration(type_):
+        return f"no values of {ddl(type_).upper()}; declare BIGINT, or INT, and CAST it"
+    if pt.is_map(type_) and form == "avro" and not pt.is_string(type_.key_type):
+        return "maps by STRING only; declare MAP<STRING, ...>"
+    inside = range(type_.num_fields) if pt.is_nested(type_) else ()
+    return next((why for i in inside if (why := _not_binary(type_.field(i).type, form))), None)

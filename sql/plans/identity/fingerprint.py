@@ -47,6 +47,7 @@ FORMS: Forms = {
             "max_bad_rows",
             "value_format",
             "key_format",
+            "schema_registry",
         ),
     ),
     program.View: Form(

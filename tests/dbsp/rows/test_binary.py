@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.rows.avro import Avro
-from dbsp.rows.binary import CORRUPT, decode_batch
-from tests.dbsp.rows.test_avro import encoded
+from dbsp.rows.avro.reading.decoder import Avro
+from dbsp.rows.binary import CORRUPT, WHY, decode_batch
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 
 
 def test_bad_ones_alone() -> None:
@@ -21,5 +21,11 @@ def test_bad_ones_alone() -> None:
     found = decode_batch(decoder, values, True).to_pylist()
     assert found[1] is None
     assert [(r["a"], r[CORRUPT]) for r in found if r] == [(1, None), (None, ""), (None, "0478"), (2, None)]
-    with pytest.raises(DataError, match="can't be decoded"):
+    assert [row[WHY] for row in found if row] == [
+        None,
+        "it ends too early",
+        "it goes on behind its last field",
+        None,
+    ]
+    with pytest.raises(DataError, match="in hexadecimal : it ends too early"):
         decode_batch(decoder, values, False)

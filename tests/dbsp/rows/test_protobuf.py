@@ -66,7 +66,8 @@ def test_what_was_encoded() -> None:
     empty = {"kind": "NEW", "n": 0, "u": 0, "text": "", "data": b"", "real": 0.0}
     empty |= {"maybe": None, "many": [], "at": None}
     messages = [sale(**full).SerializeToString(), b""]
-    found = Protobuf(descriptor, "shop.Sale", COLUMNS).decode(pa.array(messages, pa.binary()))
+    found, why = Protobuf(descriptor, "shop.Sale", COLUMNS).decode(pa.array(messages, pa.binary()))
+    assert why.null_count == 2
     assert found.type == COLUMNS
     assert found.to_pylist() == [full, empty]
 
@@ -75,8 +76,9 @@ def test_what_is_none_of_it_is_refused() -> None:
     descriptor, sale = written()
     decoder = Protobuf(descriptor, "shop.Sale", COLUMNS)
     for bad in (b"\xff", sale(text="long").SerializeToString()[:-1], sale(u=2**64 - 1).SerializeToString()):
-        with pytest.raises(DataError, match=r"no message 'shop\.Sale'"):
-            decoder.decode(pa.array([b"", bad], pa.binary()))
+        found, (fine, why) = decoder.decode(pa.array([b"", bad], pa.binary()))
+        assert found.is_valid().to_pylist() == [True, False]
+        assert not fine.is_valid and why.as_py().startswith("no message 'shop.Sale'")
     with pytest.raises(Error, match=r"no Protobuf message 'shop\.Other'"):
         Protobuf(descriptor, "shop.Other", COLUMNS)
     with pytest.raises(Error, match="no field 'no'; fields: n, u, text"):
@@ -84,3 +86,40 @@ def test_what_is_none_of_it_is_refused() -> None:
     inside = pa.struct([("at", pa.struct([("x", pa.int32()), ("y", pa.int32())]))])
     with pytest.raises(Error, match=r"no field 'at\.y'; fields: x"):  # it would be NULL in every row
         Protobuf(descriptor, "shop.Sale", inside)
+
+
+def test_what_is_written_is_read_back() -> None:
+    descriptor, sale = written()
+    columns = pa.struct([pa.field(f.name, f.type, f.name in ("maybe", "at")) for f in COLUMNS])
+    of = Protobuf(descriptor, "shop.Sale", columns)
+    of.check_written()
+    full = {"kind": "OLD", "n": -(2**63), "u": 2**63 - 1, "text": "é", "data": b"\0", "real": 1.5}
+    full |= {"maybe": 0, "many": [1, -1], "at": {"x": 2}}
+    empty = {"kind": "NEW", "n": 0, "u": 0, "text": "", "data": b"", "real": float("nan")}
+    empty |= {"maybe": None, "many": [], "at": None}
+    rows = pa.array([full, None, empty], columns)
+    messages = of.encode(rows)
+    assert messages[1].as_py() is None
+    assert sale.FromString(messages[0].as_py()).text == "é"
+    assert str(of.decode(messages.drop_null())[0].to_pylist()) == str(rows.drop_null().to_pylist())
+
+
+def test_what_a_message_can_t_hold() -> None:
+    """The library would leave it out."""
+    descriptor, _ = written()
+
+    def of(name: str, type_: pa.DataType, nullable: bool = False) -> Protobuf:
+        return Protobuf(descriptor, "shop.Sale", pa.struct([pa.field(name, type_, nullable)]))
+
+    with pytest.raises(
+        Error, match=r"column 'n' can be NULL, and the field of 'shop\.Sale' can't; declare it"
+    ):
+        of("n", pa.int64(), True).check_written()
+    with pytest.raises(Error, match=r"column 'n' is list<item: int32>, the field of 'shop\.Sale' int64"):
+        of("n", pa.list_(pa.int32())).check_written()
+    for name, value in (("kind", "NO"), ("many", [1, None])):
+        one = of(name, COLUMNS.field(name).type)
+        with pytest.raises(
+            DataError, match=rf"column '{name}' has .*, which a message 'shop\.Sale' can't hold"
+        ):
+            one.encode(pa.array([{name: value}], one.columns))

@@ -13,7 +13,7 @@ from pyspark.sql.functions import col, unhex
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
-from tests.dbsp.rows.test_avro import encoded
+from tests.dbsp.rows.avro.reading.test_decoder import encoded
 from tests.dbsp.rows.test_protobuf import written
 from tests.servers.kafka import Broker
 
@@ -49,7 +49,7 @@ def read(
     CREATE VIEW v AS SELECT * FROM t;
     """
     if "keep" in said:
-        text += "CREATE VIEW broken AS SELECT origin, text FROM bad_rows;"
+        text += "CREATE VIEW broken AS SELECT origin, text, reason FROM bad_rows;"
     compiled = compile_program(text, str(directory / "p.sql"), session=spark)
     with Pipeline(compiled, spark=spark, runner="inline") as p:
         p.run(once=True)
@@ -61,17 +61,23 @@ def test_avro_by_key_and_value(spark: Any, broker: Broker, tmp_path: Path) -> No
     at = datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC)
     keys = encoded(KEY, [{"id": i} for i in (1, 2, 3)])
     values = encoded(VALUE, [{"id": i, "at": at, "xs": [i] if i < 3 else None} for i in (1, 2, 3)])
-    send(spark, broker, "avro", [*zip(keys, values, strict=True), (keys[0], None), (keys[1], b"\xff")])
+    broken = [
+        (keys[1], b"\xff"),
+        (b"\x80", None),
+        (b"\x80", encoded(VALUE, [{"id": 3, "at": at, "xs": None}])[0]),
+    ]
+    send(spark, broker, "avro", [*zip(keys, values, strict=True), (keys[0], None), *broken])
     columns = "id INT PRIMARY KEY, xs ARRAY<BIGINT>, at TIMESTAMP"
     options = f"`value.schema` 'value.avsc', `key.schema` '{json.dumps(KEY)}'"
     said = "format = 'avro', mode = 'keep'"
     rows, broken = read(spark, broker, tmp_path, "avro", columns, options, said)
     assert [(row["id"], row["xs"]) for row in rows] == [(2, [2]), (3, None)]
     assert {row["at"].replace(tzinfo=None).microsecond for row in rows} == {6000}
-    assert [(row["text"], row["origin"].startswith("offset ")) for row in broken] == [("ff", True)]
-    with pytest.raises(
-        Error, match="a message can't be decoded, in hexadecimal ff: no record of the Avro schema"
-    ):
+    assert sorted((row["text"], row["reason"], row["origin"].startswith("offset ")) for row in broken) == [
+        ("80", "it ends too early", True),
+        ("ff", "it ends too early", True),
+    ]
+    with pytest.raises(Error, match=r"a message can't be decoded, in hexadecimal \w\w: it ends too early"):
         read(spark, broker, tmp_path, "avro", columns, options, "format = 'avro'")
 
 

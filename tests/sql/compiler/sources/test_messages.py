@@ -14,6 +14,7 @@ from dbsp.sql.compiler.load import compile_program
 pytestmark = pytest.mark.spark
 
 SOURCE = "USING kafka OPTIONS (subscribe 'x', `kafka.bootstrap.servers` 'h:1')"
+REGISTRY = "schema_registry = 'http://h:1'"
 TARGET = "USING kafka OPTIONS (topic 'x', `kafka.bootstrap.servers` 'h:1')"
 
 
@@ -26,6 +27,11 @@ TARGET = "USING kafka OPTIONS (topic 'x', `kafka.bootstrap.servers` 'h:1')"
         ("a STRING PRIMARY KEY, b BINARY", "WITH (format = 'raw')", "upsert"),
         ("a INT PRIMARY KEY", "WITH (format = 'json', append_only = true)", None),
         ("a INT", "WITH (format = 'json', changelog = 'debezium')", "debezium"),
+        (
+            "a INT",
+            "WITH (format = 'avro', schema_registry = 'HTTP://u:P@h:1', changelog = 'debezium')",
+            "debezium",
+        ),
     ],
 )
 def test_what_messages_are(spark: Any, columns: str, rest: str, changelog: str | None) -> None:
@@ -47,7 +53,11 @@ def test_what_messages_are(spark: Any, columns: str, rest: str, changelog: str |
             f"{SOURCE} WITH (format = 'xml')",
             "property 'format' is json or csv or raw or avro or protobuf, not 'xml'",
         ),
-        ("a INT", f"{SOURCE} WITH (format = 'avro')", "'t' needs OPTIONS (`value.schema` '...')"),
+        (
+            "a INT",
+            f"{SOURCE} WITH (format = 'avro')",
+            "'t' needs OPTIONS (`value.schema` '...'), or WITH (schema",
+        ),
         ("a INT", f"{SOURCE} WITH (format = 'protobuf')", "'t' needs OPTIONS (`value.message` '...')"),
         ("a INT", f"{SOURCE} WITH (format = 'json', key_format = 'raw')", "'t' is of the PRIMARY KEY's col"),
         (
@@ -65,7 +75,42 @@ def test_what_messages_are(spark: Any, columns: str, rest: str, changelog: str |
         (
             "a INT",
             f"{SOURCE} WITH (format = 'csv', changelog = 'debezium')",
-            "'t' has envelopes of debezium, which are WITH (format = 'json')",
+            "'t' has envelopes of debezium, which are WITH (format = 'json' or 'avro')",
+        ),
+        (
+            "a INT PRIMARY KEY",
+            f"{SOURCE} WITH (format = 'avro', {REGISTRY}, changelog = 'maxwell')",
+            "'t' has envelopes of maxwell, which are WITH (format = 'json')",
+        ),
+        (
+            "a INT",
+            f"{SOURCE} WITH (format = 'json', {REGISTRY})",
+            "schema_registry of 't' is of messages WITH (format = 'avro'); leave it out",
+        ),
+        (
+            "a INT",
+            f"USING json OPTIONS (path 'x') WITH ({REGISTRY})",
+            "schema_registry of 't' is of messages",
+        ),
+        (
+            "a INT",
+            f"{SOURCE} WITH (format = 'avro', schema_registry = 'host:8081')",
+            "schema_registry of 't' is 'http://host:8081', or https",
+        ),
+        (
+            "`a b` INT",
+            f"{SOURCE} WITH (format = 'avro', {REGISTRY})",
+            "1:17: format = 'avro' of 't': column 'a b': avro has no such names, which have letters",
+        ),
+        (
+            "a INT, b ARRAY<INTERVAL DAY TO SECOND>",
+            f"{SOURCE} WITH (format = 'avro', {REGISTRY})",
+            "1:24: format = 'avro' of 't': column 'b': avro has no values of INTERVAL DAY TO SECOND; declare",
+        ),
+        (
+            "a MAP<INT, INT>",
+            f"{SOURCE} WITH (format = 'avro', {REGISTRY})",
+            "column 'a': avro has maps by STRING only",
         ),
         (
             "a INT, _offset BIGINT",

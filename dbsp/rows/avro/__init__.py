@@ -1,0 +1,1 @@
+"""Messages in Avro as Arrow columns, and Arrow columns as messages."""

@@ -1,0 +1,63 @@
+"""A schema registry of a test's own: Apicurio, with Confluent's interface, on loopback, in memory."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from tests.servers.jars import java, registry
+from tests.servers.missing import missing
+
+
+@dataclass
+class SchemaRegistry:
+    """It forgets all when it ends."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/apis/ccompat/v7"
+
+
+@contextmanager
+def schema_registry() -> Iterator[SchemaRegistry]:
+    """A new one, which is running. Skips where its jars aren't there."""
+    if not registry():
+        missing("schema registry")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    memory = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
+    settings = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1"]
+    with tempfile.TemporaryDirectory(prefix="dbsp-registry-") as root:
+        log = Path(root, "log")
+        with log.open("wb") as out:
+            command = [java(), *memory, *settings, *registry()]
+            process = subprocess.Popen(command, cwd=root, stdout=out, stderr=out, start_new_session=True)
+        started = SchemaRegistry(port, process)
+        try:
+            deadline = time.monotonic() + 60
+            while not _answers(f"{started.url}/subjects"):
+                assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-2000:]
+                time.sleep(0.1)
+            yield started
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
