@@ -32,8 +32,8 @@ class Metrics:
     collected: int = 0
     traffic: Traffic = field(default_factory=Traffic)
     phases: dict[str, float] = field(default_factory=dict)
-    put_out: dict[int, int] = field(default_factory=dict)
-    spent: dict[int, float] = field(default_factory=dict)
+    put_out: dict[int, int] = field(default_factory=dict, repr=False)
+    spent: dict[int, float] = field(default_factory=dict, repr=False)
 
     @property
     def late_rows(self) -> int:
