@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,8 +37,8 @@ from dbsp.views.view import Contents
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# rows whose keys are looked up one by one
-_FEW = 16
+# rows whose keys are looked up one by one; parts of a delta that are looked through one by one
+_FEW, _PARTS = 16, 16
 # what a statement gives, as Spark's do
 COUNTED = pa.schema([pa.field("num_affected_rows", pa.int64(), nullable=False)])
 
@@ -74,7 +75,7 @@ class Edits:
     spark: SparkSession | None = None
     strict: bool = False
     changes: list[Change] = field(default_factory=list)
-    _deltas: dict[str, ZSet] = field(default_factory=dict)
+    _deltas: dict[str, list[ZSet]] = field(default_factory=dict)
 
     def run(self, statement: Statement) -> int:
         """How many rows it inserts, changes or deletes.
@@ -93,11 +94,16 @@ class Edits:
     # -- what is there --------------------------------------------------------------------------------
 
     def _contents(self, name: str) -> Contents:
-        found = self.read(name)
-        delta = self._deltas.get(name)
+        found, delta = self.read(name), self._deltas.get(name)
         if delta is None:
             return found
-        return Contents(name, found.schema, [*found.parts, delta], self.spark, step=found.step)
+        return Contents(name, found.schema, [*found.parts, *delta], self.spark, step=found.step)
+
+    def _having(self, table: Table, values: dict[str, Any]) -> list[ZSet]:
+        """The rows that columns have these values in, as parts: those that were there by their index."""
+        there, delta = self.read(table.name), self._deltas.get(table.name, [])
+        changed = Contents(table.name, there.schema, delta)
+        return [found.where(values).zset for found in (there, changed) if found.parts]
 
     def _asked(self, select: str) -> ZSet:
         names = named_in(select, self.readable)
@@ -108,7 +114,8 @@ class Edits:
         if not where.condition:
             return self._contents(table.name).zset
         if where.equal is not None:
-            return self._contents(table.name).where(where.equal).zset
+            schema = arrow_schema(table)
+            return ZSet.sum(schema, self._having(table, where.equal)).consolidate()
         return self._asked(f"SELECT * FROM {_called(table, where)} WHERE {where.condition}")
 
     # -- the statements -------------------------------------------------------------------------------
@@ -170,10 +177,10 @@ class Edits:
         table = statement.table
         schema, key = table.schema, [_position(table.schema, name) for name in table.primary_key]
         expressions = [Column(i, schema[i].type, schema[i].nullable) for i in key]
-        every = demand_of(come, schema, expressions)
-        if len(every.values) < len(come):
+        every = demand_of(come, schema, expressions) if len(come) > 1 else None
+        if every is not None and len(every.values) < len(come):
             raise KeyThere(f"table '{table.name}': two of the rows have the same key")
-        there = self._having(table, key, come, every)
+        there = self._present(table, key, come, every)
         if not len(there):
             return None, come
         if statement.conflict is None:
@@ -186,18 +193,13 @@ class Edits:
         assigned = [_position(schema, name) for name in statement.conflict.columns]
         return there, new + _replaced(schema, expressions, present, there, assigned)
 
-    def _having(self, table: Table, key: list[int], come: ZSet, every: Demand) -> ZSet:
+    def _present(self, table: Table, key: list[int], come: ZSet, every: Demand | None) -> ZSet:
         """The rows that are there with the keys of those that come."""
-        contents = self._contents(table.name)
-        if len(come) > _FEW:
-            return matching(ZSet.sum(contents.schema, contents.parts), table.schema, [every])
-        names = [table.schema[i].name for i in key]
-        rows = [
-            dict(zip(names, values, strict=True))
-            for values in zip(*(come.rows.column(i).to_pylist() for i in key), strict=True)
-        ]
-        found = [contents.where(values).zset for values in rows]
-        return ZSet.sum(contents.schema, found)
+        schema = arrow_schema(table)
+        if every is not None and len(come) > _FEW:
+            return matching(ZSet.sum(schema, self._contents(table.name).parts), table.schema, [every])
+        keys = come.rows.select([table.schema[i].name for i in key]).to_pylist()
+        return ZSet.sum(schema, [part for one in keys for part in self._having(table, one)]).consolidate()
 
     def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
         type_ = table.schema[_position(table.schema, name)].type
@@ -223,8 +225,10 @@ class Edits:
         delta = ZSet.sum(schema, [ZSet(_under(one.rows, schema), one.weights) for one in parts])
         if not len(delta):
             return
-        before = self._deltas.get(table.name)
-        self._deltas[table.name] = delta if before is None else before + delta
+        deltas = self._deltas.setdefault(table.name, [])
+        deltas.append(delta)
+        if len(deltas) > _PARTS:
+            deltas[:] = [ZSet.sum(schema, deltas)]
         if not table.primary_key:
             self.changes.append(Change(table.name, delta.rows, delta.weights))
             return
@@ -236,9 +240,11 @@ class Edits:
             self.changes.append(Change(table.name, come.rows, come.weights))
 
     def queue(self, take: Callable[[str, pa.RecordBatch, np.ndarray], None]) -> None:
-        """Hand all changes over, in their order."""
-        for change in self.changes:
-            take(change.table, change.rows, change.weights)
+        """Hand all changes over, in their order: those of one table after the other at once."""
+        for table, changes in groupby(self.changes, key=lambda change: change.table):
+            parts = [ZSet(change.rows, change.weights) for change in changes]
+            total = ZSet.sum(parts[0].schema, parts)
+            take(table, total.rows, total.weights)
 
 
 def _called(table: Table, where: Where) -> str:

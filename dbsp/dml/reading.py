@@ -218,6 +218,8 @@ def _where(cursor: Cursor, table: Table, name: str) -> Where:
         return Where(name)
     if not cursor.accept("WHERE"):
         _end(cursor)
+    if cursor.next.kind == "end":
+        cursor.fail("WHERE what? without WHERE it is all rows")
     start = cursor.at
     equal = _equal(cursor, table, name or table.name)
     cursor.at = start

@@ -41,6 +41,8 @@ def literal(cursor: Cursor) -> Any:
         return -number if token.text == "-" else number
     if token.kind == "number":
         return _number(cursor, token)
+    if token.upper == "CAST" and cursor.next.text == "(":
+        return _cast(cursor)
     if token.kind == "string":
         return unquote(token.text)
     if token.kind == "word" and token.upper in ("TRUE", "FALSE", "NULL"):
@@ -52,6 +54,25 @@ def literal(cursor: Cursor) -> Any:
     if token.kind == "word" and cursor.next.text == "(" and token.upper in _CONSTRUCTORS:
         return _CONSTRUCTORS[token.upper](_arguments(cursor))
     return cursor.fail(f"expected a value, found {token}; {_VALUES}", token)
+
+
+def _cast(cursor: Cursor) -> Any:
+    """`CAST(NULL AS any type)`, and a text as a time or a number with a fraction."""
+    cursor.expect("(")
+    token = cursor.next
+    value = literal(cursor)
+    cursor.expect("AS")
+    type_ = cursor.type("CAST", frozenset())
+    cursor.expect(")")
+    name = type_.text.strip().upper()
+    if value is None:
+        return None
+    if isinstance(value, str) and name in _READ_AS:
+        try:
+            return _READ_AS[name](value)
+        except ValueError as error:
+            cursor.fail(f"{token.text}: {error}", token)
+    return cursor.fail(f"expected a value, found CAST({token.text} AS {name}); {_VALUES}", token)
 
 
 def _interval(cursor: Cursor) -> Any:
@@ -120,6 +141,11 @@ _TYPED: dict[str, Callable[[str], Any]] = {
     "TIMESTAMP_NTZ": read_moment,
     "TIMESTAMP_LTZ": read_moment,
     "X": bytes.fromhex,
+}
+_READ_AS: dict[str, Callable[[str], Any]] = {
+    **{name: _TYPED[name] for name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")},
+    "DOUBLE": float,
+    "FLOAT": float,
 }
 _CONSTRUCTORS: dict[str, Callable[[list[Any]], Any]] = {
     "ARRAY": list,

@@ -12,7 +12,7 @@ import numpy as np
 
 from dbsp.circuits.columns.arrow import concat, take
 from dbsp.circuits.columns.json_text import described
-from dbsp.circuits.errors import AbsentRow, DataError
+from dbsp.circuits.errors import AbsentRow, DataError, Error
 from dbsp.commands.replays.json_lines import read_json
 from dbsp.commands.replays.statements import read_sql
 from dbsp.commands.replays.steps import Change, StepOfFile
@@ -30,7 +30,13 @@ def read_file(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
 
 def queue(pipeline: Pipeline, step: StepOfFile) -> None:
     """Queue a step's changes. Raises DataError at the place of the first that doesn't fit; none is queued."""
-    batches = []
+    batches, edits = [], pipeline.edits() if step.statements else None
+    for one in step.statements:
+        assert edits is not None
+        try:
+            edits.run(one.statement)
+        except Error as error:
+            raise DataError(f"{one.where}: {error}") from None
     for name, changes in step.changes.items():
         table = pipeline.program.inputs[name]
         if table.append_only and not table.primary_key:
@@ -39,9 +45,11 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
         batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
     for name, rows, weights in batches:
         pipeline.change(name, rows, weights)
-    for one in step.advances:
-        relation, _, column = one.waterline.name.rpartition(".")
-        pipeline.advance(relation, column, one.value)
+    if edits is not None:
+        edits.queue(pipeline.change)
+    for advance in step.advances:
+        relation, _, column = advance.waterline.name.rpartition(".")
+        pipeline.advance(relation, column, advance.value)
 
 
 def place_of(absent: AbsentRow, step: StepOfFile, pipeline: Pipeline) -> str:

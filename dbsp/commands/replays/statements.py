@@ -4,6 +4,8 @@
     UPSERT INTO customer VALUES (7, 'x');         DELETE FROM customer VALUES (7);      -- by key
     STEP;                                         STEP AT TIMESTAMP '2024-01-01 10:00:00';
     ADVANCE visit.at TO TIMESTAMP '2024-01-01 10:00:00';    -- a waterline
+    UPDATE customer SET name = upper(name) WHERE id < 9;    DELETE FROM votes WHERE user_id = 1;
+    INSERT INTO votes SELECT id, 0 FROM customer;           -- as of the step before
 
 Columns may be named, as in INSERT INTO votes (story_id, user_id) VALUES ...
 """
@@ -15,14 +17,23 @@ from datetime import datetime
 from typing import Any
 
 from dbsp.circuits.errors import DataError, ProgramError
-from dbsp.commands.replays.steps import Advance, Change, StepOfFile, advance, find_table, find_waterline
+from dbsp.commands.replays.steps import (
+    Advance,
+    Change,
+    Evaluated,
+    StepOfFile,
+    advance,
+    find_table,
+    find_waterline,
+)
+from dbsp.dml.reading import read_statement
 from dbsp.rows.json_values import read_moment
 from dbsp.rows.sql_literals import literal, text_of, typed
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Token, tokens
 
-_KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES, ADVANCE and STEP"
+_KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES, UPDATE, TRUNCATE, ADVANCE and STEP"
 
 
 def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
@@ -37,6 +48,8 @@ def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
                 step = StepOfFile()
             elif cursor.accept("ADVANCE"):
                 step.advances.append(_advance(cursor, program))
+            elif _is_evaluated(cursor):
+                step.statements.append(_evaluated(cursor, program))
             else:
                 _changes(cursor, step, program)
     except ProgramError as error:
@@ -75,6 +88,25 @@ def _advance(cursor: Cursor, program: Program) -> Advance:
     value = literal(cursor)
     _end(cursor)
     return advance(one, value, program, where)
+
+
+def _is_evaluated(cursor: Cursor) -> bool:
+    """Whether its rows aren't listed, but found."""
+    if cursor.sees("UPDATE") or cursor.sees("TRUNCATE"):
+        return True
+    if not (cursor.sees("DELETE", "FROM") or cursor.sees("INSERT", "INTO")):
+        return False
+    words = [token.upper for token in cursor.tokens]
+    return "VALUES" not in words and (words[0] == "DELETE" or bool({"SELECT", "FROM", "TABLE"} & {*words}))
+
+
+def _evaluated(cursor: Cursor, program: Program) -> Evaluated:
+    start, stop = cursor.tokens[0].start, cursor.tokens[-1].start
+    where = cursor.source.location(start)
+    try:
+        return Evaluated(read_statement(cursor.source.text[start:stop], program), where)
+    except ProgramError as error:
+        raise DataError(f"{where}: {error}") from None
 
 
 def _end(cursor: Cursor) -> None:

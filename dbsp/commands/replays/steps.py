@@ -8,6 +8,7 @@ from typing import Any
 
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.circuits.progress.waterline import Lateness
+from dbsp.dml.statement import Statement
 from dbsp.pipeline.advancing import waterline_at, waterline_of
 from dbsp.rows.json_values import decode
 from dbsp.sql.plans.program import Program, Table
@@ -31,17 +32,28 @@ class Advance:
     value: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A statement that finds its rows in the tables as the step before has left them."""
+
+    statement: Statement
+    where: str
+
+
 @dataclass
 class StepOfFile:
-    """What one step applies: per table its changes in order, advances of waterlines, and the step's clock."""
+    """What one step applies: per table its changes in order, then statements; advances of waterlines, and the
+    step's clock.
+    """
 
     changes: dict[str, list[Change]] = field(default_factory=dict)
+    statements: list[Evaluated] = field(default_factory=list)
     advances: list[Advance] = field(default_factory=list)
     clock: datetime | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not self.changes and not self.advances
+        return not self.changes and not self.statements and not self.advances
 
 
 def find_waterline(relation: str, column: str, program: Program, where: str) -> Lateness:

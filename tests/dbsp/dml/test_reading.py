@@ -104,6 +104,8 @@ def test_truncate_is_delete() -> None:
         ("UPDATE item SET nme = 1", "statement:1:17: unknown column 'nme' in 'item'; columns: id, name"),
         ("UPDATE item SET name = 'a', name = 'b'", "column 'name' is set twice"),
         ("UPDATE item SET name =", "name = what"),
+        ("DELETE FROM item WHERE", "WHERE what"),
+        ("UPDATE item SET name = 'a' WHERE;", "WHERE what"),
         ("UPDATE item SET day = 'x'", "'x' doesn't fit column 'day'"),
         ("UPDATE item SET name = 'a' FROM bag", "FROM isn't known here"),
         ("DELETE FROM item USING bag", "USING isn't known here"),

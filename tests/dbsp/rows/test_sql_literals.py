@@ -35,13 +35,18 @@ def cursor(text: str) -> Cursor:
         ("INTERVAL 5 MINUTES", timedelta(minutes=5)),
         ("INTERVAL '1-2' YEAR TO MONTH", pa.MonthDayNano([14, 0, 0])),
         ("ARRAY(1, NULL)", [1, None]),
+        ("CAST(NULL AS DECIMAL(10, 2))", None),
+        ("CAST('2024-02-29' AS DATE)", date(2024, 2, 29)),
+        ("CAST('1.5' AS DOUBLE)", 1.5),
     ],
 )
 def test_each_is_a_value(text: str, value: Any) -> None:
     assert literal(cursor(text)) == value
 
 
-@pytest.mark.parametrize("text", ["", "a", "(1, 2)", "DATE 'yesterday'", "-", "(7"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "(1, 2)", "DATE 'yesterday'", "-", "(7", "CAST(1 AS INT)", "CAST('x' AS DOUBLE)"]
+)
 def test_what_is_none_is_said_where(text: str) -> None:
     with pytest.raises(ProgramError, match="values:1:"):
         literal(cursor(text))

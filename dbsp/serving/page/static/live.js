@@ -5,6 +5,7 @@ import { Contents } from "./contents.js";
 import { count, counted, h, put, say, visible } from "./dom.js";
 import { Following } from "./following.js";
 import { Table } from "./table.js";
+import { showWhy, values } from "./why.js";
 
 const PAGE = 50;
 // milliseconds between two times that rows are asked for, because steps change their order
@@ -34,6 +35,7 @@ export class LiveView {
     this.range = h("p", { class: "range" });
     this.error = h("p", { class: "error", role: "alert", hidden: true });
     this.news = h("p", { class: "news" });
+    this.lost = h("button", { type: "button", hidden: true, onclick: () => this.#why([this.#filter]) }, "why not?");
     this.back = h("button", { type: "button", onclick: () => this.#turn(-PAGE) }, "‹ previous");
     this.next = h("button", { type: "button", onclick: () => this.#turn(PAGE) }, "next ›");
     this.file = h("a", { download: `${view.name}.csv` }, "CSV");
@@ -52,7 +54,7 @@ export class LiveView {
       h("div", { class: "tools" }, this.#filtering(), this.#travelling()),
       this.error,
       this.place,
-      h("div", { class: "below" }, this.range, this.news, h("div", { class: "pages" }, this.back, this.next)),
+      h("div", { class: "below" }, this.range, this.lost, this.news, h("div", { class: "pages" }, this.back, this.next)),
     );
     this.stepping.addEventListener("step", this.#stepped);
     this.stepping.addEventListener("status", this.#stepped);
@@ -80,7 +82,12 @@ export class LiveView {
     const sorting = { order: () => this.#order, by: (column) => this.#sort(column) };
     const columns = changes ? [{ name: "__weight" }, ...this.view.columns] : this.view.columns;
     const caption = changes ? `what a step changed in ${this.view.name}` : `rows of ${this.view.name}`;
-    return new Table(columns, changes ? { caption, nothing: "nothing" } : { caption, sorting });
+    const asking = { label: "why", on: (row) => this.#why(values(row, this.contents.key ?? this.contents.names)) };
+    return new Table(columns, changes ? { caption, nothing: "nothing" } : { caption, sorting, asking });
+  }
+
+  #why(pairs) {
+    showWhy(this.view, pairs, this.#at);
   }
 
   #filtering() {
@@ -253,6 +260,7 @@ export class LiveView {
     this.#fresh = new Map();
     const first = this.#offset + 1;
     const what = this.#filter ? "found" : "";
+    this.lost.hidden = rows.length > 0 || this.#filter === null || this.#filter[0] === "where";
     const places = rows.length ? `${count(first)}–${count(this.#offset + rows.length)} of ` : "";
     this.range.textContent = `${places}${counted(of, "row")} ${what} · step ${count(step)}`;
     this.back.disabled = this.#offset === 0;

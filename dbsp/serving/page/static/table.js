@@ -11,15 +11,18 @@ export function spelled(value) {
   return JSON.stringify(value ?? null);
 }
 
-/** columns: [{name, type}]. sorting: {order, by(column)} of a table that can be sorted, else null. */
+/** columns: [{name, type}]. sorting: {order, by(column)} of a table that can be sorted, else null. asking:
+ * {label, on(row)} of a button that each row has, else null.
+ */
 export class Table {
   #head = h("thead");
   #body = h("tbody");
   #known = new Map();
 
-  constructor(columns, { caption, sorting = null, nothing = "no rows" } = {}) {
+  constructor(columns, { caption, sorting = null, nothing = "no rows", asking = null } = {}) {
     this.columns = columns;
     this.sorting = sorting;
+    this.asking = asking;
     this.caption = h("caption", { class: "unseen" }, caption);
     // what scrolls can be reached by keys
     this.nothing = nothing;
@@ -42,6 +45,7 @@ export class Table {
         "tr",
         {},
         this.columns.map((column) => this.#header(column)),
+        this.asking && h("th", { scope: "col" }, h("span", { class: "unseen" }, this.asking.label)),
       ),
     );
     if (focused)
@@ -92,6 +96,11 @@ export class Table {
     );
   }
 
+  #asks(row) {
+    const { label, on } = this.asking;
+    return h("td", { class: "asks" }, h("button", { type: "button", onclick: () => on(row) }, label));
+  }
+
   #line(row) {
     const weight = Number(row[WEIGHT] ?? 1);
     const kind = WEIGHT in row ? (weight < 0 ? "removed" : "inserted") : null;
@@ -101,6 +110,7 @@ export class Table {
       this.columns.map((column) =>
         column.name === WEIGHT ? sign(weight) : cell(row[column.name], column.type),
       ),
+      this.asking && this.#asks(row),
     );
   }
 }

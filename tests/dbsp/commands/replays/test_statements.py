@@ -58,8 +58,8 @@ SQL_MISTAKES = [
     ),
     ("INSERT INTO vots VALUES (1)", ["d.sql:1:13: unknown table 'vots'", "'votes'?"]),
     ("STEP;\nSELECT 1", ["d.sql:2:1: unknown statement 'SELECT'", "INSERT INTO"]),
-    ("INSERT INTO votes SELECT 1", ["d.sql:1:19: expected VALUES, found 'SELECT'"]),
-    ("DELETE FROM votes WHERE user_id = 1", ["d.sql:1:19: expected VALUES", "rows are listed"]),
+    ("UPSERT INTO votes SELECT 1", ["d.sql:1:13: table 'votes' has no PRIMARY KEY"]),
+    ("UPSERT INTO customer SELECT 1", ["d.sql:1:22: expected VALUES", "rows are listed"]),
     ("INSERT INTO votes VALUES (1)", ["d.sql:1:26: 1 values for 2 columns (user_id, story_id)"]),
     ("INSERT INTO votes (usr) VALUES (1)", ["d.sql:1:20: unknown column 'usr'", "user_id, story_id"]),
     ("INSERT INTO votes VALUES (1, two)", ["d.sql:1:30: expected a value, found 'two'", "a number, 'text'"]),
@@ -87,3 +87,39 @@ def test_mistakes_in_sql(text, said):
     assert message.startswith(said[0])
     for words in said[1:]:
         assert words in message
+
+
+def test_rows_that_are_found_as_of_the_step_before() -> None:
+    with pipeline() as p:
+        text = """
+        INSERT INTO votes VALUES (1, 7), (2, 7), (3, 8);
+        UPSERT INTO customer (id, name) VALUES (1, 'a'), (2, 'b');
+        STEP;
+        UPDATE customer SET name = 'c' WHERE id = 2;
+        DELETE FROM votes WHERE story_id = 7;
+        INSERT INTO votes VALUES (4, 7);
+        STEP;
+        TRUNCATE votes;
+        """
+        seen = []
+        for step in read_sql(text, "d.sql", p.program):
+            queue(p, step)
+            p.step()
+            seen.append(sorted(row["user_id"] for row in p["votes"].rows()))
+        assert seen == [[1, 2, 3], [3, 4], []]
+        assert [row["name"] for row in p["customer"].rows()] == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("STEP;\n  UPDATE voters SET a = 1;", "d.sql:2:3: statement:1:8: unknown table 'voters'"),
+        ("DELETE FROM votes WHERE", "d.sql:1:1: "),
+        ("DELETE FROM event;", "d.sql:1:1: table 'event' is append-only"),
+    ],
+)
+def test_a_statement_that_is_wrong_is_said_where(text: str, said: str) -> None:
+    with pipeline() as p, pytest.raises(DataError, match=said):
+        for step in read_sql(text, "d.sql", p.program):
+            queue(p, step)
+    assert p.queued == {}

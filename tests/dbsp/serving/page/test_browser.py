@@ -43,7 +43,10 @@ class Opened:
         self.page.goto(f"{self.client.base_url}/#/{route}")
 
     def rows(self) -> list[list[str]]:
-        return [row.locator("td").all_inner_texts() for row in self.page.locator(".rows tbody tr").all()]
+        return [
+            row.locator("td:not(.asks)").all_inner_texts()
+            for row in self.page.locator(".rows tbody tr").all()
+        ]
 
     def row_with(self, text: str) -> Locator:
         found = self.page.locator(".rows tbody tr", has_text=text)
@@ -186,6 +189,32 @@ def test_the_past_and_what_a_step_changed(browser: Browser) -> None:
         at.row_with("5.00").wait_for()
         at.client.posted("orders", [order(10)])
         at.row_with("6.00").wait_for()
+
+
+def test_why_a_row_is_there_and_why_another_is_not(browser: Browser) -> None:
+    with opened(browser, "views/turnover") as at:
+        at.client.posted("orders", [order(1), order(2, "<i>B</i>", "2.50"), order(3, "<i>B</i>", "4.00")])
+        button = at.row_with("<i>B</i>").get_by_role("button", name="why")
+        button.focus()
+        at.page.keyboard.press("Enter")
+        dialog = at.page.locator("dialog.why")
+        dialog.locator("summary", has_text="orders").wait_for()
+        assert "shop = <i>B</i>" in dialog.locator("h2").inner_text()
+        assert "1 row, as of step 1; step 1 was the last" in dialog.inner_text()
+        of_orders = dialog.locator("details", has_text="orders").last
+        found = of_orders.locator("tbody tr").all_inner_texts()
+        assert [row.split("\t")[:3] for row in found] == [
+            ["2", "<i>B</i>", "2.50"],
+            ["3", "<i>B</i>", "4.00"],
+        ]
+        at.page.keyboard.press("Escape")
+        dialog.wait_for(state="detached")
+        assert button.evaluate("element => element === document.activeElement")
+        at.page.get_by_label("Value").fill("Nobody")
+        at.page.keyboard.press("Enter")
+        at.page.get_by_role("button", name="why not?").click()
+        lost = dialog.locator("summary", has_text="lost here")
+        assert lost.inner_text().startswith("orders")
 
 
 def test_the_graph_is_the_circuit(browser: Browser) -> None:
