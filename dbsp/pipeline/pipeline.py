@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,7 @@ from dbsp.pipeline.reading import Reading
 from dbsp.pipeline.replacing import Replacing, check_replaceable
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
-from dbsp.pipeline.subscriptions import Callback, Subscriptions
+from dbsp.pipeline.subscriptions import Callback, Subscriptions, following
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.queue import Rows, weighted
@@ -370,7 +370,13 @@ class Pipeline:
             last = self.store.last
             return last.requests.get(request) if last is not None else None
 
-    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None:
+    @overload
+    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None: ...
+    @overload
+    def subscribe(self, view: str, *, since: int | None = None) -> AsyncIterator[ViewChanges]: ...
+    def subscribe(
+        self, view: str, callback: Callback | None = None, since: int | None = None
+    ) -> AsyncIterator[ViewChanges] | None:
         """Call `callback(step, changes)` with the view's changes of every step to come, in this thread.
 
         since: the last step that it has had already, 0 for none: the kept steps after it are caught up with
@@ -379,9 +385,20 @@ class Pipeline:
         after the next one is made; after a restart, from where `since` says. Others are called all the same.
         What it raises is a CallbackError of the step that was just made; here too, and then it isn't
         subscribed. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
+
+        Without a callback: an asynchronous iterator of the changes of each step that has some, by any thread;
+        it ends when the pipeline is closed.
+
+            async for changes in p.subscribe("turnover"):
+                print(changes.step, changes.rows())
         """
         self._open()
-        self._subscriptions.add(self._view(view), callback, since)
+        name = self._view(view)
+        if callback is not None:
+            self._subscriptions.add(name, callback, since)
+            return None
+        position = self._subscriptions.position(name, since)
+        return following(self._subscriptions, name, position, lambda: self._closed)
 
     def run(
         self,
@@ -542,6 +559,7 @@ class Pipeline:
     def _release(self) -> None:
         with self._lock:
             self._closed = True
+            self._subscriptions.wake()
             try:
                 if self._sinks is not None:
                     self._sinks.close()

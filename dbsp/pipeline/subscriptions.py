@@ -6,9 +6,10 @@ the same step again, after the next one is made: what it has seen is always a pr
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import StateError
@@ -30,28 +31,41 @@ class _Subscription:
 
 
 class Subscriptions:
-    """last: gives the number of the last step. changes: gives a kept step's changes of a view."""
+    """last: gives the number of the last step. changes: gives a kept step's changes of a view. watchers:
+    called when a step was made, and at the end, in the thread that made it.
+    """
 
     def __init__(self, last: Callable[[], int], changes: Callable[[str, int], ViewChanges]) -> None:
-        self._last, self._changes = last, changes
+        self.last, self.changes = last, changes
+        self.watchers: set[Callable[[], None]] = set()
         self._all: list[_Subscription] = []
         self._turn = threading.RLock()
 
     def add(self, view: str, callback: Callback, since: int | None) -> None:
         """Raises StateError where a step after `since` isn't kept, and CallbackError; then it isn't added."""
-        last = self._last()
-        position = last if since is None else since
-        if not 0 <= position <= last:
-            raise StateError(f"since={position}: the last step is {last}; name one that was made, or 0")
-        if position < last:
-            self._changes(view, position + 1)
-        added = _Subscription(view, callback, position)
+        added = _Subscription(view, callback, self.position(view, since))
         with self._turn:
             self._call(added, None)
             self._all.append(added)
 
+    def position(self, view: str, since: int | None) -> int:
+        """The last step that somebody has had. Raises StateError where one after it isn't kept."""
+        last = self.last()
+        position = last if since is None else since
+        if not 0 <= position <= last:
+            raise StateError(f"since={position}: the last step is {last}; name one that was made, or 0")
+        if position < last:
+            self.changes(view, position + 1)
+        return position
+
+    def wake(self) -> None:
+        """Let those who wait see what there is."""
+        for watcher in [*self.watchers]:
+            watcher()
+
     def notify(self, made: Changes) -> None:
         """Call all callbacks with what they lack. Raises the first CallbackError after the last call."""
+        self.wake()
         failed: list[CallbackError] = []
         with self._turn:
             for subscription in [*self._all]:
@@ -71,7 +85,7 @@ class Subscriptions:
         view = subscription.view
         subscription.busy = True
         try:
-            while subscription.position < self._last():
+            while subscription.position < self.last():
                 step = subscription.position + 1
                 changes = made[view] if made is not None and made.step == step else self._kept(subscription)
                 try:
@@ -87,9 +101,38 @@ class Subscriptions:
     def _kept(self, subscription: _Subscription) -> ViewChanges:
         view, step = subscription.view, subscription.position + 1
         try:
-            return self._changes(view, step)
+            return self.changes(view, step)
         except StateError as error:
             if subscription in self._all:
                 self._all.remove(subscription)
             message = f"{error}; a callback of view '{view}' hasn't had it and isn't called any more"
             raise CallbackError(message, step, view) from error
+
+
+async def following(
+    subscriptions: Subscriptions, view: str, position: int, closed: Callable[[], bool]
+) -> AsyncIterator[ViewChanges]:
+    """The changes of each step after `position` that has some, until the pipeline is closed.
+
+    What the reader has had is a number, and the next step is read where it lies: so a slow one keeps nothing
+    in memory, and none is skipped. Raises StateError where a step isn't kept any more.
+    """
+    made, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def wake() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(made.set)
+
+    subscriptions.watchers.add(wake)
+    try:
+        while not closed():
+            made.clear()
+            while position < subscriptions.last():
+                position += 1
+                changes = await asyncio.to_thread(subscriptions.changes, view, position)
+                if len(changes):
+                    yield changes
+            if not closed():
+                await made.wait()
+    finally:
+        subscriptions.watchers.discard(wake)

@@ -30,9 +30,10 @@ class ViewChanges:
     """A view's delta: rows and weights, sorted by row; of an ordered stream in its order."""
 
     def __init__(
-        self, view: str, schema: pa.Schema, parts: list[ZSet], order: Sequence[SortOrder] = ()
+        self, view: str, schema: pa.Schema, parts: list[ZSet], order: Sequence[SortOrder] = (), step: int = 0
     ) -> None:
-        self.view = view
+        """step: that made them; 0: several did."""
+        self.view, self.step = view, step
         self._schema = schema
         self._parts = parts
         self._order = tuple(order)

@@ -92,7 +92,8 @@ def changes_of(program: Program, commit: Commit, view: str, store: Store) -> Vie
         )
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
     parts = open_chunks(program.circuit, program.circuit.output(view).changes, chunks, store.segments)
-    return ViewChanges(view, changes_schema(program, view), parts, written_order(program.views[view]))
+    order = written_order(program.views[view])
+    return ViewChanges(view, changes_schema(program, view), parts, order, commit.step)
 
 
 def written_order(view: View) -> tuple[SortOrder, ...]:

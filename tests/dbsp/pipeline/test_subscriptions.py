@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import dbsp
 from dbsp.circuits.errors import StateError
 from dbsp.errors import CallbackError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.views.changes import Changes, ViewChanges
+from dbsp.views.changes import Changes, UnknownView, ViewChanges
 from tests.dbsp.build import pipeline
 
 
@@ -135,3 +136,48 @@ def test_a_callback_may_make_a_step() -> None:
         p.subscribe("counts", again)
         step(p)
         assert (seen, p.last_step) == ([1, 2, 3], 3)
+
+
+def test_an_asynchronous_reader_gets_each_step_in_order_until_the_end() -> None:
+    async def read(p: Pipeline, since: int | None, wanted: int) -> list[tuple[int, int]]:
+        found = []
+        async for changes in p.subscribe("all_votes", since=since):
+            found.append((changes.step, len(changes)))
+            if len(found) == wanted:
+                break
+        return found
+
+    async def both(p: Pipeline) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        def write() -> None:
+            for step in range(3, 6):
+                p.insert("votes", [(user, step) for user in range(step)])
+                p.step()
+
+        some = asyncio.create_task(read(p, 1, 3))
+        every = asyncio.create_task(read(p, None, 99))
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(write)
+        first = await asyncio.wait_for(some, 10)
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(p.close)
+        return first, await asyncio.wait_for(every, 10)
+
+    p = pipeline()
+    for step in range(1, 3):
+        p.insert("votes", [(user, step) for user in range(step)])
+        p.step()
+    p.step()  # without changes
+    first, rest = asyncio.run(both(p))
+    assert first == [(2, 2), (4, 3), (5, 4)]
+    assert rest == [(4, 3), (5, 4), (6, 5)]
+
+
+def test_an_asynchronous_reader_of_what_is_not_kept_is_told(tmp_path: Path) -> None:
+    with pipeline(tmp_path / "s", keep_steps=2) as p:
+        for step in range(5):
+            p.insert("votes", [(step, step)])
+            p.step()
+        with pytest.raises(StateError, match="step 2"):
+            p.subscribe("all_votes", since=1)
+        with pytest.raises(UnknownView, match="unknown view 'votez'"):
+            p.subscribe("votez")
