@@ -8,11 +8,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from types import FrameType
 
 import click
 
+from dbsp.commands.process.logs import say
 from dbsp.commands.process.stopping import SIGNALS, stop_at_once
 from dbsp.commands.shown.display import display
 from dbsp.pipeline.pipeline import Pipeline
@@ -50,7 +50,7 @@ def run_program(
 
     spark = session(ui=ui, settings=settings or Settings())
     if ui:
-        click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
+        say(f"Spark UI: {spark.sparkContext.uiWebUrl}")
     with Pipeline(
         program,
         define=define,
@@ -62,7 +62,7 @@ def run_program(
         evolve=evolve,
         keep_steps=keep_steps,
         keep_for=keep_for,
-        progress=partial(click.echo, err=True),
+        progress=say,
     ) as pipeline:
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()

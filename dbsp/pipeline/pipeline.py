@@ -37,6 +37,7 @@ from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
+from dbsp.running.step_log import log_step
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.keeping.keep import Keep
@@ -289,6 +290,7 @@ class Pipeline:
                 error.changes, failed = changes, error
             if self.program.inserts:
                 changes.metrics.phases["deliver"] = time.perf_counter() - began
+        log_step(changes.step, changes.metrics)
         self._subscriptions.notify(changes)
         if failed is not None:
             raise failed
