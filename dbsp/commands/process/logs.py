@@ -64,7 +64,7 @@ def formatter() -> JsonLines | None:
 
 @contextmanager
 def json_lines() -> Iterator[None]:
-    """Within, what is logged from INFO on is a line of JSON each; so are Python's warnings and ends of threads."""
+    """Within, what is logged from INFO on is a line of JSON each; so are warnings and ends of threads."""
     root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     root.addHandler(handler)
