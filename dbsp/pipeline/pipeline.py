@@ -118,6 +118,8 @@ class Pipeline:
         self._lock = threading.RLock()
         # held by a thread that queues and then steps, where others do so too
         self.turn = threading.RLock()
+        # a run's answer to what its sources have that isn't read: see `unread`
+        self.behind: Callable[[], dict[str, tuple[int, str]]] = dict
         try:
             self._position = Position(program, self.store)
             self._reading = Reading(self._position, self._lock, self._open, spark)
@@ -256,12 +258,13 @@ class Pipeline:
         offsets: object = None,
         request: str = "",
         ending: bool = False,
+        read: float = 0.0,
     ) -> Changes:
         """Apply what is queued to every view, commit, and deliver the changes to sinks and callbacks.
 
         clock: the step's time, never before the last one's, see `dbsp.running.clock`. ending: see `finish`.
         stream, batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
-        `committed`. request: a key that `requested` knows it by.
+        `committed`. request: a key that `requested` knows it by. read: seconds that its rows took to come.
 
         When it raises, nothing has changed and what was queued still is: the step can be tried
         again, or its delta given up with `discard`. But for three errors, after which the step is made:
@@ -290,6 +293,8 @@ class Pipeline:
                 error.changes, failed = changes, error
             if self.program.inserts:
                 changes.metrics.phases["deliver"] = time.perf_counter() - began
+            if read:
+                changes.metrics.phases["read"] = read
         log_step(changes.step, changes.metrics)
         self._subscriptions.notify(changes)
         if failed is not None:
@@ -312,6 +317,14 @@ class Pipeline:
     def undelivered(self) -> dict[str, int]:
         """Per sink how many of the steps so far it is without. Before the first delivery nothing is known."""
         return {} if self._sinks is None else self._sinks.undelivered
+
+    @property
+    def unread(self) -> dict[str, tuple[int, str]]:
+        """Per table how much its source has that no step has read: (12, 'messages') of Kafka, (3, 'files').
+
+        Of other sources nothing is known, nor of any while nothing runs.
+        """
+        return self.behind()
 
     def _hand_over(self, may_lag: int) -> None:
         if not self.program.inserts:
