@@ -1,8 +1,8 @@
 """How far the sources are behind: what is there, by the last that is known, and no step has read.
 
-Of Kafka its messages: the ends of the partitions as Spark found them when it planned its last micro-batch, less
-where that batch ended. Of a directory its files, less those that batches took. Of other sources nothing is
-known, nor of directories within directories.
+Of Kafka its messages: the ends of the partitions as Spark found them when it planned its last micro-batch,
+less where that batch ended. Of a directory its files, less those that batches took. Of other sources nothing
+is known, nor of directories within directories.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from dbsp.pipeline.spark.planned import local_path
 from dbsp.pipeline.spark.sources import path_of
-from dbsp.running.spark.messages import SparkFailure
 from dbsp.sql.plans.program import Table
 
 # files of one source that are remembered; of a source that has had more nothing is said
@@ -58,7 +58,7 @@ class Unread:
     def _offsets(self, query: Any) -> dict[int, int]:
         try:
             progress = query.lastProgress
-        except (Py4JError, ConnectionError, SparkFailure):  # it is ending
+        except (Py4JError, ConnectionError, PySparkException):  # it is ending
             return {}
         sources = [] if progress is None else progress.sources
         if len(sources) != len(self.tables):
@@ -91,11 +91,11 @@ def lag(end: str | None, latest: str | None) -> int | None:
         return None
     if not isinstance(read, Mapping) or not isinstance(there, Mapping):
         return None
-    return sum(
-        max(0, offset - read.get(topic, {}).get(partition, 0))
-        for topic, partitions in there.items()
-        for partition, offset in partitions.items()
-    )
+    behind = 0
+    for topic, partitions in there.items():
+        for partition, offset in partitions.items():
+            behind += max(0, offset - read.get(topic, {}).get(partition, 0))
+    return behind
 
 
 def _is_kafka(table: Table) -> bool:

@@ -1,4 +1,4 @@
-"""What the sources have that no step has read: messages of Kafka, files of a directory, and of others nothing."""
+"""What the sources have that no step has read: messages of Kafka, files of a directory."""
 
 from __future__ import annotations
 
