@@ -18,8 +18,8 @@ class Metrics:
     seconds: of the step on the driver's clock, the sum of its phases 'plan', 'tasks' and 'commit'; `phases`
     has 'deliver' too, where there are sinks, and 'read' in a micro-batch: what it took for its rows to come.
     level_seconds: per level, the sum over its tasks. late: rows left out as late, per relation. collected:
-    rows dropped from state. traffic: with the store that the state is on, of the driver and all tasks; nothing
-    of a local directory.
+    rows dropped from state. traffic: with the store that the state is on, of the driver and all tasks; of a
+    local directory nothing.
     """
 
     circuit: Circuit = field(repr=False)

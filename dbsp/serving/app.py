@@ -19,7 +19,7 @@ from dbsp.serving.answers import Refused, answer_to, json_response
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.feed import Feed
 from dbsp.serving.numbers import Numbers
-from dbsp.serving.openapi.document import Document
+from dbsp.serving.operations import described
 from dbsp.serving.reads import Handler, Reads
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.serving.writes import Writes
@@ -63,7 +63,7 @@ class Serving:
             ("/healthz", ["GET"], self._alive),
             ("/readyz", ["GET"], self._ready),
         ]
-        routes.append(("/openapi.json", ["GET"], Document(self.pipeline.program, routes).shown))
+        routes.append(("/openapi.json", ["GET"], described(self.pipeline.program, routes)))
         self._said = {path: methods for path, methods, _ in routes}
         return Starlette(
             routes=[

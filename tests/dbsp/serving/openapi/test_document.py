@@ -83,7 +83,7 @@ def test_a_route_that_is_not_known_is_there_all_the_same(path: str) -> None:
         return Response()
 
     with served() as (_, serving):
-        made = Document(serving.pipeline.program, [(path, ["GET"], page)]).content
+        made = Document(serving.pipeline.program, [(path, ["GET"], page)], {}).content
     validate(made)
     (first, *_) = made["paths"].values()
     assert first["get"]["summary"] == "What a person sees. And more"

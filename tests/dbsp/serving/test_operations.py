@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbsp.serving.openapi.operations import OPERATIONS
+from dbsp.serving.operations import OPERATIONS
 from tests.dbsp.serving.served import served
 
 

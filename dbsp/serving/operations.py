@@ -1,50 +1,36 @@
-"""What is asked and answered on each route: parameters, bodies, rows."""
+"""GET /openapi.json: what is asked and answered on each route: parameters, bodies, rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
-from dbsp.circuits.traces.zset import WEIGHT
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsp.serving.answers import json_response
 from dbsp.serving.formats import ARROW, CSV, EVENTS, JSON, LINES, PARQUET, SHORT, TEXT
-from dbsp.serving.openapi.types import Json, given_schema, key_schema, row_schema, value_schema
-from dbsp.serving.reads import FORMS, WORDS
+from dbsp.serving.openapi.document import Document, Routes
+from dbsp.serving.openapi.subjects import Subject
+from dbsp.serving.openapi.types import Json, value_schema
+from dbsp.serving.reads import FORMS, WORDS, Handler
 from dbsp.serving.subscriptions import FORMS as CHANGES
-from dbsp.sql.plans.program import OP, Table, View
+from dbsp.sql.plans.program import Program, View
 
 _STEP: Json = {"type": "integer", "format": "int64", "description": "The number of a step"}
 _COUNT: Json = {"type": "integer", "minimum": 0}
 _WORD: Json = {"type": "string"}
-_MARKS: dict[str, Json] = {
-    WEIGHT: {"type": "integer", "format": "int64", "description": "How often the row comes; below 0: goes"},
-    OP: {"type": "string", "enum": ["I", "U", "D"], "description": "Insert, update or delete"},
-}
 _BINARY: Json = {}
 
 
-@dataclass
-class Subject:
-    """What a path is of: a view, a table, or neither. id: its name, as names of schemas may be."""
+def described(program: Program, routes: Routes) -> Handler:
+    """What answers with the document. routes: as they are when it is first asked."""
+    document = Document(program, routes, OPERATIONS)
 
-    name: str
-    kind: str
-    view: View | None = None
-    table: Table | None = None
-    id: str = ""
+    async def shown(request: Request) -> Response:
+        """This program's paths and schemas, as OpenAPI."""
+        return json_response(document.content)
 
-    def schemas(self) -> Iterator[tuple[str, Json]]:
-        """Of its rows."""
-        if self.view is not None:
-            yield f"view.{self.id}", row_schema(self.view.schema)
-        if self.table is not None:
-            yield f"table.{self.id}", given_schema(self.table, {})
-            yield f"change.{self.id}", given_schema(self.table, _MARKS)
-            yield f"key.{self.id}", key_schema(self.table)
-
-    def rows(self, of: str = "") -> Json:
-        """A reference to them."""
-        return {"$ref": f"#/components/schemas/{of or self.kind}.{self.id}"}
+    return shown
 
 
 def _index(_: Subject) -> Json:
@@ -224,7 +210,7 @@ _PAGE = [
     _asked("offset", _COUNT, "Rows that are left out before"),
 ]
 
-OPERATIONS: dict[tuple[str, str], Callable[[Subject], dict[str, Any]]] = {
+OPERATIONS: dict[tuple[str, str], Callable[[Subject], Json]] = {
     ("/", "GET"): _index,
     ("/views", "GET"): _views,
     ("/views/{name}", "GET"): _view,
