@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import Error
 from dbsp.commands.process.logs import formatter, say
+from dbsp.commands.process.traces import tracing
 from dbsp.commands.run import parse_seconds, stopping
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
@@ -38,12 +39,13 @@ def serve_program(
     settings: Settings,
     define: Mapping[str, str],
     every: str | None,
+    otlp: str | None = None,
     **options: object,
 ) -> None:
     """Serve until Ctrl-C. Raises Error. allowed: names that clients know this machine by, besides its own.
 
     A program whose tables have no source runs in this process, without Spark, unless it has settings.
-    options: of the pipeline.
+    otlp: where traces go. options: of the pipeline.
     """
     try:
         from dbsp.serving.access import LOCAL, VARIABLE, Access  # noqa: PLC0415  an extra
@@ -59,7 +61,10 @@ def serve_program(
     if has_sources and spark is None:
         spark = _session(settings)
     runner = "inline" if spark is None else "spark"
-    with Pipeline(compiled, spark=spark, runner=runner, progress=say, **options) as pipeline:  # type: ignore[arg-type]
+    with (
+        tracing(otlp, compiled.name) as tracer,
+        Pipeline(compiled, spark=spark, runner=runner, progress=say, tracer=tracer, **options) as pipeline,  # type: ignore[arg-type]
+    ):
         names = ("*",) if host in _EVERYWHERE and not allowed else (*LOCAL, host, *allowed)
         serving = Serving(pipeline, Access(), names)
         with ExitStack() as running:

@@ -35,9 +35,9 @@ from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
+from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
-from dbsp.running.step_log import log_step
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.keeping.keep import Keep
@@ -51,6 +51,7 @@ from dbsp.views.outputs import check_state, output_view, output_views
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
     from pyspark.sql import SparkSession
 
 log = logging.getLogger("dbsp")
@@ -69,7 +70,7 @@ class Pipeline:
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
-    how.
+    how. tracer: of OpenTelemetry, which gets a span of each step.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Pipeline:
         max_undelivered: int = 0,
         evolve: bool = False,
         progress: Callable[[str], None] = log.info,
+        tracer: Tracer | None = None,
     ) -> None:
         check_arguments(program, sql, spark, runner, verify, partitions, max_undelivered)
         # first, so that a program that isn't in the cache is compiled in the session that will run it
@@ -111,6 +113,7 @@ class Pipeline:
         if state is not None and evolve:
             change_program(program, state, self.runner, partitions, keep, progress)
         self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
+        self._observed = Observed(tracer)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
         self._closed = False
@@ -273,7 +276,7 @@ class Pipeline:
         `last_step`, since it may come at any moment. A pipeline that another writer has overtaken, or that
         can't know whether the step was committed, says so and is closed.
         """
-        with self._lock:
+        with self._lock, self._observed.attempt(self.last_step + 1):
             self._open()
             try:
                 self._position.settle()
@@ -295,7 +298,7 @@ class Pipeline:
                 changes.metrics.phases["deliver"] = time.perf_counter() - began
             if read:
                 changes.metrics.phases["read"] = read
-        log_step(changes.step, changes.metrics)
+            self._observed.made(changes.step, changes.metrics, failed)
         self._subscriptions.notify(changes)
         if failed is not None:
             raise failed

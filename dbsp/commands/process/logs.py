@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 import click
 
 from dbsp.circuits.errors import Error
-from dbsp.commands.process.secrets import Secrets
+from dbsp.running.secrets import Secrets
 
 log = logging.getLogger("dbsp")
 

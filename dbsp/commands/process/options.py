@@ -10,6 +10,7 @@ import click
 
 from dbsp.commands.process.config import NAME, read_config
 from dbsp.commands.process.logs import formatter, log_option
+from dbsp.commands.process.traces import otlp_option
 from dbsp.running.spark.settings import Settings
 
 Command = Callable[..., Any]
@@ -167,6 +168,7 @@ def running_options(command: Command) -> Command:
         keep_options,
         evolve_option,
         verify_option,
+        otlp_option,
         log_option,
         config_option,
         spark_options,

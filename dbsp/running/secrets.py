@@ -1,4 +1,4 @@
-"""What must not be in a log: values that are secret by their names, and passwords within URLs and options."""
+"""What no log and no trace may have: values that are secret by their names, passwords within URLs."""
 
 from __future__ import annotations
 

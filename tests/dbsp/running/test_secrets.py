@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.commands.process.secrets import Secrets
+from dbsp.running.secrets import Secrets
 
 
 def test_values_of_the_environment_and_of_what_it_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
