@@ -9,6 +9,8 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 
+pytestmark = pytest.mark.spark
+
 PROGRAM = """
 CREATE TABLE votes (story BIGINT);
 CREATE VIEW counts AS SELECT story, count(*) AS n FROM votes GROUP BY story;

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.dbsp.serving.served import served
@@ -40,6 +41,7 @@ def test_the_numbers_are_those_of_the_steps() -> None:
         assert any(key[0] == "dbsp_state_rows" and value for key, value in found.items())
 
 
+@pytest.mark.spark
 def test_how_far_sources_are_behind(tmp_path: Path) -> None:
     """Rows that are posted stand for those of a run, which says what it hasn't read."""
     (tmp_path / "in").mkdir()

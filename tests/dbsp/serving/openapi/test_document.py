@@ -66,6 +66,7 @@ def test_each_route_is_there_for_each_view_and_table() -> None:
         assert {"shop", "n", "total", "where", "as_of"} <= columns
 
 
+@pytest.mark.spark
 def test_names_that_no_url_has() -> None:
     with served(program=ODD) as (client, _):
         document = document_of(client)
