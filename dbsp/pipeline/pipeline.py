@@ -24,7 +24,7 @@ from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf
 from dbsp.pipeline.advancing import waterline_at, waterline_of
-from dbsp.pipeline.arguments import check_arguments
+from dbsp.pipeline.arguments import check_arguments, check_frame
 from dbsp.pipeline.background import Background
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
@@ -224,6 +224,7 @@ class Pipeline:
 
     def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
         """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
+        check_frame(table.name, rows)
         if type(rows).__module__.startswith("pyspark."):
             from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
 
