@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 
 STARS = "***"
-_NAMED = re.compile(r"token|secret|passw|pwd|credential|private|_key$|api_?key|access_?key", re.IGNORECASE)
+# not PWD, which is where a process works
+_NAMED = re.compile(r"token|secret|passw|_pwd|credential|private|_key$|api_?key|access_?key", re.IGNORECASE)
 # scheme://user:password@host
 _IN_URL = re.compile(r"(://[^/\s:@]*):[^\s@]+@")
 # password=..., "token": "...", Authorization: Bearer ...

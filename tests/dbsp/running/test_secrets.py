@@ -16,6 +16,14 @@ def test_values_of_the_environment_and_of_what_it_is_told_of(monkeypatch: pytest
     )
 
 
+def test_where_a_process_works_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PWD", "/srv/shop")
+    monkeypatch.setenv("OLDPWD", "/srv/other")
+    monkeypatch.setenv("MYSQL_PWD", "hidden-3")
+    said = Secrets().hidden("'/srv/shop/in/4.json', not /srv/other, hidden-3")
+    assert said == "'/srv/shop/in/4.json', not /srv/other, ***"
+
+
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
