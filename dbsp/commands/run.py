@@ -8,12 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from pathlib import Path
 from types import FrameType
 
 import click
 
+from dbsp.commands.process.logs import say
 from dbsp.commands.process.stopping import SIGNALS, stop_at_once
+from dbsp.commands.process.traces import tracing
 from dbsp.commands.shown.display import display
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings
@@ -38,11 +40,12 @@ def run_program(
     settings: Settings | None = None,
     keep_steps: int | None = None,
     keep_for: str | None = None,
+    otlp: str | None = None,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
     every: such as '1s'. output: live-table, table, csv or json; None: live-table on a terminal, else json.
-    settings: of the Spark session.
+    settings: of the Spark session. otlp: where traces go.
     """
     seconds = None if every is None else parse_seconds(every)
     from dbsp.pipeline.spark.streaming import expected_steps, run  # noqa: PLC0415
@@ -50,20 +53,24 @@ def run_program(
 
     spark = session(ui=ui, settings=settings or Settings())
     if ui:
-        click.echo(f"Spark UI: {spark.sparkContext.uiWebUrl}", err=True)
-    with Pipeline(
-        program,
-        define=define,
-        state=state,
-        spark=spark,
-        partitions=partitions,
-        verify=verify,
-        max_undelivered=max_undelivered,
-        evolve=evolve,
-        keep_steps=keep_steps,
-        keep_for=keep_for,
-        progress=partial(click.echo, err=True),
-    ) as pipeline:
+        say(f"Spark UI: {spark.sparkContext.uiWebUrl}")
+    with (
+        tracing(otlp, Path(program).name) as tracer,
+        Pipeline(
+            program,
+            tracer=tracer,
+            define=define,
+            state=state,
+            spark=spark,
+            partitions=partitions,
+            verify=verify,
+            max_undelivered=max_undelivered,
+            evolve=evolve,
+            keep_steps=keep_steps,
+            keep_for=keep_for,
+            progress=say,
+        ) as pipeline,
+    ):
         steps = expected_steps(pipeline) if once else None
         shown_as = output or default_output()
         with display(shown_as, pipeline, steps, changelog) as shown, stopping(shown.note) as stop:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from dbsp.circuits.errors import Error
+from dbsp.commands.process.logs import formatter, say
+from dbsp.commands.process.traces import tracing
 from dbsp.commands.run import parse_seconds, stopping
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
@@ -39,21 +39,21 @@ def serve_program(
     settings: Settings,
     define: Mapping[str, str],
     every: str | None,
+    otlp: str | None = None,
     **options: object,
 ) -> None:
     """Serve until Ctrl-C. Raises Error. allowed: names that clients know this machine by, besides its own.
 
     A program whose tables have no source runs in this process, without Spark, unless it has settings.
-    options: of the pipeline.
+    otlp: where traces go. options: of the pipeline.
     """
     try:
-        from dbsp.serving.access import LOCAL, Access  # noqa: PLC0415  an extra
+        from dbsp.serving.access import LOCAL, VARIABLE, Access  # noqa: PLC0415  an extra
         from dbsp.serving.app import Serving  # noqa: PLC0415
         from dbsp.serving.postgres.port import listening_postgres  # noqa: PLC0415
         from dbsp.serving.server import listening  # noqa: PLC0415
     except ImportError as error:
         raise Error(f"dbsp serve needs {error.name}: pip install 'dbsp[serve]'") from None
-    note = partial(click.echo, err=True)
     seconds = None if every is None else parse_seconds(every)
     spark = _session(settings) if settings != Settings() else None
     compiled = load_program(Path(program), define=define, session=spark)
@@ -61,7 +61,10 @@ def serve_program(
     if has_sources and spark is None:
         spark = _session(settings)
     runner = "inline" if spark is None else "spark"
-    with Pipeline(compiled, spark=spark, runner=runner, progress=note, **options) as pipeline:  # type: ignore[arg-type]
+    with (
+        tracing(otlp, compiled.name) as tracer,
+        Pipeline(compiled, spark=spark, runner=runner, progress=say, tracer=tracer, **options) as pipeline,  # type: ignore[arg-type]
+    ):
         names = ("*",) if host in _EVERYWHERE and not allowed else (*LOCAL, host, *allowed)
         serving = Serving(pipeline, Access(), names)
         with ExitStack() as running:
@@ -70,10 +73,12 @@ def serve_program(
             if postgres is not None:
                 at = running.enter_context(listening_postgres(serving, host, postgres))
                 said += f" and postgresql://{_shown(*at)}/dbsp"
-            note(said)
-            stop = running.enter_context(stopping(note))
-            if serving.access.is_new:
-                note(f"token for what changes something: {serving.access.token}")
+            say(said)
+            stop = running.enter_context(stopping(say))
+            if serving.access.is_new and formatter() is None:
+                say(f"token for what changes something: {serving.access.token}")
+            elif serving.access.is_new:  # a log is read by others than who may write
+                say(f"nobody can write: no token is given in {VARIABLE}, and a log has none", logging.WARNING)
             if has_sources:
                 from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
 
@@ -109,4 +114,4 @@ def _wait(serving: Serving, stop: threading.Event) -> None:
                 serving.made(error.changes)
             if serving.trouble != str(error):
                 serving.trouble = str(error)
-                click.echo(serving.trouble, err=True)
+                say(serving.trouble, logging.ERROR, error)

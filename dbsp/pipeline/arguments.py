@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbsp.circuits.errors import Error
+from dbsp.circuits.errors import DataError, Error
 from dbsp.state.store import VERIFY
 
 
@@ -21,8 +21,10 @@ def check_arguments(
             'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
         )
     _check_names(program, sql)
-    if spark is not None and not hasattr(spark, "_jsparkSession"):
-        raise Error("spark= is no classic SparkSession; one of Spark Connect can't run the tasks of a step")
+    if spark is not None:
+        from dbsp.sql.catalyst import check_classic  # noqa: PLC0415  a known program needs nothing of it
+
+        check_classic(spark)
     if runner not in ("spark", "inline"):
         raise Error(f"unknown runner '{runner}'; runners: spark, inline")
     if verify not in VERIFY:
@@ -31,6 +33,14 @@ def check_arguments(
         raise Error(f"partitions={partitions}: needs at least 1")
     if max_undelivered < 0:
         raise Error(f"max_undelivered={max_undelivered}: needs at least 0")
+
+
+def check_frame(table: str, rows: object) -> None:
+    """Raises DataError for rows that are a DataFrame of Spark Connect, which this process can't read."""
+    if type(rows).__module__.startswith("pyspark.sql.connect."):
+        raise DataError(
+            f"table '{table}': a DataFrame of Spark Connect is elsewhere; give its rows: df.toArrow()"
+        )
 
 
 def _check_names(program: object, sql: str | None) -> None:

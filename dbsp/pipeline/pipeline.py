@@ -26,7 +26,7 @@ from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf
 from dbsp.pipeline.advancing import waterline_at, waterline_of
-from dbsp.pipeline.arguments import check_arguments
+from dbsp.pipeline.arguments import check_arguments, check_frame
 from dbsp.pipeline.background import Background
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
@@ -37,6 +37,7 @@ from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions, following
 from dbsp.pipeline.udf import Function
 from dbsp.rows.incoming import key_rows, whole_rows
+from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
@@ -52,6 +53,7 @@ from dbsp.views.outputs import check_state, output_view, output_views
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
     from pyspark.sql import SparkSession
 
 log = logging.getLogger("dbsp")
@@ -70,7 +72,7 @@ class Pipeline:
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
-    how.
+    how. tracer: of OpenTelemetry, which gets a span of each step.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Pipeline:
         max_undelivered: int = 0,
         evolve: bool = False,
         progress: Callable[[str], None] = log.info,
+        tracer: Tracer | None = None,
     ) -> None:
         check_arguments(program, sql, spark, runner, verify, partitions, max_undelivered)
         # first, so that a program that isn't in the cache is compiled in the session that will run it
@@ -112,6 +115,7 @@ class Pipeline:
         if state is not None and evolve:
             change_program(program, state, self.runner, partitions, keep, progress)
         self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
+        self._observed = Observed(tracer)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
         self._closed = False
@@ -119,6 +123,8 @@ class Pipeline:
         self._lock = threading.RLock()
         # held by a thread that queues and then steps, where others do so too
         self.turn = threading.RLock()
+        # a run's answer to what its sources have that isn't read: see `unread`
+        self.behind: Callable[[], dict[str, tuple[int, str]]] = dict
         try:
             self._position = Position(program, self.store)
             self._reading = Reading(self._position, self._lock, self._open, spark)
@@ -220,6 +226,7 @@ class Pipeline:
 
     def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
         """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
+        check_frame(table.name, rows)
         if type(rows).__module__.startswith("pyspark."):
             from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
 
@@ -257,12 +264,13 @@ class Pipeline:
         offsets: object = None,
         request: str = "",
         ending: bool = False,
+        read: float = 0.0,
     ) -> Changes:
         """Apply what is queued to every view, commit, and deliver the changes to sinks and callbacks.
 
         clock: the step's time, never before the last one's, see `dbsp.running.clock`. ending: see `finish`.
         stream, batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
-        `committed`. request: a key that `requested` knows it by.
+        `committed`. request: a key that `requested` knows it by. read: seconds that its rows took to come.
 
         When it raises, nothing has changed and what was queued still is: the step can be tried
         again, or its delta given up with `discard`. But for three errors, after which the step is made:
@@ -271,7 +279,7 @@ class Pipeline:
         `last_step`, since it may come at any moment. A pipeline that another writer has overtaken, or that
         can't know whether the step was committed, says so and is closed.
         """
-        with self._lock:
+        with self._lock, self._observed.attempt(self.last_step + 1):
             self._open()
             try:
                 self._position.settle()
@@ -291,6 +299,9 @@ class Pipeline:
                 error.changes, failed = changes, error
             if self.program.inserts:
                 changes.metrics.phases["deliver"] = time.perf_counter() - began
+            if read:
+                changes.metrics.phases["read"] = read
+            self._observed.made(changes.step, changes.metrics, failed)
         self._subscriptions.notify(changes)
         if failed is not None:
             raise failed
@@ -312,6 +323,14 @@ class Pipeline:
     def undelivered(self) -> dict[str, int]:
         """Per sink how many of the steps so far it is without. Before the first delivery nothing is known."""
         return {} if self._sinks is None else self._sinks.undelivered
+
+    @property
+    def unread(self) -> dict[str, tuple[int, str]]:
+        """Per table how much its source has that no step has read: (12, 'messages') of Kafka, (3, 'files').
+
+        Of other sources nothing is known, nor of any while nothing runs.
+        """
+        return self.behind()
 
     def _hand_over(self, may_lag: int) -> None:
         if not self.program.inserts:

@@ -16,10 +16,11 @@ class Metrics:
     """rows_in: per table. rows_out: changed rows per view, before those of several tasks are added up.
 
     seconds: of the step on the driver's clock, the sum of its phases 'plan', 'tasks' and 'commit'; `phases`
-    has 'deliver' too, where there are sinks. level_seconds: per level, the sum over its tasks. late: rows
-    left out as late, per relation. collected: rows dropped from state. traffic: with the store that the state
-    is on, of the driver and all tasks; nothing of a local directory. put_out, spent: per node the rows of its
-    change, before those of several tasks are added up, and the seconds of its tasks, without what is written.
+    has 'deliver' too, where there are sinks, and 'read' in a micro-batch: what it took for its rows to come.
+    level_seconds: per level, the sum over its tasks. late: rows left out as late, per relation. collected:
+    rows dropped from state. traffic: with the store that the state is on, of the driver and all tasks; of a
+    local directory nothing. put_out, spent: per node the rows of its change, before those of several tasks
+    are added up, and the seconds of its tasks, without what is written.
     """
 
     circuit: Circuit = field(repr=False)

@@ -20,6 +20,7 @@ from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.explaining import Explaining
 from dbsp.serving.feed import Feed
 from dbsp.serving.numbers import Numbers
+from dbsp.serving.operations import described
 from dbsp.serving.page.files import page_response, wants_page
 from dbsp.serving.reads import Handler, Reads
 from dbsp.serving.status import Status
@@ -75,6 +76,7 @@ class Serving:
             ("/readyz", ["GET"], self._ready),
             ("/page/{file}", ["GET"], self._page),
         ]
+        routes.append(("/openapi.json", ["GET"], described(self.pipeline.program, routes)))
         self._said = {path: methods for path, methods, _ in routes}
         return Starlette(
             routes=[

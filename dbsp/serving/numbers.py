@@ -5,7 +5,9 @@ Counters are of this process; gauges are of the last step.
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -45,6 +47,13 @@ class Numbers:
         self.undelivered = Gauge(
             "dbsp_undelivered_steps", "Steps that a sink is without", ["sink"], registry=of
         )
+        self.lag = Gauge(
+            "dbsp_source_lag", "What a table's source has that isn't read", ["table", "unit"], registry=of
+        )
+        self.quiet = Gauge(
+            "dbsp_source_quiet_seconds", "Since a table with a source had a row", ["table"], registry=of
+        )
+        self.sources = {table for table in pipeline.tables if pipeline.program.input(table).format}
         self.made_at = Gauge("dbsp_last_step_time_seconds", "When this process made a step", registry=of)
         last = Gauge("dbsp_last_step", "The number of the last step", registry=of)
         last.set_function(lambda: pipeline.last_step)
@@ -64,6 +73,8 @@ class Numbers:
             self.phases.labels(phase).inc(seconds)
         for table, rows in metrics.rows_in.items():
             self.rows_in.labels(table).inc(rows)
+            if rows and table in self.sources:
+                self.quiet.labels(table).set_function(_since(time.monotonic()))
         for view, rows in metrics.rows_out.items():
             self.rows_out.labels(view).inc(rows)
         for relation, rows in metrics.late.items():
@@ -82,4 +93,12 @@ class Numbers:
         """In Prometheus' text format."""
         for sink, steps in self._pipeline.undelivered.items():  # they catch up between steps, too
             self.undelivered.labels(sink).set(steps)
+        unread = await asyncio.to_thread(lambda: self._pipeline.unread)  # which asks Spark, and lists files
+        self.lag.clear()
+        for table, (count, unit) in unread.items():
+            self.lag.labels(table, unit).set(count)
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
+
+
+def _since(moment: float) -> Callable[[], float]:
+    return lambda: time.monotonic() - moment

@@ -32,7 +32,7 @@ from dbsp.views.view import Contents
 FORMS = (JSON, LINES, CSV, ARROW, PARQUET)
 # rows of an answer in JSON unless the client says how many
 PAGE = 1000
-_WORDS = ("where", "order", "limit", "offset", "as_of", "format", "sql")
+WORDS = ("where", "order", "limit", "offset", "as_of", "format", "sql")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -69,7 +69,7 @@ class Reads:
 
         def told() -> Response:
             contents = self.pipeline.view(name, asked.get("as_of"))
-            equal = [(column, value) for column, value in asked.multi_items() if column not in _WORDS]
+            equal = [(column, value) for column, value in asked.multi_items() if column not in WORDS]
             if not equal:
                 column = contents.schema.names[0]
                 raise DataError(f"which rows? give values of columns, as ?{column}=...")
@@ -118,7 +118,7 @@ class Reads:
     def _asked(self, name: str, request: Request) -> Contents:
         asked = request.query_params
         as_of, where = asked.get("as_of"), asked.get("where")
-        equal = [(column, value) for column, value in asked.multi_items() if column not in _WORDS]
+        equal = [(column, value) for column, value in asked.multi_items() if column not in WORDS]
         if where is not None:
             if equal:
                 raise DataError(f"where and {equal[0][0]}=: say it all in where")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
+import uvicorn.config
 
 from dbsp.serving.app import Serving
 from dbsp.serving.sockets import bound_to
@@ -27,6 +29,8 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
     bound = bound_to(host, port, "--http")
     config = uvicorn.Config(
         serving.app(),
+        # who has handlers of their own gets its records, too
+        log_config=None if logging.getLogger().handlers else uvicorn.config.LOGGING_CONFIG,
         log_level="warning",
         access_log=False,
         lifespan="off",

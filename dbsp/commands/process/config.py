@@ -1,4 +1,4 @@
-"""dbsp.toml: options of `dbsp run`, for those that the command line leaves out.
+"""dbsp.toml: options of `dbsp run` and `dbsp serve`, for those that the command line leaves out.
 
     state = "state"
     every = "1s"
@@ -26,8 +26,8 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, did_you_mean
 
 NAME = "dbsp.toml"
-# tables of names and values, and lists
-_TABLES, _LISTS = ("conf", "define"), ("packages", "jars")
+# tables of names and values; what else may be given several times is a list
+_TABLES = ("conf", "define")
 # what is said of one call only
 _NOT_HERE = ("config", "help", "program", "evolve")
 
@@ -40,29 +40,30 @@ def read_config(path: Path, command: click.Command) -> dict[str, Any]:
         given = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Error(f"{path}: {error}") from None
-    known = {_spelled(p.name): p for p in command.params if p.name and p.name not in _NOT_HERE}
+    known = {_spelled(p): p for p in command.params if p.name and p.name not in _NOT_HERE}
     found = {}
     for key, value in given.items():
         name = key.replace("_", "-")
         if name not in known:
             listed = f"there are: {', '.join(sorted(known))}"
             raise Error(f"{path}: unknown key '{key}'; {listed}{did_you_mean(name, list(known))}")
-        parameter = known[name].name
-        assert parameter is not None
-        found[parameter] = _checked(path, key, parameter, value)
+        parameter = known[name]
+        assert parameter.name is not None
+        found[parameter.name] = _checked(path, key, parameter, value)
     return found
 
 
-def _spelled(parameter: str | None) -> str:
-    return (parameter or "").replace("_", "-")
+def _spelled(parameter: click.Parameter) -> str:
+    """As the command line has it: `--http` is `http`, whatever it is called in here."""
+    return max(parameter.opts, key=len).removeprefix("--").replace("_", "-")
 
 
-def _checked(path: Path, key: str, parameter: str, value: object) -> object:
-    if parameter in _TABLES:
+def _checked(path: Path, key: str, parameter: click.Parameter, value: object) -> object:
+    if parameter.name in _TABLES:
         if not isinstance(value, Mapping) or any(isinstance(each, dict | list) for each in value.values()):
             raise Error(f'{path}: {key} is a table of names and values: [{key}], then "name" = "value"')
         return [f"{name}={_text(each)}" for name, each in value.items()]
-    if parameter in _LISTS:
+    if isinstance(parameter, click.Option) and parameter.multiple:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise Error(f'{path}: {key} is a list of texts: {key} = ["...", "..."]')
         return value

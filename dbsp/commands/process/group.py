@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from typing import Any
 
 import click
 
 from dbsp.circuits.errors import Error
+from dbsp.commands.process.logs import formatter, say
 from dbsp.commands.process.stopping import Stopped, stoppable
-from dbsp.commands.process.unexpected import hear_once, report
+from dbsp.commands.process.unexpected import BUG, hear_once, report
 
 
 class Group(click.Group):
@@ -17,20 +19,27 @@ class Group(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         hear_once()
+        ended: BaseException | None
         try:
             with stoppable() as interruption:
                 return super().invoke(context)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except click.ClickException as error:
+            if formatter() is None:
+                raise
+            ended, said, status = error, error.format_message(), error.exit_code
         except KeyboardInterrupt as interrupt:
             stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
-            said, status = str(stopped), stopped.status
+            ended, said, status = None, str(stopped), stopped.status
         except Exception as error:
+            ended = error
             if interruption.by is not None:
                 said, status = str(interruption.by), interruption.by.status
             elif isinstance(error, Error):
                 said, status = str(error).split("\n", 1)[0], 1
             else:  # the last line of defence: anything else is a bug
                 said, status = report(error)
-        click.echo(said, err=True)
+                ended = error if status == BUG else Error(said)
+        say(said, logging.WARNING if ended is None else logging.ERROR, ended)
         return context.exit(status)

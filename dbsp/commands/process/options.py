@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from dbsp.commands.process.config import NAME, read_config
+from dbsp.commands.process.logs import formatter, log_option
+from dbsp.commands.process.traces import otlp_option
 from dbsp.running.spark.settings import Settings
 
 Command = Callable[..., Any]
@@ -22,6 +24,9 @@ def defines(context: click.Context, option: click.Parameter, values: tuple[str, 
         if not equals or not name:
             raise click.BadParameter(f"'{value}' is not NAME=VALUE")
         pairs[name] = text
+    lines = formatter()
+    if lines is not None:
+        lines.secrets.add(pairs)
     return pairs
 
 
@@ -163,6 +168,8 @@ def running_options(command: Command) -> Command:
         keep_options,
         evolve_option,
         verify_option,
+        otlp_option,
+        log_option,
         config_option,
         spark_options,
         max_undelivered_option,

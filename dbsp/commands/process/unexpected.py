@@ -8,6 +8,8 @@ import sys
 import tempfile
 import traceback
 
+from dbsp.commands.process.logs import formatter
+
 BUG = 70
 
 
@@ -20,7 +22,9 @@ def report(error: Exception) -> tuple[str, int]:
         if known is not None:
             return str(known), 1
     trace = "".join(traceback.format_exception(error))
-    if os.environ.get("DBSP_TRACEBACK"):
+    if formatter() is not None:
+        where = "the traceback is with it"
+    elif os.environ.get("DBSP_TRACEBACK"):
         sys.stderr.write(trace)
         where = "see above"
     else:

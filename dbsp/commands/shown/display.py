@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from dbsp.commands.process.logs import say
 from dbsp.commands.shown.listing import Listing, listing
 from dbsp.commands.shown.live import LiveTable
 from dbsp.commands.shown.ordered_rows import OrderedRows
@@ -31,7 +32,7 @@ class Display:
         """Show what a step changed."""
 
     def note(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        say(text)
 
 
 class Printed(Display):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
@@ -26,6 +27,7 @@ class Fed(Protocol):
     runner: Runner
     turn: threading.RLock
     spark: SparkSession | None
+    behind: Callable[[], dict[str, tuple[int, str]]]
 
     @property
     def last_step(self) -> int: ...
@@ -39,7 +41,9 @@ class Fed(Protocol):
 
     def view(self, view: str) -> Contents: ...
 
-    def step(self, *, stream: str = "", batch: int | None = None, offsets: object = None) -> Changes: ...
+    def step(
+        self, *, stream: str = "", batch: int | None = None, offsets: object = None, read: float = 0.0
+    ) -> Changes: ...
 
     def finish(self) -> Changes | None: ...
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
@@ -46,6 +46,7 @@ from dbsp.pipeline.spark.sources import (
     source_tables,
 )
 from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
+from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
@@ -115,6 +116,7 @@ class Run:
         self.due: tuple[int, datetime | None] | None = None
         # of a sink's directories that are read as changes by key, the last step so far
         self.read_to: dict[int, int] = {}
+        self.unread = Unread(self.tables)
         if not self.tables and not self.looks.tables:
             raise ProgramError(
                 f"{pipeline.program.name}: no table has a source; give one USING format OPTIONS (...), "
@@ -139,6 +141,7 @@ class Run:
         elif every is not None:
             writer = writer.trigger(processingTime=f"{round(every * 1000)} milliseconds")
         query = writer.foreachBatch(self._batch).start()
+        self.pipeline.behind = lambda: self.unread.now(query)
         try:
             while not self.stop.is_set() and not query.awaitTermination(POLL_SECONDS):
                 if not once:
@@ -150,6 +153,7 @@ class Run:
             raise self.failure or Error(f"{self.pipeline.program.name}: {first_line(error)}") from error
         finally:
             interrupted = self.stop.is_set()
+            self.pipeline.behind = dict
             self._end(query)
         if self.failure is not None:
             raise self.failure
@@ -280,7 +284,9 @@ class Run:
                     self.pipeline.change(self.tables[relation].name, chunk)
             looked = self.looks.due()
             queue_differences(self.pipeline, self.spark, looked)
-            changes = self.pipeline.step(stream=stream, batch=batch, offsets=recorded.result())
+            offsets = recorded.result()
+            read = time.monotonic() - self.began
+            changes = self.pipeline.step(stream=stream, batch=batch, offsets=offsets, read=read)
             self.looks.done(looked, self.began)
         except BaseException:
             self.limits.forget()
@@ -308,11 +314,12 @@ class Run:
         for relation, table in enumerate(self.tables):
             if table.is_file:
                 files[table.name] = planned_files(self.checkpoint.root, relation, batch)
+                before = partial(files_before, self.checkpoint.root, relation, batch)
+                self.unread.took(relation, files[table.name], before)
                 check_files(self.spark, table, files[table.name])
                 if table.changelog is not None and table.primary_key:
                     if relation not in self.read_to:
-                        before = files_before(self.checkpoint.root, relation, batch)
-                        self.read_to[relation] = check_steps(table, 0, before)
+                        self.read_to[relation] = check_steps(table, 0, before())
                     self.read_to[relation] = check_steps(table, self.read_to[relation], files[table.name])
         return files
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbsp.circuits.errors import Error
+from dbsp.sql.catalyst.jvm.connect import check_classic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,8 +80,7 @@ class Catalyst:
     """
 
     def __init__(self, spark: SparkSession, timezone: str | None = None) -> None:
-        if not hasattr(spark, "_jsparkSession"):
-            raise Error("a Spark Connect session can't compile programs: hand over a classic SparkSession")
+        check_classic(spark)
         self.timezone: str = timezone or spark.conf.get("spark.sql.session.timeZone") or "UTC"
         self._jvm = spark._jvm
         self._context = spark.sparkContext

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import Error
+from dbsp.sql.catalyst.jvm.connect import check_classic, check_mode
 from dbsp.sql.catalyst.jvm.java import require_java
 
 if TYPE_CHECKING:
@@ -43,10 +44,22 @@ def running_session() -> SparkSession | None:
     from pyspark import SparkContext  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    active = SparkSession.getActiveSession()
+    active = _active_session()
     if active is not None or SparkContext._active_spark_context is None:
         return active
     return SparkSession.builder.getOrCreate()
+
+
+def _active_session() -> SparkSession | None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    if SparkContext._active_spark_context is None:
+        check_mode()
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        check_classic(active)
+    return active
 
 
 @contextmanager
@@ -54,9 +67,7 @@ def compile_session() -> Iterator[SparkSession]:
     """The session that there is, which stays as it is; else a small one that is stopped afterwards."""
     # PySpark warns of pandas 3, which takes no part in compiling.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    from pyspark.sql import SparkSession  # noqa: PLC0415  a cache hit must not pay for the import
-
-    theirs = SparkSession.getActiveSession()
+    theirs = _active_session()
     if theirs is None:
         with _COMPILING:
             theirs = running_session()

@@ -32,7 +32,7 @@ def test_the_usual_ones() -> None:
         ({"program": None}, "either a program file or sql"),
         ({"program": "CREATE TABLE t (a INT);"}, r"program is the name of a file; .*Pipeline\(sql="),
         ({"program": None, "sql": "p.sql"}, r'give the name of a file as Pipeline\("p\.sql"\)'),
-        ({"spark": object()}, "no classic SparkSession"),
+        ({"spark": object()}, "make a classic session"),
         ({"runner": "ray"}, "unknown runner 'ray'; runners: spark, inline"),
         ({"verify": "always"}, "verify='always'; there is: "),
         ({"partitions": 0}, "partitions=0: needs at least 1"),

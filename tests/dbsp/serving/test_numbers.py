@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.dbsp.serving.served import served
@@ -40,6 +41,28 @@ def test_the_numbers_are_those_of_the_steps() -> None:
         assert any(key[0] == "dbsp_state_rows" and value for key, value in found.items())
 
 
+@pytest.mark.spark
+def test_how_far_sources_are_behind(tmp_path: Path) -> None:
+    """Rows that are posted stand for those of a run, which says what it hasn't read."""
+    (tmp_path / "in").mkdir()
+    text = f"""
+    CREATE TABLE t (x INT) USING json OPTIONS (path '{tmp_path}/in');
+    CREATE TABLE u (x INT);
+    CREATE VIEW v AS SELECT t.x FROM t JOIN u ON t.x = u.x;
+    """
+    with served(program=text) as (client, serving):
+        assert "dbsp_source_lag{" not in client.get("/metrics").text
+        client.posted("t", [{"x": 1}])
+        client.posted("u", [{"x": 1}])
+        serving.pipeline.behind = lambda: {"t": (3, "files")}
+        said = client.get("/metrics").text
+        assert 'dbsp_source_lag{table="t",unit="files"} 3.0' in said
+        (quiet,) = re.findall(r'^dbsp_source_quiet_seconds{table="(\w+)"} (\S+)$', said, re.MULTILINE)
+        assert quiet[0] == "t" and 0 < float(quiet[1]) < 60
+        serving.pipeline.behind = dict
+        assert "dbsp_source_lag{" not in client.get("/metrics").text
+
+
 def test_the_dashboard_draws_numbers_that_there_are() -> None:
     with served(program=PROGRAM) as (client, _):
         client.posted("seen", [{"at": "2024-01-01T10:00:00Z", "n": 1}])
@@ -51,4 +74,5 @@ def test_the_dashboard_draws_numbers_that_there_are() -> None:
         for name in re.findall(r"\bdbsp_\w+", target["expr"])
     }
     assert drawn <= there, drawn - there
+    assert {"dbsp_source_lag", "dbsp_source_quiet_seconds"} <= drawn
     assert {"dbsp_steps_total", "dbsp_phase_seconds_total", "dbsp_undelivered_steps"} <= drawn

@@ -66,6 +66,16 @@ def test_another_file_and_none(ran: Any, tmp_path: Path) -> None:
     assert (options["state"], options["settings"].options(), options["define"]) == (None, {}, {})
 
 
+def test_a_server_s_options_are_called_as_on_its_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dbsp.toml").write_text('http = 9000\nallow-host = ["a.example", "b.example"]\nstate = "s"\n')
+    with main.commands["serve"].make_context("serve", ["p.sql"]) as context:
+        assert (context.params["port"], context.params["state"]) == (9000, "s")
+        assert context.params["allowed"] == ("a.example", "b.example")
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
