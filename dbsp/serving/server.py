@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ from contextlib import contextmanager
 import uvicorn
 import uvicorn.config
 
+from dbsp.circuits.errors import Error
 from dbsp.serving.app import Serving
-from dbsp.serving.sockets import bound_to
 
 # connections at the same time; others are told 503
 CONNECTIONS = 2000
@@ -57,3 +58,19 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
         server.should_exit = True
         thread.join(2 * _LEAVING)
         bound.close()
+
+
+def bound_to(host: str, port: int, option: str) -> socket.socket:
+    """A socket that listens there. option: that says where. Raises Error."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        # named, so that asyncio sets TCP_NODELAY: else an answer waits 40 ms for a delayed ACK
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(1024)
+    except OSError as error:
+        raise Error(
+            f"{host}:{port}: nothing can be served there: {error.strerror}; give another {option} PORT"
+        ) from None
+    return bound

@@ -29,8 +29,8 @@ from pyspark.sql.functions import (
 from pyspark.sql.functions import filter as where
 
 from dbsp.pipeline.spark.bad_rows import marks
-from dbsp.pipeline.spark.codecs import decoder
-from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
+from dbsp.pipeline.spark.messages.codecs import decoder
+from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, kafka_options
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.rows.binary import CORRUPT, WHY, decode_batch
 from dbsp.running.spark.intervals import columns_ddl, quoted

@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.columns.months import as_integers
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
-from dbsp.pipeline.spark.encoding import check_encoding, encoded
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.options import kafka_options, written_options
+from dbsp.pipeline.spark.messages.encoding import check_encoding, encoded
+from dbsp.pipeline.spark.messages.options import kafka_options, written_options
 from dbsp.pipeline.spark.sources import check_scheme, path_of
 from dbsp.running.spark.intervals import columns_ddl, with_intervals
 from dbsp.running.spark.messages import first_line, own_error

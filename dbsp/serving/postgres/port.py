@@ -18,7 +18,7 @@ from dbsp.serving.postgres.connection import Connection
 from dbsp.serving.postgres.scram import MECHANISM, Exchange, NotProved
 from dbsp.serving.postgres.session import WRITER, Session
 from dbsp.serving.postgres.transaction import Transaction
-from dbsp.serving.sockets import bound_to
+from dbsp.serving.server import bound_to
 
 log = logging.getLogger("dbsp")
 

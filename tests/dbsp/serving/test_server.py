@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.serving.server import listening
+from dbsp.serving.server import bound_to, listening
 from tests.dbsp.serving.served import served
 
 
@@ -33,3 +33,9 @@ def test_nonsense_harms_nobody() -> None:
             with socket.create_connection(("127.0.0.1", client.base_url.port or 0)) as one:
                 one.sendall(nonsense)
         assert client.get("/healthz").status_code == 200
+
+
+def test_the_socket_names_tcp() -> None:
+    """asyncio sets TCP_NODELAY where a socket says that it is of TCP."""
+    with bound_to("127.0.0.1", 0, "--http") as bound:
+        assert bound.proto == socket.IPPROTO_TCP

@@ -17,7 +17,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, ProgramError
-from dbsp.pipeline.spark.options import VALUE, format_options
+from dbsp.pipeline.spark.messages.options import VALUE, format_options
 from dbsp.rows.avro.derived import envelope_schema, schema_of
 from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.avro.reading.framed import Framed, framed

@@ -11,7 +11,7 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.pipeline.spark import codecs
-from dbsp.pipeline.spark.codecs import decoder, encoder
+from dbsp.pipeline.spark.messages.codecs import decoder, encoder
 from dbsp.rows.avro.reading.framed import Framed
 from dbsp.rows.registry import Registry
 from dbsp.sql.plans.program import DEBEZIUM, Table

@@ -20,8 +20,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import array, arrow_udf, col, lit, struct, to_csv, to_json, when
 
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.pipeline.spark.codecs import encoder
-from dbsp.pipeline.spark.options import KEY, VALUE, format_options, whole_options
+from dbsp.pipeline.spark.messages.codecs import encoder
+from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, whole_options
 from dbsp.rows.changelogs import AFTER, BEFORE, CHANGED, CREATED, ENVELOPE_OP, REMOVED
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, value_columns

@@ -10,7 +10,7 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Sinks
-from dbsp.pipeline.spark.options import KEY, VALUE, format_options, kafka_options
+from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, kafka_options
 from dbsp.sql.compiler.load import compile_program
 from tests.dbsp.build import VOTES, table
 
