@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
+from dbsp.testing.bags import identity
+from dbsp.testing.choices import Choices, Seeded, chance
 from tests.generators.programs import Program, Table
 from tests.generators.random_programs import draw_program
-from tests.generators.values import Choices, Seeded, chance, identity, value
+from tests.generators.values import value
 
 T = TypeVar("T")
 Row = tuple[Any, ...]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.compiler.load import compile_program
+from dbsp.testing.choices import Seeded
 from tests.effort import examples
 from tests.generators.lateness import Annotated, draw_annotated, draw_drifting_run, surviving
 from tests.generators.strategies import _Drawn, runs, seeded_program
-from tests.generators.values import Seeded
 from tests.laws.laws import ALWAYS, Case, Running, Way
 
 pytestmark = pytest.mark.spark

@@ -15,11 +15,11 @@ from dbsp.circuits.errors import DataError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.testing.choices import Seeded
 from tests.effort import examples
 from tests.generators.lateness import Annotated, draw_drifting_run
 from tests.generators.strategies import _Drawn
 from tests.generators.streaming import draw_streams, streaming
-from tests.generators.values import Seeded
 from tests.laws.laws import WAYS, Case, Running, naive
 
 pytestmark = pytest.mark.spark
