@@ -17,11 +17,13 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.columns.json_text import objects
+from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.replays.files import rows_of
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.rows.incoming import arrow_schema
+from dbsp.rows.literals import array_of
 from dbsp.sql.plans.program import Program, Table
 from dbsp.testing.bags import identity
 
@@ -41,7 +43,7 @@ class Contents:
         schema = arrow_schema(self.program.inputs[name])
         rows = [row for row, weight in self.held[name].values() for _ in range(weight)]
         columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(list(column), f.type) for column, f in zip(columns, schema, strict=True)]
+        arrays = [array_of(list(column), f.type) for column, f in zip(columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def all_rows(self) -> dict[str, pa.RecordBatch]:
@@ -128,4 +130,5 @@ def _without_late(
 
 
 def _values(rows: pa.RecordBatch) -> list[tuple[Any, ...]]:
-    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+    """As they are given to a pipeline."""
+    return list(zip(*(column.to_pylist() for column in batch_to_calendar(rows).columns), strict=True))

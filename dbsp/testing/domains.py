@@ -119,7 +119,8 @@ def _scaled(type_: pa.DataType, digits: int, exact: bool = False) -> Decimal:
     """The digits with two after the point, cut to what the type has; exact: with as many as it has."""
     scale = type_.scale if exact else min(type_.scale, 2)
     most = 10 ** (type_.precision - type_.scale + scale) - 1
-    return Decimal(max(-most, min(most, digits))).scaleb(-scale)
+    # by its text: what computes with decimals rounds them to 28 digits
+    return Decimal(f"{max(-most, min(most, digits))}e-{scale}")
 
 
 def _fitting(constant: Any, type_: pa.DataType) -> list[Any]:

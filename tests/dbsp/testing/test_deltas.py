@@ -1,0 +1,51 @@
+"""Random deltas are legal, repeatable, and of everything that a table takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+from dbsp.testing.contents import Contents
+from dbsp.testing.deltas import items_of, random_deltas, steps_of
+from tests.dbsp.testing.made import a_program, a_table
+
+BAG = a_table("bag", {"k": pa.int64(), "s": pa.string()})
+KEYED = a_table("keyed", {"k": pa.int64(), "s": pa.string()}, key=("k",))
+GROWING = a_table("growing", {"k": pa.int64()}, append_only=True)
+PROGRAM = a_program(tables=[BAG, KEYED, GROWING])
+
+
+def test_a_seed_draws_the_same_again():
+    assert random_deltas(PROGRAM, seed=3) == random_deltas(PROGRAM, seed=3) != random_deltas(PROGRAM, seed=4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_they_are_legal(seed):
+    contents = Contents(PROGRAM)
+    for step in random_deltas(PROGRAM, steps=30, seed=seed):
+        assert contents.legal(step) == step
+        contents.apply(step)
+        assert all(weight > 0 for held in contents.held.values() for _, weight in held.values())
+
+
+def test_they_are_of_everything_that_a_table_takes():
+    kinds: Counter[tuple[str, int, bool]] = Counter()
+    nulls = again = 0
+    for step in random_deltas(PROGRAM, steps=60, seed=1):
+        for name, changes in step.changes.items():
+            kinds.update((name, change.weight, change.by_key) for change in changes)
+            nulls += sum(None in change.row.values() for change in changes)
+            again += len(changes) - len({change.row["k"] for change in changes})
+    assert set(kinds) == {
+        ("bag", 1, False), ("bag", 2, False), ("bag", -1, False), ("keyed", 1, False), ("keyed", -1, True),
+        ("growing", 1, False), ("growing", 2, False),
+    }  # fmt: skip
+    assert nulls
+    assert again > 20  # keys meet within a step
+
+
+def test_steps_are_what_they_consist_of():
+    deltas = random_deltas(PROGRAM, steps=8, seed=2)
+    assert steps_of(items_of(deltas)) == deltas
