@@ -226,12 +226,16 @@ def _late(changes: Changes) -> Late:
 
 
 def _told(program: Program, deltas: Deltas, found: Difference, fewest: Deltas, least: Difference) -> str:
-    count = sum(len(changes) for step in deltas[: found.step] for changes in step.changes.values())
-    left = sum(len(changes) for step in fewest for changes in step.changes.values())
     return (
         f"{program.name}: view '{found.view}' isn't what Spark SQL computes, after step {found.step}\n"
-        f"after these {len(fewest)} steps with {left} changes (shrunk from {found.step} with {count}):\n"
+        f"after {_counted(fewest)}, shrunk from {_counted(deltas[: found.step])}:\n"
         f"{least}"
         "a replay file that shows it, for `assert_equals_spark(program, deltas=...)` and `dbsp step`:\n"
         f"{replay_text(program, fewest)}"
     )
+
+
+def _counted(deltas: Deltas) -> str:
+    changes = sum(len(changes) for step in deltas for changes in step.changes.values())
+    steps = f"{len(deltas)} step{'s' * (len(deltas) != 1)}"
+    return f"{steps} of {changes} change{'s' * (changes != 1)}"

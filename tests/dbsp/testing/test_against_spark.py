@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import dbsp.testing.against_spark
-from dbsp.circuits.errors import AbsentRow, DataError, Error
+from dbsp.circuits.errors import AbsentRow, DataError, Error, EvaluationError
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.linear import Filter
 from dbsp.testing.against_spark import NotCompared, assert_equals_spark
@@ -53,6 +53,7 @@ def test_a_wrong_operator_is_found_and_shrunk(monkeypatch, tmp_path):
     message = failing(ORDERS, steps=20)
     assert re.match(r"program.sql: view 'large' isn't what Spark SQL computes, after step \d+\n", message)
     assert "dbsp has, Spark hasn't:\n" in message
+    assert re.search(r"\nafter 1 step of 1 change, shrunk from \d+ steps? of \d+ changes:\n", message)
     row, step = replay_of(message)
     assert row.startswith('{"table": "orders", "row": {')
     assert step == '{"step": true}'
@@ -96,14 +97,12 @@ def test_a_step_that_fails_only_here_is_a_difference(monkeypatch):
 
     def wrong(self, context, *inputs):
         if len(inputs[0]):
-            from dbsp.circuits.errors import EvaluationError  # noqa: PLC0415
-
             raise EvaluationError("DIVIDE_BY_ZERO", "no")
         return right(self, context, *inputs)
 
     monkeypatch.setattr(Filter, "step", wrong)
     message = failing(WORDS + "SELECT k FROM t WHERE n > 1;", steps=5)
-    assert "the step fails, Spark's queries don't: [DIVIDE_BY_ZERO] no" in message
+    assert "the step fails, Spark's queries don't: view 'v': [DIVIDE_BY_ZERO] no" in message
     assert len(replay_of(message)) == 2
 
 
