@@ -22,7 +22,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "key_format": MESSAGE_FORMATS,
 }
 _INTERVALS = ("snapshot",)
-_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
+PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def create_stream(cursor: Cursor) -> CreateTable:
     return replace(table, properties={"append_only": True, **table.properties}, is_stream=True)
 
 
-def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERTIES) -> CreateTable:
+def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTIES) -> CreateTable:
     """After CREATE TABLE. known: the properties of WITH, and the values each may have."""
     cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.relation("a table's name")
