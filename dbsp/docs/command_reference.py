@@ -11,7 +11,10 @@ from dbsp.commands.cli import main
 
 def command_reference() -> str:
     """Every command, those within others too."""
-    parts = ["# Command line", *(_shown(context) for context in _contexts(click.Context(main, info_name="dbsp")))]
+    parts = [
+        "# Command line",
+        *(_shown(context) for context in _contexts(click.Context(main, info_name="dbsp"))),
+    ]
     return "\n\n".join(parts) + "\n"
 
 

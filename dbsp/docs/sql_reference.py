@@ -1,4 +1,4 @@
-"""The reference of SQL: what the compiler's own tables say of statements, properties, formats and spellings."""
+"""The reference of SQL: what the compiler's tables say of statements, properties, formats, spellings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sql_reference(readme: str) -> str:
     told = sections(readme)
     limits = told["Limits"].split("<!-- generated: registry -->")[0].strip()
     parts = [
-        "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) are listed apart.",
+        "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) have a page.",
         "## Statements\n\n" + "\n".join(f"- `{name}`" for name in _statements()),
         "## What a query may use\n\n" + without_links(limits),
         "## Types\n\n" + _table(types),
@@ -34,7 +34,7 @@ def sql_reference(readme: str) -> str:
         + _listed(("format", "OPTIONS", "a step is written"), [_format(name) for name in FORMATS])
         + "\n\nFiles also take "
         + ", ".join(f"`{name}`" for name in FILE_OPTIONS)
-        + ", and what Spark has for their format. Options with a dot are settings of the system behind a format.",
+        + ", and what Spark has for their format. Options with a dot are settings of the system behind it.",
         "## Files written for Spark\n\n" + told["Files written for Spark"].strip(),
         "## Statements of a replay file\n\n" + _table(replay_statements),
     ]

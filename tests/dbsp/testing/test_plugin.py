@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from tests.architecture.imports import ROOT
+from tests.dbsp.testing.plugged import run_with_plugin
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -48,13 +48,6 @@ def wrong(monkeypatch):
 """
 
 
-def run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
-    """In a process of its own: a run leaves none of the modules that it imports."""
-    installed = "dbsp" in {one.name for one in entry_points(group="pytest11")}
-    plugin = () if installed else ("-p", "dbsp.testing.plugin")
-    return pytester.runpytest_subprocess(*plugin, *options)
-
-
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Its tests in a folder, so that paths are of the test's and not of the working directory."""
@@ -67,12 +60,12 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_project_that_is_right(pytester, project):
-    first = run(pytester, "--dbsp-accept")
+    first = run_with_plugin(pytester, "--dbsp-accept")
     first.assert_outcomes(passed=4)
     first.stdout.fnmatch_lines(["accepted */checks/expected.jsonl: read it"])
     changed = '{"step": 1, "view": "sold", "row": {"shop": "Ada", "total": 7}, "weight": 1}\n'
     assert (project / "expected.jsonl").read_text() == changed
-    again = run(pytester)
+    again = run_with_plugin(pytester)
     again.assert_outcomes(passed=4)
     again.stdout.no_fnmatch_line("accepted *")
 
@@ -80,7 +73,7 @@ def test_a_project_that_is_right(pytester, project):
 def test_a_project_that_is_wrong(pytester, project):
     (project / "expected.jsonl").write_text('{"step": 1}\n')
     (project / "conftest.py").write_text(BROKEN)
-    result = run(pytester)
+    result = run_with_plugin(pytester)
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(
         [

@@ -1,7 +1,7 @@
 """What of Spark's registry a view may call: every function, by the examples of Spark's own documentation.
 
     python -m tests.circuits.functions.catalogue.registry            every function, why it is refused
-    python -m tests.circuits.functions.catalogue.registry --readme   writes what README.md and the site say of it
+    python -m tests.circuits.functions.catalogue.registry --readme   writes README.md's part, and the site's page
 
 The examples are compiled as views. In one that reads no rows no constant is folded, so that a function must
 be one of ours even where its arguments are constants. A function is maintained if one of its examples
@@ -112,12 +112,18 @@ def page(found: Coverage) -> str:
     lines = [
         "# Functions",
         "",
-        "Every function of Spark's documentation, and whether a view may call it; what one means is said there. Made",
-        "of what the compiler says of the documentation's own examples.",
+        "Every function of Spark's documentation, where what it means is said, and whether a view may call it: made",
+        "of what the compiler says of the documentation's examples.",
     ]
     for kind, functions in found.items():
         maintained = sorted(name for name, why in functions.items() if not why)
-        lines += ["", f"## {kind.capitalize()}", "", f"{len(maintained)} of {len(functions)} are maintained:", ""]
+        lines += [
+            "",
+            f"## {kind.capitalize()}",
+            "",
+            f"{len(maintained)} of {len(functions)} are maintained:",
+            "",
+        ]
         lines += textwrap.wrap(", ".join(f"`{name}`" for name in maintained), 119, break_long_words=False)
         refused = sorted((name, why) for name, why in functions.items() if why)
         if refused:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.circuits.functions.catalogue.registry import BEGIN, END, PAGE, README, coverage, page, said, written
+from tests.circuits.functions.catalogue.registry import (
+    BEGIN,
+    END,
+    PAGE,
+    README,
+    coverage,
+    page,
+    said,
+    written,
+)
 
 
 def test_what_is_said() -> None:
