@@ -31,7 +31,9 @@ def sql_reference(readme: str) -> str:
         "## CREATE TABLE ... WITH\n\n"
         + _listed(("property", "values"), [(f"`{name}`", _values(name)) for name in PROPERTIES]),
         "## CREATE TABLE ... USING\n\n"
-        + _listed(("format", "OPTIONS", "a step is written"), [_format(name) for name in FORMATS])
+        + _listed(
+            ("format", "OPTIONS", "a step is written"), [_format(name) for name in dict.fromkeys(FORMATS)]
+        )
         + "\n\nFiles also take "
         + ", ".join(f"`{name}`" for name in FILE_OPTIONS)
         + ", and what Spark has for their format. Options with a dot are settings of the system behind it.",

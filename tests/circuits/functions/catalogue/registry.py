@@ -1,7 +1,7 @@
 """What of Spark's registry a view may call: every function, by the examples of Spark's own documentation.
 
     python -m tests.circuits.functions.catalogue.registry            every function, why it is refused
-    python -m tests.circuits.functions.catalogue.registry --readme   writes README.md's part, and the site's page
+    python -m tests.circuits.functions.catalogue.registry --readme   writes README's part and the page
 
 The examples are compiled as views. In one that reads no rows no constant is folded, so that a function must
 be one of ours even where its arguments are constants. A function is maintained if one of its examples
@@ -112,8 +112,8 @@ def page(found: Coverage) -> str:
     lines = [
         "# Functions",
         "",
-        "Every function of Spark's documentation, where what it means is said, and whether a view may call it: made",
-        "of what the compiler says of the documentation's examples.",
+        "Every function of Spark's documentation, and whether a view may call it, made of what the compiler",
+        "says of the examples there; what a function means is said there, too.",
     ]
     for kind, functions in found.items():
         maintained = sorted(name for name, why in functions.items() if not why)
