@@ -25,6 +25,8 @@ Deltas = list[StepOfFile]
 # of what a step consists: a change of a table, where a waterline moves to, the step's clock
 Item = tuple[str, Change] | Advance | datetime
 
+# up to how many copies of a row are changes of their own
+_APART = 4
 # of a program that watches the clock: how far it goes in a step
 _CLOCK = datetime(2024, 2, 29, 10, tzinfo=UTC)
 _PACES = [timedelta(0), timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)]
@@ -64,12 +66,23 @@ def items_of(deltas: Deltas) -> list[list[Item]]:
     """What each step consists of, so that parts of it are steps, too."""
     return [
         [
-            *((name, change) for name, changes in step.changes.items() for change in changes),
+            *(
+                (name, copy)
+                for name, changes in step.changes.items()
+                for one in changes
+                for copy in _copies(one)
+            ),
             *step.advances,
             *([] if step.clock is None else [step.clock]),
         ]
         for step in deltas
     ]
+
+
+def _copies(change: Change) -> list[Change]:
+    """Of a few copies each by itself, so that fewer of them may be left."""
+    count = abs(change.weight)
+    return [replace(change, weight=change.weight // count)] * count if count <= _APART else [change]
 
 
 def steps_of(items: list[list[Item]]) -> Deltas:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.inputs.arrivals import Arrival
+from dbsp.circuits.operators.joins.lookup import Lookup
+from dbsp.circuits.operators.operator import Operator
 from dbsp.queries.plans import named_in
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.compiler.scope import Scope
@@ -104,15 +106,19 @@ def _reasons(
         yield f"it reads {name}"
     for name in named_in(text, left_out):
         yield f"it reads {name}, which isn't compared"
-    if view.kind != "local" and _follows_arrival(program.circuit, view.name):
+    operators = [] if view.kind == "local" else list(_operators(program.circuit, view.name))
+    if any(isinstance(operator, Arrival) for operator in operators):
         yield "its first or last row is by the order of arrival, which Spark doesn't have"
+    if any(isinstance(operator, Lookup) for operator in operators):
+        yield "its rows are joined with a table as it is when they arrive"
 
 
-def _follows_arrival(circuit: Circuit, view: str) -> bool:
+def _operators(circuit: Circuit, view: str) -> Iterator[Operator]:
+    """All that the view is made by."""
     todo, seen = [circuit.output(view).node], set[int]()
     while todo:
         node = todo.pop()
         if node not in seen:
             seen.add(node)
             todo += circuit.nodes[node].inputs
-    return any(isinstance(circuit.nodes[node].operator, Arrival) for node in seen)
+            yield circuit.nodes[node].operator

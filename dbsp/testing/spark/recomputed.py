@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -58,6 +60,12 @@ class Recomputed:
         self, tables: Mapping[str, pa.RecordBatch], wanted: Iterable[str], clock: datetime | None = None
     ) -> dict[str, pa.Table | SparkError]:
         """Of each wanted view its rows, or why Spark has none. clock: what NOW() is."""
+        with _quietly():
+            return self._recomputed(tables, wanted, clock)
+
+    def _recomputed(
+        self, tables: Mapping[str, pa.RecordBatch], wanted: Iterable[str], clock: datetime | None
+    ) -> dict[str, pa.Table | SparkError]:
         self._define_tables(tables)
         found: dict[str, pa.Table | SparkError] = {}
         for view in self._views:
@@ -106,6 +114,17 @@ class Recomputed:
             return with_integers(self._session.table(quoted(name))).toArrow()
         except PySparkException as error:
             return _said(error)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Spark logs every query that fails, though whether one does is what is asked."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:

@@ -7,6 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
+from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.testing.contents import Contents
 from dbsp.testing.deltas import items_of, random_deltas, steps_of
 from tests.dbsp.testing.made import a_program, a_table
@@ -48,4 +49,16 @@ def test_they_are_of_everything_that_a_table_takes():
 
 def test_steps_are_what_they_consist_of():
     deltas = random_deltas(PROGRAM, steps=8, seed=2)
-    assert steps_of(items_of(deltas)) == deltas
+    items = items_of(deltas)
+    one, other = Contents(PROGRAM), Contents(PROGRAM)
+    for step, same in zip(deltas, steps_of(items), strict=True):
+        one.apply(step)
+        other.apply(same)
+        assert one.held == other.held
+    assert steps_of(items_of(steps_of(items))) == steps_of(items)
+
+
+def test_a_few_copies_are_changes_of_their_own():
+    few, many = ([StepOfFile({"bag": [Change({"k": 1}, weight, False, "here")]})] for weight in (-2, 9))
+    assert [change.weight for _, change in items_of(few)[0]] == [-1, -1]
+    assert [change.weight for _, change in items_of(many)[0]] == [9]

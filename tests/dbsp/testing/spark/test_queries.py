@@ -43,6 +43,12 @@ def test_a_query_is_the_user_s_in_sparks_spelling(spark):
             "w",
             "it reads v, which isn't compared",
         ),
+        (
+            "CREATE STREAM s (k BIGINT, n BIGINT);"
+            "CREATE VIEW v AS SELECT STREAM s.n, t.s FROM s JOIN t ON s.k = t.k;",
+            "v",
+            "its rows are joined with a table as it is when they arrive",
+        ),
         ("CREATE TABLE a.b (k BIGINT); CREATE VIEW v AS TABLE a.b;", "v", "its program names schemas"),
         (
             "CREATE TABLE l (k BIGINT LATENESS 1); CREATE VIEW v AS SELECT relation FROM late_rows;",
