@@ -6,7 +6,7 @@ It is loaded wherever dbsp is installed, so that it imports nothing of weight be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """The setting of a test: its folder, and whether files are accepted."""
-    before = SETTING.folder, SETTING.accept
-    SETTING.folder, SETTING.accept = item.path.parent, item.config.getoption("--dbsp-accept")
-    try:
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """The setting of a file while it is imported, and of classes in it."""
+    with _setting(collector):
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """The setting of a test."""
+    with _setting(item):
+        return (yield)
+
+
+@contextmanager
+def _setting(node: pytest.Item | pytest.Collector) -> Iterator[None]:
+    """Its folder, and whether files are accepted."""
+    before = SETTING.folder, SETTING.accept
+    SETTING.folder, SETTING.accept = node.path.parent, node.config.getoption("--dbsp-accept")
+    try:
+        yield
     finally:
         SETTING.folder, SETTING.accept = before
 

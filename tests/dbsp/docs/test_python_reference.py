@@ -12,4 +12,4 @@ def test_everything_that_is_exported_is_there():
     assert text.count("::: ") == len(dbsp.__all__) + len(dbsp.testing.__all__)
     assert "\n::: dbsp.pipeline.pipeline.Pipeline\n" in text
     assert "\n::: dbsp.testing.golden.assert_replay\n" in text
-    assert "\n::: dbsp.testing.deltas.Deltas\n" in text
+    assert "\n::: dbsp.testing.Deltas\n" in text

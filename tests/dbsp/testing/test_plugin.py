@@ -18,9 +18,12 @@ CREATE TABLE sale (shop STRING, price BIGINT);
 CREATE VIEW sold AS SELECT shop, sum(price) AS total FROM sale WHERE price > ${LEAST} GROUP BY shop;
 """
 TESTS = """\
-from dbsp.testing import assert_equals_spark, assert_replay
+from hypothesis import given, settings
+import dbsp
+from dbsp.testing import assert_equals_spark, assert_replay, deltas_of, load, play
 
 LEAST = {"LEAST": "0"}
+PROGRAM = load("sales.sql", LEAST)
 
 def test_rows(dbsp_program):
     p = dbsp_program("sales.sql", LEAST="5")
@@ -34,6 +37,13 @@ def test_text(dbsp_program):
 
 def test_replay():
     assert_replay("sales.sql", "deltas.sql", "expected.jsonl", define=LEAST)
+
+@settings(max_examples=10, deadline=None, derandomize=True, database=None)
+@given(deltas_of(PROGRAM))
+def test_all_that_is_sold_costs_something(deltas):
+    with dbsp.Pipeline(PROGRAM, runner="inline") as p:
+        for changes in play(p, deltas):
+            assert all(row["total"] > 0 for row in p["sold"].rows())
 
 def test_spark():
     assert_equals_spark("sales.sql", steps=4, define=LEAST)
@@ -61,12 +71,12 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_project_that_is_right(pytester, project):
     first = run_with_plugin(pytester, "--dbsp-accept")
-    first.assert_outcomes(passed=4)
+    first.assert_outcomes(passed=5)
     first.stdout.fnmatch_lines(["accepted */checks/expected.jsonl: read it"])
     changed = '{"step": 1, "view": "sold", "row": {"shop": "Ada", "total": 7}, "weight": 1}\n'
     assert (project / "expected.jsonl").read_text() == changed
     again = run_with_plugin(pytester)
-    again.assert_outcomes(passed=4)
+    again.assert_outcomes(passed=5)
     again.stdout.no_fnmatch_line("accepted *")
 
 
@@ -74,7 +84,7 @@ def test_a_project_that_is_wrong(pytester, project):
     (project / "expected.jsonl").write_text('{"step": 1}\n')
     (project / "conftest.py").write_text(BROKEN)
     result = run_with_plugin(pytester)
-    result.assert_outcomes(passed=1, failed=3)
+    result.assert_outcomes(passed=1, failed=4)
     result.stdout.fnmatch_lines(
         [
             "*-{?step?: 1}",
