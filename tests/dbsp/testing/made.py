@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.operators.inputs.defaults import Default
+from dbsp.circuits.progress.waterline import Lateness
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
 
@@ -25,7 +27,7 @@ def a_table(
     return Table(name, tuple(fields), key, append_only, False, None, {}, "p.sql:1:1", defaults=defaults)
 
 
-def a_program(text: str = "", tables: Sequence[Table] = ()) -> Program:
+def a_program(text: str = "", tables: Sequence[Table] = (), lateness: tuple[Lateness, ...] = ()) -> Program:
     """Without views."""
-    circuit = CircuitBuilder().build()
+    circuit = replace(CircuitBuilder().build(), lateness=lateness)
     return Program(text, "p.sql", "", "UTC", {table.name: table for table in tables}, {}, (), circuit)

@@ -7,6 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.testing.contents import Contents
 from dbsp.testing.deltas import items_of, random_deltas, steps_of
@@ -20,6 +21,22 @@ PROGRAM = a_program(tables=[BAG, KEYED, GROWING])
 
 def test_a_seed_draws_the_same_again():
     assert random_deltas(PROGRAM, seed=3) == random_deltas(PROGRAM, seed=3) != random_deltas(PROGRAM, seed=4)
+
+
+def test_there_are_as_many_as_asked_for():
+    deltas = random_deltas(PROGRAM, steps=7, most=2)
+    assert len(deltas) == 7
+    counts = {len(changes) for step in deltas for changes in step.changes.values()}
+    assert counts == {1, 2}
+    assert [step.clock for step in deltas] == [None] * 7
+
+
+def test_a_clock_goes_on_where_one_is_watched():
+    timed = a_program(tables=[BAG], lateness=(CLOCK,))
+    clocks = [step.clock for step in random_deltas(timed, steps=20)]
+    assert None not in clocks
+    assert clocks == sorted(clocks)
+    assert len(set(clocks)) > 5
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -50,6 +50,16 @@ def test_a_column_takes_the_program_s_constants_and_what_is_next_to_them():
     assert "2024-05-01 10:00:00+00:00" in [str(moment) for moment in usual(UTC, CONSTANTS)]
 
 
+def test_the_ends_of_a_range_are_edges():
+    assert {2**63 - 1, -(2**63)} < set(edges(pa.int64()))
+    assert edges(pa.decimal128(4, 2)) == [Decimal("99.99"), Decimal("-99.99")]
+    assert edges(pa.decimal128(38, 0))[0] == Decimal("9" * 38)
+    assert edges(pa.bool_()) == []
+    # the usual ones have two digits after the point, as far as the type has
+    assert usual(pa.decimal128(10, 3)) == [Decimal(text) for text in ("0", "1.50", "-2.25", "99.99")]
+    assert usual(pa.decimal128(3, 1)) == [Decimal(text) for text in ("0", "15.0", "-22.5", "99.9")]
+
+
 def test_constants_are_those_of_the_text():
     text = "CREATE VIEW v AS SELECT * FROM t WHERE s = 'it''s' OR n > 12 OR n < 1.5; -- 7"
     assert constants(a_program(text)) == ["it's", 12, Decimal("1.5")]

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.progress.waterline import Lateness
 from dbsp.commands.replays.files import read_file, rows_of
-from dbsp.commands.replays.steps import StepOfFile
+from dbsp.commands.replays.steps import Advance, Change, StepOfFile
 from dbsp.testing.deltas import random_deltas
 from dbsp.testing.written import replay_text
 from tests.dbsp.testing.made import a_program, a_table
@@ -46,3 +47,20 @@ def test_a_clock_reads_back():
     text = replay_text(PROGRAM, [StepOfFile(clock=at), StepOfFile()])
     assert text == '{"step": "2024-02-29 10:00:00Z"}\n{"step": true}\n'
     assert [step.clock for step in read_file(text, "found.jsonl", PROGRAM)] == [at, None]
+
+
+def test_a_deletion_is_a_key_and_a_waterline_has_its_place():
+    keyed = a_table("t", {"k": pa.int64(), "n": pa.int64()}, key=("k",))
+    at = Lateness("t.n", 1, pa.int64(), 0)
+    program = a_program(tables=[keyed], lateness=(at,))
+    step = StepOfFile({"t": [Change({"k": 1}, -1, True, "here"), Change((2, 3), 1, False, "here")]})
+    step.advances.append(Advance(at, 7))
+    text = replay_text(program, [step])
+    assert text.splitlines() == [
+        '{"table": "t", "delete": {"k": 1}}',
+        '{"table": "t", "upsert": {"k": 2, "n": 3}}',
+        '{"advance": "t.n", "to": 7}',
+        '{"step": true}',
+    ]
+    (read,) = read_file(text, "found.jsonl", program)
+    assert read.advances == step.advances
