@@ -4,6 +4,7 @@
 # make check    format, lint, types, the direction of imports and the whole suite
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
 # make bench    the benchmarks and their table   make servers   servers for the tests that use real ones
+# make docs     the documentation site, in build/site
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
 # PYTHON=/path/to/python3 picks the interpreter.
@@ -11,7 +12,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment servers demo test quick check imports coverage mutants bench clean
+.PHONY: environment servers demo test quick check imports coverage mutants bench docs clean
 
 BIN := .venv/bin
 RUN := $(BIN)/python
@@ -128,6 +129,11 @@ mutants: environment
 imports: environment
 	@rm -rf build/imports && mkdir -p build/imports && cp -RL dbsp build/imports/
 	cd build/imports && $(CURDIR)/$(BIN)/lint-imports --no-cache --config $(CURDIR)/pyproject.toml
+
+# the variable: its theme tells of a successor otherwise
+docs: environment
+	$(RUN) -m dbsp.docs.site build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file dbsp/docs/mkdocs.yml
 
 bench: environment
 	$(RUN) -m benchmarks.report

@@ -25,7 +25,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
 _INTERVALS = ("snapshot",)
 # taken as they are
 _TEXTS = ("schema_registry",)
-_PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
+PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def create_stream(cursor: Cursor) -> CreateTable:
     return replace(table, properties={"append_only": True, **table.properties}, is_stream=True)
 
 
-def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = _PROPERTIES) -> CreateTable:
+def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTIES) -> CreateTable:
     """After CREATE TABLE. known: the properties of WITH, and the values each may have."""
     cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.relation("a table's name")

@@ -10,6 +10,9 @@ from click.testing import CliRunner
 
 from dbsp.commands.cli import main
 from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.testing.plugged import run_with_plugin
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -67,3 +70,13 @@ def test_the_python_prints_what_it_says(of, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(block(f"python{of}"), "README.md", "exec"), {})
     assert capsys.readouterr().out == block(f"prints{of}")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_tests_pass(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for file in (ROOT / "examples/orders").iterdir():
+        (pytester.path / file.name).write_text(file.read_text())
+    pytester.makepyfile(test_orders=block("program of tests"))
+    run_with_plugin(pytester).assert_outcomes(passed=3)

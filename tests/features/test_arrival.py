@@ -9,13 +9,14 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
+from dbsp.testing.bags import identity, same_rows
+from dbsp.testing.choices import Seeded
 from tests.generators.programs import Column, Program, View, table
 from tests.generators.random_arrival import draw_first_and_last
 from tests.generators.strategies import Delta, Row, Run, seeded_run
-from tests.generators.values import Seeded, identity
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Running, Way
-from tests.oracles.oracle import DuckDB, same_rows
+from tests.oracles.oracle import DuckDB
 
 pytestmark = pytest.mark.spark
 

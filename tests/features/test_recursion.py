@@ -10,9 +10,9 @@ import pytest
 from dbsp.circuits.errors import DataError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from dbsp.testing.choices import Seeded
 from tests.generators.programs import Column, Program, View, table
 from tests.generators.strategies import Change, Contents, Row, Run, retract_all
-from tests.generators.values import Seeded
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case
 from tests.oracles.oracle import DuckDB, Spark

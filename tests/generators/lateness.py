@@ -16,9 +16,10 @@ from decimal import Decimal
 from typing import Any
 
 from dbsp.circuits.progress.percentile import Percentile
+from dbsp.testing.bags import identity
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, draw_run
-from tests.generators.values import Choices, chance, identity
 
 # (SQL, amount) that a column of the type may be annotated with; how far its values drift in a step
 _AMOUNTS: dict[str, list[tuple[str, Any]]] = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import View
-from tests.generators.values import Choices, chance
 
 _CONDITIONS = ("x > 0", "x IS NOT NULL", "g <> 1", "x <= g")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dbsp.testing.choices import chance
 from tests.generators.programs import Column
 from tests.generators.random_parts import ORDERED, Parts, Relation
-from tests.generators.values import chance
 
 Shape = tuple[str, tuple[Column, ...], int, str]
 Pairs = Sequence[tuple[Column, Column]]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dbsp.testing.choices import chance
 from tests.generators.programs import Column
 from tests.generators.random_parts import ORDERED, Expr, Parts, Relation
-from tests.generators.values import chance
 
 _TOTAL = ("INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "BOOLEAN", "DECIMAL(10,2)")
 _NUMBERS = ("INT", "BIGINT")

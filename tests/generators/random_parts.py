@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Column
-from tests.generators.values import Choices, chance
 
 
 @dataclass(frozen=True)

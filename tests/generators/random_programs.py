@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Column, Program, Table, View
 from tests.generators.random_joins import as_of, join
 from tests.generators.random_over import over
 from tests.generators.random_parts import ORDERED, Expr, Parts, Relation
-from tests.generators.values import Choices, chance
 
 _COLUMNS = {
     "k": "BIGINT",

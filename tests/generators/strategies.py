@@ -7,17 +7,19 @@ nothing), so that every shrunk list of operations is a run as well.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from hypothesis import strategies as st
 
+from dbsp.testing.bags import identity
+from dbsp.testing.choices import Choices, Seeded, chance
+from dbsp.testing.strategies import Drawn
 from tests.generators.programs import Program, Table
 from tests.generators.random_programs import draw_program
-from tests.generators.values import Choices, Seeded, chance, identity, value
+from tests.generators.values import value
 
-T = TypeVar("T")
 Row = tuple[Any, ...]
 
 
@@ -32,19 +34,6 @@ class Change:
 
 Delta = dict[str, list[Change]]
 Run = list[Delta]
-
-
-class _Drawn:
-    """Decisions by hypothesis."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
-
-    def choice(self, options: Sequence[T]) -> T:
-        return self.draw(st.sampled_from(options))
 
 
 class Contents:
@@ -142,7 +131,7 @@ def seeded_program(seed: int, views: int = 4) -> Program:
 @st.composite
 def programs(draw: st.DrawFn, views: int = 3) -> Program:
     """New programs, shrinking to a projection of one table."""
-    return draw_program(_Drawn(draw), views)
+    return draw_program(Drawn(draw), views)
 
 
 def pool(size: int, first: int = 0) -> st.SearchStrategy[Program]:
@@ -152,7 +141,7 @@ def pool(size: int, first: int = 0) -> st.SearchStrategy[Program]:
 
 @st.composite
 def runs(draw: st.DrawFn, program: Program, steps: int = 5, most: int = 4) -> Run:
-    return draw_run(_Drawn(draw), program, steps, most)
+    return draw_run(Drawn(draw), program, steps, most)
 
 
 def seeded_run(seed: int, program: Program, steps: int = 5, most: int = 4) -> Run:

@@ -8,9 +8,9 @@ from typing import Any
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program as Compiled
+from dbsp.testing.choices import Choices, chance
 from tests.generators.lateness import Annotated
 from tests.generators.programs import Program, View, table
-from tests.generators.values import Choices, chance
 
 TABLES = (
     table("a", "k BIGINT, v BIGINT, ts TIMESTAMP", append_only=True),

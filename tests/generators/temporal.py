@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Column, Program, Table, View
 from tests.generators.random_parts import Relation
 from tests.generators.random_programs import Select, draw_table
-from tests.generators.values import Choices, chance
 
 START = datetime(2024, 2, 29, 9, 45, tzinfo=UTC)
 # what the clock does between two steps: boundaries of rows lie where it stops, and in between

@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
-
-T = TypeVar("T")
-
-
-class Choices(Protocol):
-    """Where random decisions come from: hypothesis (which shrinks them) or a seeded generator."""
-
-    def integer(self, low: int, high: int) -> int: ...
-
-    def choice(self, options: Sequence[T]) -> T: ...
-
-
-class Seeded:
-    """Decisions by a seed alone, so that a program drawn once is drawn again, and found compiled."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def integer(self, low: int, high: int) -> int:
-        return self.random.randint(low, high)
-
-    def choice(self, options: Sequence[T]) -> T:
-        return self.random.choice(options)
-
-
-def chance(choices: Choices, one_in: int) -> bool:
-    """True once in so many times; the shrunk answer is False."""
-    return choices.integer(0, one_in - 1) == one_in - 1
+from dbsp.testing.choices import Choices, chance
 
 
 def _at(text: str) -> datetime:
@@ -99,16 +69,3 @@ def value(choices: Choices, kind: str, nullable: bool = True) -> Any:
     if nullable and chance(choices, 6):
         return None
     return choices.choice(DOMAINS[kind])
-
-
-def identity(value: Any) -> Any:
-    """A hashable stand-in, equal exactly where a Z-set sees the same value: NaN is NaN, -0.0 isn't 0.0."""
-    if isinstance(value, float):
-        return "NaN" if math.isnan(value) else (value, math.copysign(1, value))
-    if isinstance(value, bool):
-        return ("bool", value)
-    if isinstance(value, dict):
-        return ("struct", *((name, identity(item)) for name, item in value.items()))
-    if isinstance(value, list | tuple):
-        return ("list", *map(identity, value))
-    return value

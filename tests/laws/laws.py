@@ -30,11 +30,11 @@ from dbsp.running.spark.runner import SparkRunner
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program as Compiled
 from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.testing.bags import arrow_values, identity, same_rows
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, retract_all
-from tests.generators.values import identity
 from tests.laws.small_steps import set_small
-from tests.oracles.oracle import arrow_rows, arrow_values, same_rows
+from tests.oracles.oracle import arrow_rows
 
 ALWAYS = 1 << 60
 # of the steps of a run, each with a time zone; none where nothing watches the clock

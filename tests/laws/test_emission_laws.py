@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.testing.bags import identity
+from dbsp.testing.choices import Seeded
 from tests.effort import examples
 from tests.generators.programs import Program, View, table
 from tests.generators.strategies import Change, Run, runs, seeded_program
-from tests.generators.values import Seeded, identity
 from tests.laws.laws import WAYS, Case, Running, Way, naive
 from tests.oracles.emission import MINUTE, Clause, Model, triggered
 

@@ -12,10 +12,11 @@ import pytest
 
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.commands.shown.changelog import json_lines
+from dbsp.testing.bags import same_rows
 from tests.generators.programs import Program, View, table
 from tests.generators.strategies import Row
 from tests.laws.laws import PLAIN, Case, Running, Way
-from tests.oracles.oracle import arrow_rows, same_rows
+from tests.oracles.oracle import arrow_rows
 
 pytestmark = pytest.mark.spark
 

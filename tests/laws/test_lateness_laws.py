@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.compiler.load import compile_program
+from dbsp.testing.choices import Seeded
+from dbsp.testing.strategies import Drawn
 from tests.effort import examples
 from tests.generators.lateness import Annotated, draw_annotated, draw_drifting_run, surviving
-from tests.generators.strategies import _Drawn, runs, seeded_program
-from tests.generators.values import Seeded
+from tests.generators.strategies import runs, seeded_program
 from tests.laws.laws import ALWAYS, Case, Running, Way
 
 pytestmark = pytest.mark.spark
@@ -101,4 +102,4 @@ def _any_order_will_do(annotated: Annotated, name: str) -> bool:
 
 @st.composite
 def drifting_runs(draw: st.DrawFn, annotated: Annotated) -> Any:
-    return draw_drifting_run(_Drawn(draw), annotated)
+    return draw_drifting_run(Drawn(draw), annotated)

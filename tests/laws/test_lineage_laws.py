@@ -18,14 +18,14 @@ from dbsp.lineage.held import Held
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program as Compiled
+from dbsp.testing.bags import arrow_values, identity, same_rows
 from dbsp.views.derivation import Derivation, most, repeated
 from dbsp.views.traces import Traces
 from tests.effort import examples
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Contents, Row, pool, runs
-from tests.generators.values import identity
 from tests.laws.laws import WAYS, Case, Running
-from tests.oracles.oracle import DuckDB, arrow_values, declared, same_rows
+from tests.oracles.oracle import DuckDB, declared
 
 POOL = 120
 ROWS = 3

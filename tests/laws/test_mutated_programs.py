@@ -16,13 +16,14 @@ from pyspark.errors import PySparkException
 from dbsp.circuits.errors import Error, EvaluationError
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program as Compiled
+from dbsp.testing.bags import same_rows
 from tests.effort import QUICK
 from tests.generators import mutations
 from tests.generators.programs import Program
 from tests.generators.strategies import Contents, Run, seeded_program, seeded_run
 from tests.generators.values import ARROW, DOMAINS
 from tests.laws.laws import Case, Running
-from tests.oracles.oracle import Spark, same_rows
+from tests.oracles.oracle import Spark
 
 pytestmark = pytest.mark.spark
 MUTANTS = 12  # of each kind

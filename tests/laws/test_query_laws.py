@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans
+from dbsp.testing.bags import arrow_values, same_rows
 from dbsp.views.view import Contents as Held
 from tests.effort import examples
 from tests.generators.programs import Program, Table
 from tests.generators.python_functions import declarations
 from tests.generators.strategies import Contents, Row, pool, runs
-from tests.oracles.oracle import DuckDB, arrow_values, declared, same_rows
+from tests.oracles.oracle import DuckDB, declared
 
 POOL = 60
 

@@ -15,11 +15,11 @@ from dbsp.circuits.errors import DataError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.testing.choices import Seeded
+from dbsp.testing.strategies import Drawn
 from tests.effort import examples
 from tests.generators.lateness import Annotated, draw_drifting_run
-from tests.generators.strategies import _Drawn
 from tests.generators.streaming import draw_streams, streaming
-from tests.generators.values import Seeded
 from tests.laws.laws import WAYS, Case, Running, naive
 
 pytestmark = pytest.mark.spark
@@ -50,7 +50,7 @@ def test_a_stream_only_grows_and_is_the_view_in_the_end(spark: Any, data: st.Dat
     annotated, case = drawn(data.draw(st.integers(0, POOL - 1)), spark)
     views = waiting(case)
     emitted: dict[str, Counter[Any]] = {view: Counter() for view in views}
-    run = draw_drifting_run(_Drawn(data.draw), annotated)
+    run = draw_drifting_run(Drawn(data.draw), annotated)
     way = data.draw(st.sampled_from(list(WAYS.values())))
 
     def leave(running: Running, changes: dict[str, Counter[Any]]) -> None:
@@ -77,7 +77,7 @@ def test_a_stream_only_grows_and_is_the_view_in_the_end(spark: Any, data: st.Dat
 @given(data=st.data())
 def test_the_way_changes_no_byte_of_a_stream(spark: Any, way: str, data: st.DataObject) -> None:
     annotated, case = drawn(data.draw(st.integers(0, POOL - 1)), spark)
-    run = draw_drifting_run(_Drawn(data.draw), annotated)
+    run = draw_drifting_run(Drawn(data.draw), annotated)
     with Running(case) as plain, Running(case, WAYS[way]) as other:
         for delta in run:
             assert other.step(delta) == plain.step(delta)

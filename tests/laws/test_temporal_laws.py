@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.sql.compiler.load import compile_program
+from dbsp.testing.choices import Seeded
+from dbsp.testing.strategies import Drawn
 from tests.effort import examples
 from tests.generators.lateness import draw_annotated, surviving
 from tests.generators.programs import Program, View, table
 from tests.generators.programs import program as program_of
-from tests.generators.strategies import Change, Delta, Run, _Drawn, runs, split
+from tests.generators.strategies import Change, Delta, Run, runs, split
 from tests.generators.temporal import START, draw_clocks, draw_temporal_program
-from tests.generators.values import Seeded
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Running, Way
 from tests.laws.test_lateness_laws import WAYS as LATE_WAYS
@@ -42,7 +43,7 @@ def known_programs() -> st.SearchStrategy[Program]:
 
 @st.composite
 def clocks(draw: st.DrawFn, run: Run) -> list[datetime]:
-    return draw_clocks(_Drawn(draw), len(run))
+    return draw_clocks(Drawn(draw), len(run))
 
 
 @examples(60)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Program
-from tests.generators.values import Choices, chance
 
 Key = tuple[Any, ...]
 MINUTE = timedelta(minutes=1)

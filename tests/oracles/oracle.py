@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import duckdb
@@ -13,6 +11,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.running.spark.intervals import to_frame, with_integers
+from dbsp.testing.bags import arrow_values, normal
 from tests.generators.programs import Program, Table, View
 from tests.generators.python_functions import SCALARS, without_aggregates
 from tests.generators.strategies import Row
@@ -76,7 +75,8 @@ class DuckDB:
         return {name: self._rows(name) for name in program.outputs}
 
     def _rows(self, name: str) -> list[Row]:
-        return [normal(row) for row in self.connection.execute(f"SELECT * FROM {name}").fetchall()]
+        rows = self.connection.execute(f"SELECT * FROM {name}").fetchall()
+        return [normal(_with_months(row)) for row in rows]
 
 
 class Spark:
@@ -115,11 +115,6 @@ class Spark:
         return arrow_values(with_integers(self.session.table(name)).toArrow())
 
 
-def arrow_values(table: pa.Table | pa.RecordBatch) -> list[Row]:
-    """Rows as plain values, by position: column names may repeat."""
-    return [normal(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
-
-
 def _naive(table: pa.Table) -> pa.Table:
     """Timestamps without their zone: DuckDB then reads and prints them as UTC."""
     for i, field in enumerate(table.schema):
@@ -128,64 +123,12 @@ def _naive(table: pa.Table) -> pa.Table:
     return table
 
 
-def normal(value: Any) -> Any:
-    """One spelling of a value, whoever computed it."""
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC).replace(tzinfo=None)
-    if isinstance(value, pa.MonthDayNano):
-        return value.months
-    if isinstance(value, timedelta):  # the months of an interval of DuckDB's
+def _with_months(value: Any) -> Any:
+    """DuckDB's intervals, which are of months only, as their number."""
+    if isinstance(value, timedelta):
         return value.days // 30
     if isinstance(value, dict):
-        return tuple(normal(item) for item in value.values())
+        return {name: _with_months(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(normal(item) for item in value)
-    if isinstance(value, bytearray | memoryview):
-        return bytes(value)
+        return type(value)(map(_with_months, value))
     return value
-
-
-def same_rows(mine: Iterable[Row], theirs: Iterable[Row]) -> str | None:
-    """None where both are the same bag, doubles up to 1e-9 relatively; else what is where."""
-    buckets: dict[Row, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
-    for side, rows in enumerate((mine, theirs)):
-        for row in rows:
-            buckets[tuple(map(_exact, row))][side].append(row)
-    missing, surplus = [], []
-    for ours, others in buckets.values():
-        left = list(others)
-        for row in ours:
-            match = next((i for i, other in enumerate(left) if _close(row, other)), None)
-            if match is None:
-                surplus.append(row)
-            else:
-                left.pop(match)
-        missing += left
-    if not missing and not surplus:
-        return None
-    return f"missing {missing}, surplus {surplus}"
-
-
-def _exact(value: Any) -> Any:
-    """What must agree exactly; 2 and Decimal('2.00') do, 2 and 2.0 or True don't."""
-    if isinstance(value, float):
-        return "a double"
-    if isinstance(value, tuple):
-        return tuple(
-            "NaN" if isinstance(item, float) and math.isnan(item) else _nested(item) for item in value
-        )
-    return ("boolean", value) if isinstance(value, bool) else value
-
-
-def _nested(value: Any) -> Any:
-    """Doubles inside arrays and structs come from columns: they agree exactly."""
-    return value if isinstance(value, float) else _exact(value)
-
-
-def _close(a: Row, b: Row) -> bool:
-    """Whether the doubles of two rows are the same, but for rounding."""
-    doubles = [(x, y) for x, y in zip(a, b, strict=True) if isinstance(x, float)]
-    return all(
-        math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(x) and math.isnan(y))
-        for x, y in doubles
-    )

@@ -6,6 +6,7 @@ Every mistake is reported as `file:line: what`. Values are read by the types of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dbsp.commands.replays.statements import read_sql
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
+from dbsp.running.clock import EPOCH
 from dbsp.sql.plans.program import Program, Table
 
 
@@ -41,7 +43,7 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
         table = pipeline.program.inputs[name]
         if table.append_only and not table.primary_key:
             _refuse_retractions(table, changes, pipeline.program.timezone)
-        rows = _batch(table, changes, pipeline.program.timezone)
+        rows = rows_of(table, changes, pipeline.program.timezone)
         batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
     for name, rows, weights in batches:
         pipeline.change(name, rows, weights)
@@ -52,11 +54,18 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
         pipeline.advance(relation, column, advance.value)
 
 
+def clock_of(pipeline: Pipeline, step: StepOfFile) -> datetime | None:
+    """The clock of a step: not the machine's, so that a replay gives the same every time."""
+    if step.clock is None and pipeline.program.circuit.is_timed:
+        return pipeline.clock or EPOCH
+    return step.clock
+
+
 def place_of(absent: AbsentRow, step: StepOfFile, pipeline: Pipeline) -> str:
     """`file:line` of the last change that retracts the row."""
     changes = step.changes[absent.table]
     retractions = [change for change in changes if change.weight < 0]
-    rows = _batch(pipeline.program.inputs[absent.table], retractions, pipeline.program.timezone)
+    rows = rows_of(pipeline.program.inputs[absent.table], retractions, pipeline.program.timezone)
     found = [change.where for i, change in enumerate(retractions) if described(rows, i) == absent.row]
     return (found or [retractions[-1].where])[-1]  # −0.0 is 0.0 by then
 
@@ -65,15 +74,18 @@ def _refuse_retractions(table: Table, changes: list[Change], timezone: str) -> N
     """What the step would refuse too, at its place in the file."""
     for change in changes:
         if change.weight < 0:
-            row = described(_batch(table, [change], timezone), 0)
+            row = described(rows_of(table, [change], timezone), 0)
             raise DataError(
                 f"{change.where}: table '{table.name}' is append-only and can't retract the row ({row}); "
                 "declare it without append_only to allow retractions"
             )
 
 
-def _batch(table: Table, changes: list[Change], timezone: str) -> Any:
-    """All changes of a table as one batch, in their order, whatever mix of rows and keys they are."""
+def rows_of(table: Table, changes: list[Change], timezone: str) -> Any:
+    """All changes of a table as one batch, in their order, whatever mix of rows and keys they are.
+
+    Raises DataError at the place of the first that doesn't fit.
+    """
     groups: dict[tuple[bool, bool, type, int], list[int]] = {}
     for i, change in enumerate(changes):
         width = len(change.row) if isinstance(change.row, tuple) else 0

@@ -8,10 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from dbsp.circuits.errors import AbsentRow, DataError
-from dbsp.commands.replays.files import place_of, queue, read_file
-from dbsp.commands.shown.listing import listing
+from dbsp.commands.replays.files import clock_of, place_of, queue, read_file
+from dbsp.commands.shown.listing import Listing, listing
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.running.clock import EPOCH
 from dbsp.sql.plans.program import Program
 
 
@@ -44,24 +43,25 @@ def replay(
         keep_for=keep_for,
         progress=partial(print, file=sys.stderr),
     ) as pipeline:
-        show = listing(pipeline, output, changelog)
-        for step in read_file(text, name, pipeline.program):
-            queue(pipeline, step)
-            clock = step.clock
-            if clock is None and pipeline.program.circuit.is_timed:
-                clock = pipeline.clock or EPOCH  # not the machine's: a replay gives the same every time
-            try:
-                changes = pipeline.step(clock=clock)
-            except AbsentRow as absent:
-                raise absent.within(place_of(absent, step, pipeline)) from None
-            except DataError as error:
-                raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
-            yield from show(changes)
         # a stream's rows leave once, so not while the state may go on
         goes_on = state is not None and pipeline.program.emits_once
-        held_back = None if goes_on else pipeline.finish()
-        if held_back is not None:
-            yield from show(held_back)
+        yield from played(pipeline, text, name, listing(pipeline, output, changelog), goes_on)
+
+
+def played(pipeline: Pipeline, text: str, name: str, show: Listing, goes_on: bool = False) -> Iterator[str]:
+    """The lines of the steps of a replay file. name: the file's. goes_on: what is held back stays so."""
+    for step in read_file(text, name, pipeline.program):
+        queue(pipeline, step)
+        try:
+            changes = pipeline.step(clock=clock_of(pipeline, step))
+        except AbsentRow as absent:
+            raise absent.within(place_of(absent, step, pipeline)) from None
+        except DataError as error:
+            raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
+        yield from show(changes)
+    held_back = None if goes_on else pipeline.finish()
+    if held_back is not None:
+        yield from show(held_back)
 
 
 def read_deltas(path: str) -> str:

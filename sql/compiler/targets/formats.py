@@ -18,19 +18,19 @@ from dbsp.sql.plans.program import FILE_FORMATS, PYTHON
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
-_FORMATS = (
+FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
     "delta", "iceberg", "hudi", "console", "noop", *OWN_FORMS, PYTHON,
 )  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
-_OF_FILES = (
+FILE_OPTIONS = (
     "path", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly",
     "cleanSource", "sourceArchiveDir", "maxCachedFiles", "discardCachedInputRatio", "basePath", "mode",
     "pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "ignoreCorruptFiles",
     "ignoreMissingFiles", "compression", "maxRecordsPerFile", "partitionOverwriteMode", "useStrictGlobbing",
 )  # fmt: skip
 # of what isn't files; names with dots are settings of the system behind it
-_OTHERS = {
+OPTIONS = {
     "kafka": (
         "assign", "subscribe", "subscribePattern", "startingTimestamp", "startingOffsetsByTimestamp",
         "startingOffsets", "startingOffsetsByTimestampStrategy", "failOnDataLoss", "maxOffsetsPerTrigger",
@@ -58,15 +58,15 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
     format_ = statement.format
     if format_ is None:
         return
-    if format_.lower() not in map(str.lower, _FORMATS) and "." not in format_:
-        near = _near(format_, _FORMATS)
+    if format_.lower() not in map(str.lower, FORMATS) and "." not in format_:
+        near = _near(format_, FORMATS)
         if near is not None and not catalyst.has_format(format_):
-            listed = ", ".join(_FORMATS)
+            listed = ", ".join(FORMATS)
             message = f"unknown format '{format_}'; formats: {listed}, or a class; did you mean '{near}'?"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
     if format_.lower() in FILE_FORMATS:
         own = catalyst.options(format_.lower())
-        _check_options(source, statement, [*_OF_FILES, *own] if own else [])
+        _check_options(source, statement, [*FILE_OPTIONS, *own] if own else [])
         if "path" not in map(str.lower, statement.options):
             message = f"table '{statement.name}' USING {format_} needs OPTIONS (path 'directory')"
             raise source.error(statement.start, message)
@@ -74,7 +74,7 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
         message = f"table '{statement.name}' is written by a function of its name, which takes no OPTIONS"
         raise source.error(statement.start, message)
     else:
-        _check_options(source, statement, _OTHERS.get(format_.lower(), ()))
+        _check_options(source, statement, OPTIONS.get(format_.lower(), ()))
         form = own_form(format_)
         for option in form.required if form is not None else ():
             if option not in map(str.lower, statement.options):

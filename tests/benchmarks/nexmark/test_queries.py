@@ -13,7 +13,7 @@ import dbsp
 from benchmarks import recompute
 from benchmarks.nexmark.generator import Generator
 from benchmarks.nexmark.queries import PROGRAM, QUERIES
-from tests.oracles.oracle import arrow_values, same_rows
+from dbsp.testing.bags import arrow_values, same_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -19,7 +19,7 @@ from benchmarks.tpch.data import PROGRAM, Delta, Workload, queue, tables
 from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.source import read
 from dbsp.sql.text.statements import statements
-from tests.oracles.oracle import arrow_values, same_rows
+from dbsp.testing.bags import arrow_values, same_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

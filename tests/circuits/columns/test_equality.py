@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.hashing import FOUR_BITS, hash_rows
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import TYPES, VALUES, Row, array_of, rows_of, schemas
-from tests.generators.values import identity
 
 
 @st.composite

@@ -14,8 +14,8 @@ from dbsp.circuits.columns import grouping
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import Row, array_of, rows_of, schemas, seeds
-from tests.generators.values import identity
 
 
 @st.composite

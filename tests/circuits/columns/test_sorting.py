@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.sorting import SortKey, dense_ranks, exact_ranks, ranks, sort_keys, sort_rows
 from dbsp.circuits.columns.sorting import compare as compare_arrays
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import TYPES, VALUES, Row, array_of, rows_of, schema_of, schemas
-from tests.generators.values import identity
 
 
 def compare(a: Any, b: Any) -> int:

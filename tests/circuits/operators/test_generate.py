@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.generate import Generate
+from dbsp.testing.bags import identity
 from tests.circuits.engine import Options
 from tests.generators.columns.zsets import Naive, plus
-from tests.generators.values import identity
 from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 LISTS = pa.list_(pa.int32())

@@ -20,9 +20,9 @@ from dbsp.circuits.operators.linear import Map, Union
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.testing.bags import identity
 from tests.circuits.engine import Engine, Options, trace
 from tests.generators.columns.zsets import Naive, zset_of
-from tests.generators.values import identity
 from tests.laws.operators_laws import OPTIONS, check, circuit_of, hash_seeds, options
 
 EDGES = pa.schema([("a", pa.int64()), ("b", pa.int64())])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.segments import Segments, SegmentWriter
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import Naive, naive_of, plus, schemas, seeds, zset_of, zsets
-from tests.generators.values import identity
 
 
 @st.composite

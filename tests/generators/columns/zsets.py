@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.traces.zset import ZSet
-from tests.generators.values import ARROW, DOMAINS, identity
+from dbsp.testing.bags import identity
+from tests.generators.values import ARROW, DOMAINS
 
 Row = tuple[Any, ...]
 Naive = Counter[Any]

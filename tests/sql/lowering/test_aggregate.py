@@ -28,11 +28,11 @@ from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Field
+from dbsp.testing.bags import identity, same_rows
 from tests.circuits.engine import Engine, Options
 from tests.generators.columns.zsets import VALUES, Row, kinds, naive_of, plus, values_of, zset_of
-from tests.generators.values import ARROW, identity
+from tests.generators.values import ARROW
 from tests.laws.operators_laws import hash_seeds, options
-from tests.oracles.oracle import same_rows
 
 NUMBERS = [ARROW[name] for name in ("TINYINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(10,2)")]
 NESTED = (pa.types.is_list, pa.types.is_map, pa.types.is_struct)

@@ -19,8 +19,8 @@ from dbsp.sql.rules import driver
 from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.source import read
 from dbsp.sql.text.statements import statements
+from dbsp.testing.bags import arrow_values, same_rows
 from tests.circuits.engine import Engine
-from tests.oracles.oracle import arrow_values, same_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -1,7 +1,7 @@
 """What of Spark's registry a view may call: every function, by the examples of Spark's own documentation.
 
     python -m tests.circuits.functions.catalogue.registry            every function, why it is refused
-    python -m tests.circuits.functions.catalogue.registry --readme   writes what README.md says of it
+    python -m tests.circuits.functions.catalogue.registry --readme   writes README's part and the page
 
 The examples are compiled as views. In one that reads no rows no constant is folded, so that a function must
 be one of ours even where its arguments are constants. A function is maintained if one of its examples
@@ -26,6 +26,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
 
 README = Path(__file__).parents[4] / "README.md"
+PAGE = README.parent / "dbsp" / "docs" / "functions.md"
 BEGIN, END = "<!-- generated: registry -->\n", "<!-- end: registry -->\n"
 _FOLDING = ("ConstantFolding", "ConvertToLocalRelation")
 _SCALAR = "scalar functions"
@@ -106,6 +107,37 @@ def _families(refused: list[str], maintained: Iterable[str]) -> list[str]:
     return list(shown)
 
 
+def page(found: Coverage) -> str:
+    """The site's page of functions: every name, and of what is refused why."""
+    lines = [
+        "# Functions",
+        "",
+        "Every function of Spark's documentation, and whether a view may call it, made of what the compiler",
+        "says of the examples there; what a function means is said there, too.",
+    ]
+    for kind, functions in found.items():
+        maintained = sorted(name for name, why in functions.items() if not why)
+        lines += [
+            "",
+            f"## {kind.capitalize()}",
+            "",
+            f"{len(maintained)} of {len(functions)} are maintained:",
+            "",
+        ]
+        lines += textwrap.wrap(", ".join(f"`{name}`" for name in maintained), 119, break_long_words=False)
+        refused = sorted((name, why) for name, why in functions.items() if why)
+        if refused:
+            lines += ["", "| not maintained | why |", "| --- | --- |"]
+            lines += [f"| `{name}` | {_cell(why)} |" for name, why in refused]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Text in a table, of one line."""
+    plain = " ".join(text.split())
+    return re.sub(r"([|<*_`])", r"\\\1", plain if len(plain) <= 160 else plain[:157] + "...")
+
+
 def written(text: str, block: str) -> str:
     """README.md with the block between its marks."""
     before, rest = text.split(BEGIN)
@@ -119,6 +151,7 @@ def main() -> None:
         found = coverage(spark)
     if "--readme" in sys.argv:
         README.write_text(written(README.read_text(encoding="utf-8"), said(found)), encoding="utf-8")
+        PAGE.write_text(page(found), encoding="utf-8")
     for functions in found.values():
         for name, why in sorted(functions.items()):
             print(f"{name}: {why or 'maintained'}")

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.circuits.functions.catalogue.registry import BEGIN, END, README, coverage, said, written
+from tests.circuits.functions.catalogue.registry import (
+    BEGIN,
+    END,
+    PAGE,
+    README,
+    coverage,
+    page,
+    said,
+    written,
+)
 
 
 def test_what_is_said() -> None:
@@ -25,10 +34,16 @@ def test_what_is_said() -> None:
     assert mixed.endswith("refused: `x_1`, `x_2`, `x_3`, `x_4`, `y`\n")
 
 
+def test_the_page_of_functions() -> None:
+    text = page({"scalar functions": {"b": "", "a": "", "x": "x() | is\nnot"}, "others": {"c": ""}})
+    assert "## Scalar functions\n\n2 of 3 are maintained:\n\n`a`, `b`\n\n| not maintained" in text
+    assert text.endswith("| `x` | x() \\| is not |\n\n## Others\n\n1 of 1 are maintained:\n\n`c`\n")
+
+
 @pytest.mark.spark
 @pytest.mark.slow
-def test_readme_says_what_is_covered(spark: Any) -> None:
-    text = README.read_text(encoding="utf-8")
-    assert written(text, said(coverage(spark))) == text, (
-        "run python -m tests.circuits.functions.catalogue.registry --readme"
-    )
+def test_the_documents_say_what_is_covered(spark: Any) -> None:
+    text, found = README.read_text(encoding="utf-8"), coverage(spark)
+    cure = "run python -m tests.circuits.functions.catalogue.registry --readme"
+    assert written(text, said(found)) == text, cure
+    assert page(found) == PAGE.read_text(encoding="utf-8"), cure

@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.testing.bags import identity
 from tests.circuits.functions.calling import called
-from tests.generators.values import identity
 
 INTS, DOUBLES = pa.list_(pa.int32()), pa.list_(pa.float64())
 element = st.one_of(st.none(), st.integers(0, 3))

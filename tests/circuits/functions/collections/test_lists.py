@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.functions.collections.lists import first_equals, joined, list_array, lists_of
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import array_of
-from tests.generators.values import identity
 
 INTS, MAPS = pa.list_(pa.int32()), pa.map_(pa.string(), pa.int32())
 SHARED = [

@@ -12,8 +12,8 @@ from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.operators.emission.records import Records
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import listings, naive_of, schemas, zset_of
-from tests.generators.values import identity
 
 CASES = schemas.flatmap(lambda schema: st.tuples(st.just(schema), listings(schema)))
 

@@ -26,9 +26,9 @@ from dbsp.circuits.operators.groups.combine import Combine, CombineParts
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Digit, NarrowSum, Values
 from dbsp.circuits.operators.linear import Filter
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.testing.bags import identity
 from tests.circuits.engine import Engine, Options
 from tests.generators.columns.zsets import Naive, zset_of
-from tests.generators.values import identity
 from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
 SCHEMA = pa.schema([("k", pa.int32()), ("x", pa.int32())])

@@ -14,8 +14,8 @@ from dbsp.circuits.operators.groups.touched import touched_groups
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import Naive, kinds, naive, naive_of, plus, schema_of, zsets
-from tests.generators.values import identity
 from tests.laws.operators_laws import hash_seeds
 
 

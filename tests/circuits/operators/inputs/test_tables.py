@@ -14,9 +14,9 @@ from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.errors import AbsentRow, DataError
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
 from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.testing.bags import identity
 from tests.circuits.engine import Engine, Options, output, trace
 from tests.generators.columns.zsets import Naive, Row, kinds, naive_of, plus, rows_of, schemas, zset_of
-from tests.generators.values import identity
 from tests.laws.operators_laws import circuit_of, hash_seeds, options, streams
 
 

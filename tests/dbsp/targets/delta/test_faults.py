@@ -19,8 +19,8 @@ import dbsp.targets.delta.target
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Program
+from dbsp.testing.bags import arrow_values
 from tests.dbsp.targets.voting import feed, only, opened, voting, write_again
-from tests.oracles.oracle import arrow_values
 from tests.servers.s3 import BUCKET, ENVIRONMENT, Server, outside, s3
 
 Storage = dict[str, str]

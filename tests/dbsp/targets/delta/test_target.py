@@ -17,9 +17,8 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.commands.check import notes
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from dbsp.testing.bags import arrow_values, identity
 from tests.dbsp.targets.voting import random_steps
-from tests.generators.values import identity
-from tests.oracles.oracle import arrow_values
 
 pytestmark = pytest.mark.spark
 

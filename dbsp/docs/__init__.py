@@ -1,0 +1,1 @@
+"""The documentation site, made of the tree: `make docs`."""

@@ -1,0 +1,1 @@
+"""What a program's views hold, computed by Spark SQL."""
