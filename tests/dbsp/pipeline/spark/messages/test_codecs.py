@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.pipeline.spark import codecs
+from dbsp.pipeline.spark.messages import codecs
 from dbsp.pipeline.spark.messages.codecs import decoder, encoder
 from dbsp.rows.avro.reading.framed import Framed
 from dbsp.rows.registry import Registry
