@@ -171,6 +171,7 @@ def _rows(row: Json) -> Json:
         step=_STEP,
         of=_COUNT | {"description": "Rows in all"},
         more={"type": "boolean", "description": "Whether there are rows after these"},
+        columns=_COLUMNS,
         rows=_list(row),
     )
     content = {

@@ -20,11 +20,12 @@ from pyspark.errors import PySparkException
 from dbsp.pipeline.spark.planned import local_path
 from dbsp.pipeline.spark.sources import path_of
 from dbsp.sql.plans.program import Table
+from dbsp.state.records.places import scheme_of
 
 # files of one source that are remembered; of a source that has had more nothing is said
 MOST = 100_000
 # which leave files of the directory out
-_CHOOSING = ("pathglobfilter", "modifiedafter", "modifiedbefore", "maxfileage")
+_CHOOSING = ("pathglobfilter", "modifiedafter", "modifiedbefore", "maxfileage", "recursivefilelookup")
 MESSAGES, FILES = "messages", "files"
 
 
@@ -69,6 +70,8 @@ class Unread:
     def _files(self, relation: int, table: Table) -> int | None:
         taken = self._taken.get(relation)
         if taken is None or any(name.lower() in _CHOOSING for name in table.options):
+            return None
+        if scheme_of(path_of(table)) is not None:  # of a store, which a list would be asked of
             return None
         there: set[str] = set()
         for path in glob.glob(path_of(table)):

@@ -84,7 +84,7 @@ def test_files_of_a_directory_also_after_a_restart(spark: Any, shop: Path) -> No
     assert seen[3:] == [(1, FILES), (0, FILES)]
 
 
-def table(path: Path, **options: str) -> Table:
+def table(path: Path | str, **options: str) -> Table:
     made: Any = SimpleNamespace(
         name="t", format="json", is_file=True, options={"path": str(path), **options}, location="p.sql:1"
     )
@@ -103,6 +103,7 @@ def test_where_it_would_not_be_cheap_nothing_is_said(tmp_path: Path, monkeypatch
 
     assert said(table(tmp_path), []) == {"t": (0, FILES)}
     assert said(table(tmp_path, pathGlobFilter="b*"), []) == {}
+    assert said(table("s3a://bucket/in"), []) == {}
     monkeypatch.setattr(unread, "MOST", 2)
     assert said(table(tmp_path), ["file:///x", "file:///y"]) == {}
     assert said(table(tmp_path), ["file:///x", "file:///y", "file:///z"]) == {}
