@@ -44,12 +44,22 @@ def ran(monkeypatch: pytest.MonkeyPatch, *options: str, error: BaseException | N
 def test_a_record_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     with json_lines():
         logging.getLogger("dbsp").info("step 7", extra={"fields": {"step": 7, "rows_in": {"t": 2}}})
-        logging.getLogger("other").warning("two\nlines\udce4 of %s", "it")
+        logging.getLogger("other").warning("two\nlines of %s", "it")
         logging.getLogger("other").info("nobody asked")
     first, second = lines(capsys.readouterr().err)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first.pop("time"))
     assert first == {"level": "INFO", "logger": "dbsp", "message": "step 7", "step": 7, "rows_in": {"t": 2}}
-    assert (second["level"], second["message"]) == ("WARNING", "two\nlines\udce4 of it")
+    assert (second["level"], second["message"]) == ("WARNING", "two\nlines of it")
+
+
+def test_a_name_that_is_no_utf_8_is_a_line_that_is() -> None:
+    """Said to nobody: what takes the records of a test couldn't send it on."""
+    record = logging.LogRecord("dbsp", logging.WARNING, "", 0, "%s is gone", ("in/\udce4.csv",), None)
+    with json_lines():
+        form = formatter()
+        assert form is not None
+        line = form.format(record)
+    assert json.loads(line.encode())["message"] == "in/\udce4.csv is gone"
 
 
 def test_it_ends_with_the_command(capsys: pytest.CaptureFixture[str]) -> None:
