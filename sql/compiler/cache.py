@@ -22,7 +22,7 @@ from dbsp.sql.compiler.functions.handlers import handler_identities
 from dbsp.sql.compiler.private_directory import read_private, write_private
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.text.source import Source
+from dbsp.sql.text.source import Source, as_it_is
 
 if TYPE_CHECKING:
     from dbsp.sql.plans.declared import Declared
@@ -58,7 +58,11 @@ def cached(
     if program is None:
         program = compile_()
         body = pickle.dumps(program, protocol=pickle.HIGHEST_PROTOCOL)
-        write_private(directory, entry, hashlib.sha256(body).digest() + body)
+        content = hashlib.sha256(body).digest() + body
+        write_private(directory, entry, content)
+        if program.told:  # by which a state directory's readers know it
+            told = _key(as_it_is(program.told, source.name), timezone, functions, relations)
+            write_private(directory, f"{told}.pickle", content)
     return program
 
 

@@ -54,6 +54,7 @@ from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
 from dbsp.sql.text.tokens import Slice
+from dbsp.sql.text.unfilled import unfilled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -133,6 +134,7 @@ class Compiler:
             lower(inputs_of(self.scope.defined.tables, self.inserts), self.scope.defined.views),
             tuple(self.scope.functions.declared),
             tuple(self.scope.notes),
+            told if (told := unfilled(self.source)) != self.source.text else "",
         )
 
     def add(self, statement: Statement) -> None:

@@ -211,8 +211,9 @@ class Insert:
 class Program:
     """fingerprint: equal for programs whose state is interchangeable.
 
-    text: after substitution. tables and views are in the order of the file. functions: those whose code
-    isn't in the text. notes: what of the text says nothing here, and why.
+    text: after substitution. told: the same for others, where that differs (`sql/text/unfilled.py`). tables
+    and views are in the order of the file. functions: those whose code isn't in the text. notes: what of the
+    text says nothing here, and why.
     """
 
     text: str
@@ -225,6 +226,7 @@ class Program:
     circuit: Circuit
     functions: tuple[Declared, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
+    told: str = ""
 
     @property
     def inputs(self) -> dict[str, Table]:

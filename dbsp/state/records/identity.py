@@ -29,7 +29,8 @@ _OURS |= {name + end for name in (NAME, NEXT) for end in ("", ".tmp")}
 
 @dataclass(frozen=True)
 class Identity:
-    """The program a state directory belongs to. text: all of it, so that the directory can be queried.
+    """The program a state directory belongs to. text: all of it, so that the directory can be queried, with
+    `${NAME}` in place of what it stood for in settings of connections.
 
     functions: those that aren't in the text, as records. manifest: what it keeps; of a directory in the
     format before, nothing is known of that. format: of the file.
@@ -63,7 +64,8 @@ class Identity:
 
 def identity_of(program: Program) -> Identity:
     """Of a compiled program."""
-    known = (program.name, program.fingerprint, program.text, program.timezone, program.functions)
+    text = program.told or program.text
+    known = (program.name, program.fingerprint, text, program.timezone, program.functions)
     return Identity(*known, manifest_of(program))
 
 
