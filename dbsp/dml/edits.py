@@ -21,7 +21,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.statement import Delete, Insert, Statement, Update, Where
-from dbsp.lineage.relational import Demand, demand_of, evaluated, matching, relation
+from dbsp.lineage.relational import demand_of, evaluated, matching, relation
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.casting import Refused
@@ -147,6 +147,8 @@ class Edits:
             for offset, name in enumerate(statement.texts):
                 columns[_position(table.schema, name)] = found.rows.column(width + offset)
         come = ZSet(self._whole(table, columns), gone.weights)
+        if {*table.primary_key} & {*statement.texts}:
+            self._check_new_keys(table, gone, come)
         self._queue(table, gone, come)
         return int(gone.weights.sum())
 
@@ -177,15 +179,11 @@ class Edits:
         table = statement.table
         schema, key = table.schema, [_position(table.schema, name) for name in table.primary_key]
         expressions = [Column(i, schema[i].type, schema[i].nullable) for i in key]
-        every = demand_of(come, schema, expressions) if len(come) > 1 else None
-        if every is not None and len(every.values) < len(come):
-            raise KeyThere(f"table '{table.name}': two of the rows have the same key")
-        there = self._present(table, key, come, every)
+        there = self._present(table, key, come)
         if not len(there):
             return None, come
         if statement.conflict is None:
-            row = described(there.rows, 0, key)
-            raise KeyThere(f"table '{table.name}' has a row with the key {row} already")
+            raise _key_there(table, there, key)
         present = matching(come, schema, [demand_of(there, schema, expressions)])
         new = (come - present).consolidate()
         if not statement.conflict.columns:
@@ -193,9 +191,24 @@ class Edits:
         assigned = [_position(schema, name) for name in statement.conflict.columns]
         return there, new + _replaced(schema, expressions, present, there, assigned)
 
-    def _present(self, table: Table, key: list[int], come: ZSet, every: Demand | None) -> ZSet:
-        """The rows that are there with the keys of those that come."""
+    def _check_new_keys(self, table: Table, gone: ZSet, come: ZSet) -> None:
+        """Raises KeyThere where a row gets the key of another, which stays."""
+        key = [_position(table.schema, name) for name in table.primary_key]
         schema = arrow_schema(table)
+        there = self._present(table, key, come) - ZSet(_under(gone.rows, schema), gone.weights)
+        others = there.consolidate()
+        stay = others.take(np.flatnonzero(others.weights > 0))
+        if len(stay):
+            raise _key_there(table, stay, key)
+
+    def _present(self, table: Table, key: list[int], come: ZSet) -> ZSet:
+        """The rows that are there with the keys of those that come. Raises KeyThere where two have one."""
+        schema, every = arrow_schema(table), None
+        if len(come) > 1:
+            columns = [Column(i, table.schema[i].type, table.schema[i].nullable) for i in key]
+            every = demand_of(come, table.schema, columns)
+            if len(every.values) < len(come):
+                raise KeyThere(f"table '{table.name}': two of the rows have the same key")
         if every is not None and len(come) > _FEW:
             return matching(ZSet.sum(schema, self._contents(table.name).parts), table.schema, [every])
         keys = come.rows.select([table.schema[i].name for i in key]).to_pylist()
@@ -245,6 +258,11 @@ class Edits:
             parts = [ZSet(change.rows, change.weights) for change in changes]
             total = ZSet.sum(parts[0].schema, parts)
             take(table, total.rows, total.weights)
+
+
+def _key_there(table: Table, there: ZSet, key: list[int]) -> KeyThere:
+    row = described(there.rows, 0, key)
+    return KeyThere(f"table '{table.name}' has a row with the key {row} already")
 
 
 def _called(table: Table, where: Where) -> str:

@@ -133,6 +133,25 @@ def test_a_present_key_is_replaced_unless_strictly(p: Pipeline) -> None:
         edits.run(read_statement(f"INSERT INTO keyed VALUES {many}", p.program))
 
 
+def test_an_update_takes_no_other_row_s_key(p: Pipeline) -> None:
+    p.sql("TRUNCATE keyed")
+    p.sql("INSERT INTO keyed VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c')")
+    p.step()
+    for statement, said in (
+        ("UPDATE keyed SET k = 2 WHERE k = 1", "has a row with the key k=2 already"),
+        ("UPDATE keyed SET k = 9", "two of the rows have the same key"),
+        ("UPDATE keyed SET k = k + 1 WHERE k < 3", "has a row with the key k=3 already"),
+    ):
+        with pytest.raises(KeyThere, match=said):
+            p.sql(statement)
+    p.sql("UPDATE keyed SET k = k + 1")  # all of them move
+    p.step()
+    assert [row["k"] for row in p["keyed"].rows()] == [2, 3, 4]
+    p.sql("UPDATE keyed SET k = 2, b = 7 WHERE k = 2")
+    p.step()
+    assert p["keyed"].lookup(2) == [{"k": 2, "b": 7, "s": "a"}]
+
+
 def test_defaults_and_columns_that_are_left_out(p: Pipeline) -> None:
     p.sql("INSERT INTO filled (k, s) VALUES (1, 'a')")
     p.sql("INSERT INTO filled (s, k) SELECT 'b', 2")
