@@ -44,6 +44,7 @@ from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
 from dbsp.sql.plans.types import arrow_type, ddl
 from dbsp.sql.rules import apply_rules
+from dbsp.sql.spellings.unfilled import unfilled
 from dbsp.sql.text.annotations import LatenessStatement
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
@@ -54,7 +55,6 @@ from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
 from dbsp.sql.text.tokens import Slice
-from dbsp.sql.text.unfilled import unfilled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dbsp.sql.spellings.unfilled import unfilled
 from dbsp.sql.text.source import as_it_is, read
-from dbsp.sql.text.unfilled import unfilled
 
 TOLD = """
 -- ${NOTHING}
