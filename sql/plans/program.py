@@ -211,9 +211,9 @@ class Insert:
 class Program:
     """fingerprint: equal for programs whose state is interchangeable.
 
-    text: after substitution. told: the same for others, where that differs (`sql/spellings/unfilled.py`). tables
-    and views are in the order of the file. functions: those whose code isn't in the text. notes: what of the
-    text says nothing here, and why.
+    text: after substitution. told: the same for others, where that differs (`sql/spellings/unfilled.py`).
+    tables and views are in the order of the file. functions: those whose code isn't in the text. notes: what
+    of the text says nothing here, and why.
     """
 
     text: str
