@@ -16,8 +16,8 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.months import to_integers
-from dbsp.circuits.errors import DamagedChunk, ProgramError
-from dbsp.commands.history.reading import program_of, session_of
+from dbsp.circuits.errors import ProgramError
+from dbsp.commands.history.reading import beside_a_writer, program_of, session_of
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
@@ -28,7 +28,6 @@ from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements
-from dbsp.state.records.commits import load_commit
 from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
 from dbsp.views.outputs import check_state, contents_of, is_there, output_view, output_views, state_of
@@ -89,33 +88,28 @@ def _views(
     names: Sequence[str],
     asked: Sequence[Travel] = (),
 ) -> list[tuple[str, Contents]]:
-    """Views of these names as of one step, and those asked for as of others, by their names in the query.
+    """Views of these names as of one step, and those asked for as of others, by their names in the query."""
 
-    A writer may forget the step between two looks, and its files disappear: then look at the last one again.
-    A file of a step that isn't forgotten is damaged, or lost.
-    """
-    while True:
-        store, _ = Store.read(directory, verify)
-        steps = [store.last.step if store.last else 0]
-        try:
-            found = []
-            if as_of is not None:
-                steps = [step_of(store, as_of, program.timezone)]
-            state = state_of(program, store.commit_of(steps[0]) if steps[0] else None)
-            if verify == "open":
-                check_state(program, state, store.segments)
-            for view in names:
-                if is_there(program, state, view):
-                    found.append((view, contents_of(program, state, view, store)))
-            for travel in asked:
-                view, step = output_view(program, travel.view), step_of(store, travel.as_of, program.timezone)
-                steps.append(step)
-                then = state_of(program, store.commit_of(step))
-                found.append((travel.name, contents_of(program, then, view, store)))
-            return found
-        except DamagedChunk:
-            if all(step == 0 or load_commit(store.root, step) is not None for step in steps):
-                raise
+    def read(store: Store, steps: list[int]) -> list[tuple[str, Contents]]:
+        found = []
+        step = store.last.step if store.last else 0
+        if as_of is not None:
+            step = step_of(store, as_of, program.timezone)
+        steps.append(step)
+        state = state_of(program, store.commit_of(step) if step else None)
+        if verify == "open":
+            check_state(program, state, store.segments)
+        for view in names:
+            if is_there(program, state, view):
+                found.append((view, contents_of(program, state, view, store)))
+        for travel in asked:
+            view, step = output_view(program, travel.view), step_of(store, travel.as_of, program.timezone)
+            steps.append(step)
+            then = state_of(program, store.commit_of(step))
+            found.append((travel.name, contents_of(program, then, view, store)))
+        return found
+
+    return beside_a_writer(directory, read, verify)
 
 
 def _functions(identity: Identity) -> set[str]:

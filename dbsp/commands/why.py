@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from dbsp.circuits.errors import DamagedChunk, DataError
-from dbsp.commands.history.reading import program_of
+from dbsp.circuits.errors import DataError
+from dbsp.commands.history.reading import beside_a_writer, program_of
 from dbsp.history.asked import AsOf, step_of
 from dbsp.lineage.asking import Asking
 from dbsp.rows.texts import value_of, values_of
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import view_keys
-from dbsp.state.records.commits import load_commit
 from dbsp.state.store import Store
 from dbsp.views.derivation import Why
 from dbsp.views.outputs import contents_of, output_view, state_of
@@ -32,25 +31,20 @@ def why_in_state(
     if as_of is not None:
         step_of(store, as_of, identity.timezone)  # a step that isn't kept is reported at once
     program = program_of(identity, directory)
-    found = _read(directory, program, output_view(program, view), words, as_of)
-    yield str(found) if output == "text" else json.dumps(found.to_json(), ensure_ascii=False)
+    name = output_view(program, view)
 
-
-def _read(directory: str, program: Program, view: str, words: Sequence[str], as_of: AsOf | None) -> Why:
-    """Beside a writer, which may forget a step between two looks: then look again."""
-    while True:
-        store, _ = Store.read(directory)
+    def read(store: Store, steps: list[int]) -> Why:
         step = store.last.step if store.last else 0
         if as_of is not None:
             step = step_of(store, as_of, program.timezone)
-        try:
-            state = state_of(program, store.commit_of(step) if step else None)
-            explain = partial(Asking(Traces(program), store).why, view, step, state)
-            contents = contents_of(program, state, view, store, step=step, explain=explain)
-            return contents.why(key_of(program, contents, words))
-        except DamagedChunk:
-            if step == 0 or load_commit(store.root, step) is not None:
-                raise
+        steps.append(step)
+        state = state_of(program, store.commit_of(step) if step else None)
+        explain = partial(Asking(Traces(program), store).why, name, step, state)
+        contents = contents_of(program, state, name, store, step=step, explain=explain)
+        return contents.why(key_of(program, contents, words))
+
+    found = beside_a_writer(directory, read)
+    yield str(found) if output == "text" else json.dumps(found.to_json(), ensure_ascii=False)
 
 
 def key_of(program: Program, contents: Contents, words: Sequence[str]) -> dict[str, Any]:

@@ -19,13 +19,14 @@ import pyarrow as pa
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.statement import Delete, Insert, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, evaluated, matching, relation
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.casting import Refused
-from dbsp.rows.incoming import arrow_schema, key_rows, whole_rows
+from dbsp.rows.incoming import arrow_schema, whole_rows
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.nodes.join import Join, join_schema
 from dbsp.sql.plans.nodes.project import selected
@@ -177,7 +178,7 @@ class Edits:
     def _with_keys(self, statement: Insert, come: ZSet) -> tuple[ZSet | None, ZSet]:
         """(rows that are replaced, rows that come)"""
         table = statement.table
-        schema, key = table.schema, [_position(table.schema, name) for name in table.primary_key]
+        schema, key = table.schema, _key(table)
         expressions = [Column(i, schema[i].type, schema[i].nullable) for i in key]
         there = self._present(table, key, come)
         if not len(there):
@@ -193,8 +194,7 @@ class Edits:
 
     def _check_new_keys(self, table: Table, gone: ZSet, come: ZSet) -> None:
         """Raises KeyThere where a row gets the key of another, which stays."""
-        key = [_position(table.schema, name) for name in table.primary_key]
-        schema = arrow_schema(table)
+        key, schema = _key(table), arrow_schema(table)
         there = self._present(table, key, come) - ZSet(_under(gone.rows, schema), gone.weights)
         others = there.consolidate()
         stay = others.take(np.flatnonzero(others.weights > 0))
@@ -231,7 +231,7 @@ class Edits:
     # -- what becomes of it ---------------------------------------------------------------------------
 
     def _queue(self, table: Table, gone: ZSet | None, come: ZSet | None) -> None:
-        """In the order in which a keyed table takes them: keys that go, then rows that come."""
+        """As the table takes them: of a keyed one rows that come, and keys that go without one."""
         schema = arrow_schema(table)
         parts = [] if gone is None else [-gone]
         parts += [] if come is None else [come]
@@ -242,15 +242,9 @@ class Edits:
         deltas.append(delta)
         if len(deltas) > _PARTS:
             deltas[:] = [ZSet.sum(schema, deltas)]
-        if not table.primary_key:
-            self.changes.append(Change(table.name, delta.rows, delta.weights))
-            return
-        if gone is not None and len(gone):
-            keys = pa.Table.from_batches([gone.rows]).select(list(table.primary_key))
-            rows = key_rows(table, keys, self.program.timezone)
-            self.changes.append(Change(table.name, rows, np.full(rows.num_rows, -1, np.int64)))
-        if come is not None and len(come):
-            self.changes.append(Change(table.name, come.rows, come.weights))
+        if table.primary_key and gone is not None:
+            delta = by_key(delta.consolidate(), _key(table))[0]
+        self.changes.append(Change(table.name, _under(delta.rows, schema), delta.weights))
 
     def queue(self, take: Callable[[str, pa.RecordBatch, np.ndarray], None]) -> None:
         """Hand all changes over, in their order: those of one table after the other at once."""
@@ -279,6 +273,10 @@ def _cast_query(statement: Insert) -> str:
         for name, column in zip(names, statement.columns, strict=True)
     ]
     return f"SELECT {', '.join(made)} FROM ({statement.query}) AS given ({', '.join(names)})"
+
+
+def _key(table: Table) -> list[int]:
+    return [_position(table.schema, name) for name in table.primary_key]
 
 
 def _position(schema: Schema, name: str) -> int:

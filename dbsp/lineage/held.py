@@ -21,10 +21,10 @@ from dbsp.circuits.traces.batch import Batch, Layout, of_placement
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.lineage.relational import Demand, consolidated, empty, matching
+from dbsp.lineage.relational import Demand, consolidated, matching
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.schemas import Schema
-from dbsp.views.traces import Traces
+from dbsp.sql.plans.schemas import Schema, arrow_schema
+from dbsp.views.traces import Traces, arranged
 
 
 @dataclass(frozen=True)
@@ -69,21 +69,17 @@ class Held:
             trace, at = one
             spine, layout = self.state.spines[trace], self.traces.circuit.stored(trace)
             is_left = trace in self.traces.circuit.retentions
-            return is_left, _placed(layout, trace in self._logs, at, demands) is None, spine.rows
+            return is_left, _placed(layout, trace in self.state.logs, at, demands) is None, spine.rows
 
         trace, at = min(there, key=worse)
         rows = self._read(trace, at, schema, demands)
         return Whole(matching(rows, schema, demands), trace in self.traces.circuit.retentions)
 
-    @property
-    def _logs(self) -> frozenset[int]:
-        return self.state.logs
-
     def _read(self, trace: int, at: list[int], schema: Schema, demands: Sequence[Demand]) -> ZSet:
         """At least the rows that meet the demands."""
         circuit = self.traces.circuit
-        layout = circuit.stored(trace)
-        placed = _placed(layout, trace in self._logs, at, demands)
+        layout, named = circuit.stored(trace), arrow_schema(schema)
+        placed = _placed(layout, trace in self.state.logs, at, demands)
         parts = []
         for chunk in self.state.spines[trace].live:
             batch = open_chunk(circuit, trace, chunk, self.segments)
@@ -91,9 +87,8 @@ class Held:
                 zset = _looked_up(batch, layout, placed, circuit.seed)
             else:
                 zset = searched(batch.zset, at, demands)
-            rows = pa.RecordBatch.from_arrays([zset.rows.column(i) for i in at], schema=empty(schema).schema)
-            parts.append(ZSet(rows, zset.weights))
-        return consolidated(ZSet.sum(empty(schema).schema, parts), schema)
+            parts.append(arranged(zset, at, named))
+        return consolidated(ZSet.sum(named, parts), schema)
 
 
 def _plain(demand: Demand, at: Sequence[int]) -> dict[int, int]:

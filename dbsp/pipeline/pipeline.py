@@ -5,40 +5,35 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, overload
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, overload
 
 from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
-from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.dml.edits import COUNTED, Edits, counted
 from dbsp.dml.reading import is_statement, read_statement
 from dbsp.errors import DeliveryError
 from dbsp.evolution.evolve import evolve as change_program
 from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf
-from dbsp.pipeline.advancing import waterline_at, waterline_of
-from dbsp.pipeline.arguments import check_arguments, check_frame
+from dbsp.pipeline.arguments import check_arguments
+from dbsp.pipeline.asked import Asked
 from dbsp.pipeline.background import Background
+from dbsp.pipeline.deltas.replacing import Replacing
+from dbsp.pipeline.feeding import Feeding
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
-from dbsp.pipeline.replacing import Replacing, check_replaceable
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Callback, Subscriptions, following
 from dbsp.pipeline.udf import Function
-from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.observed import Observed
-from dbsp.running.queue import Rows, weighted
+from dbsp.running.queue import Rows
 from dbsp.running.runner import Runner
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, Table
@@ -48,8 +43,7 @@ from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
-from dbsp.views.derivation import Why
-from dbsp.views.outputs import check_state, output_view, output_views
+from dbsp.views.outputs import check_state, output_view
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -59,7 +53,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("dbsp")
 
 
-class Pipeline:
+class Pipeline(Feeding, Asked):
     """Deltas in, changes of all views out, step by step.
 
     program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in, or
@@ -136,112 +130,6 @@ class Pipeline:
         except BaseException:
             self.store.close()
             raise
-
-    # -- deltas -------------------------------------------------------------------------------------
-
-    def insert(self, table: str, rows: object) -> None:
-        """Queue rows for the next step. In a keyed table a row of a present key replaces it."""
-        self._take(self.program.input(table), rows, 1)
-
-    def delete(self, table: str, rows: object) -> None:
-        """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them."""
-        target = self.program.input(table)
-        if target.append_only:
-            raise DataError(
-                f"table '{target.name}' is append-only; declare it without append_only to delete from it"
-            )
-        self._take(target, rows, -1)
-
-    def upsert(self, table: str, rows: object) -> None:
-        """Queue rows of a keyed table, replacing those with the same keys."""
-        target = self.program.input(table)
-        if not target.primary_key:
-            raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
-        self._take(target, rows, 1)
-
-    def replace(self, table: str, rows: object) -> None:
-        """Queue what makes the table hold these rows and no others: their difference from what it holds.
-
-        Rows of a keyed table are compared by key, those of a bag as often as they are there; DEFAULTs aren't
-        filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
-        kept: of append_only and unchecked tables, and of those with LATENESS.
-        """
-        target = self.program.input(table)
-        check_replaceable(target)
-        with self._lock:
-            self._open()
-            self._position.settle()
-            if self.queued.get(target.name):
-                raise DataError(
-                    f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
-                )
-            wanted = self._given(target, rows, 1, retracted=True)
-            partitions = self.partitions or self.runner.partitions
-            self._enqueue(
-                target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
-            )
-
-    def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
-        """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
-
-        Without weights: a batch, or a chunk in the state's segments, whose last column is `__weight`. In a
-        keyed table weight 1 is an upsert, −1 a delete by key, and rows apply in order.
-        """
-        if weights is not None:
-            assert isinstance(rows, pa.RecordBatch)
-            rows = weighted(rows, weights)
-        self._enqueue(self.program.input(table).name, [rows])
-
-    def advance(self, table: str, column: str, value: object) -> None:
-        """Queue that the waterline of a column with LATENESS moves to a value, without a row.
-
-        Rows of the steps after the next one that are below it are late. It never falls: a lower value does
-        nothing. table: or a view that has one. Raises DataError.
-        """
-        one = waterline_of(self.program.circuit, table, column)
-        scalar = waterline_at(one, value, self.program.timezone)
-        with self._lock:
-            self._open()
-            self._position.settle()
-            self._position.queue.advance(one.name, scalar)
-
-    def refuse(self, rows: Chunk) -> None:
-        """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
-        self._enqueue(BAD_ROWS, [rows])
-
-    def discard(self) -> None:
-        """Forget what is queued, as after a step that can't succeed."""
-        with self._lock:
-            if not self._closed:
-                self._position.discard()
-
-    @property
-    def queued(self) -> dict[str, int]:
-        """Rows waiting for the next step, per table."""
-        return self._position.queue.rows
-
-    def _take(self, table: Table, rows: object, weight: int) -> None:
-        self._open()
-        self._enqueue(table.name, self._given(table, rows, weight, retracted=weight < 0))
-
-    def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
-        """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
-        check_frame(table.name, rows)
-        if type(rows).__module__.startswith("pyspark."):
-            from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
-
-            return stage(self, table, rows, weight)
-        if weight < 0 and table.primary_key:
-            batch = key_rows(table, rows, self.program.timezone)
-        else:
-            batch = whole_rows(table, rows, self.program.timezone, retracted)
-        return [weighted(batch, np.full(batch.num_rows, weight, np.int64))] if batch.num_rows else []
-
-    def _enqueue(self, table: str, parts: Sequence[Rows]) -> None:
-        with self._lock:
-            self._open()
-            self._position.settle()
-            self._position.queue.add(table, parts)
 
     # -- steps --------------------------------------------------------------------------------------
 
@@ -412,7 +300,7 @@ class Pipeline:
                 print(changes.step, changes.rows())
         """
         self._open()
-        name = self._view(view)
+        name = output_view(self.program, view)
         if callback is not None:
             self._subscriptions.add(name, callback, since)
             return None
@@ -465,47 +353,7 @@ class Pipeline:
         """Whether what `start` began makes steps still; what ended it is for `stop` to raise."""
         return self._background is not None and self._background.running
 
-    # -- views --------------------------------------------------------------------------------------
-
-    def __getitem__(self, view: str) -> Contents:
-        """The view as of the last step."""
-        return self.view(view)
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the views that can be read, in the order of the program."""
-        return iter(self.keys())
-
-    def __contains__(self, view: object) -> bool:
-        return str(view).lower() in map(str.lower, self.keys())
-
-    def keys(self) -> list[str]:
-        """So that `dict(pipeline)` is all views by their names."""
-        return self.views
-
-    @property
-    def views(self) -> list[str]:
-        """The names of the views that can be read, in the order of the program."""
-        return output_views(self.program)
-
-    @property
-    def tables(self) -> list[str]:
-        """The names of the tables that take rows, in the order of the program."""
-        return list(self.program.inputs)
-
-    def view(self, view: str, as_of: AsOf | None = None) -> Contents:
-        """The view as of a step; of the last one unless `as_of` names another that is kept.
-
-        Any thread may ask, and doesn't wait for a step that is being made.
-        as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
-        """
-        return self._reading.view(view, as_of)
-
-    def why(self, view: str, key: Any, as_of: AsOf | None = None) -> Why:
-        """Why a view has its rows of a key, or why it has none: see `Contents.why`.
-
-        print(p.why("turnover", "Ada"))         p.why("sold", {"shop": 7, "day": None}, as_of=41)
-        """
-        return self.view(view, as_of).why(key)
+    # -- statements --------------------------------------------------------------------------------
 
     def sql(self, select: str, as_of: AsOf | None = None) -> Contents:
         """The rows that a query has over the views, as of the last step, or as of another as in `view`.
@@ -541,26 +389,6 @@ class Pipeline:
         edits.queue(self.change)
         return Contents("sql", COUNTED, [counted(count)], step=self.last_step)
 
-    def sql_schema(self, select: str) -> pa.Schema:
-        """The columns of what `sql` would give, without the rows."""
-        return self._reading.query_schema(select)
-
-    def changes_of(self, view: str, step: int) -> ViewChanges:
-        """What a kept step changed in a view."""
-        return self._reading.changes_of(view, step)
-
-    def changes(self, view: str, since: AsOf, until: AsOf | None = None, *, each: bool = False) -> pa.Table:
-        """What changed in a view after a step, up to another: its columns and `__weight`, consolidated.
-
-        since, until: as in `view`; since 0 is from the beginning, and without until it is up to now. each:
-        step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
-        TRIGGER and EMIT the two are enough, unless it is asked for each.
-        """
-        return self._reading.changes(view, since, until, each)
-
-    def _view(self, name: str) -> str:
-        return output_view(self.program, name)
-
     # -- the end ------------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -570,7 +398,7 @@ class Pipeline:
         """
         try:
             self.stop()
-        except Exception as error:
+        except Exception as error:  # of a run that ended long ago: whoever closes wants the directory back
             log.error("%s: the run in the background had ended: %s", self.program.name, error)
         finally:
             self._release()
@@ -597,6 +425,11 @@ class Pipeline:
     def _open(self) -> None:
         if self._closed:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
+
+    def _staged(self, table: Table, rows: object, weight: int) -> Sequence[Rows]:
+        from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
+
+        return stage(self, table, rows, weight)
 
 
 def _store_of(

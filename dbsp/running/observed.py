@@ -32,7 +32,7 @@ class Observed:
         began = time.time_ns()
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # whatever the step raises is raised again; a span only tells of it
             if self._spans is not None:
                 self._spans.failed(step, began, error)
             raise

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Table
 from dbsp.state.store import Store
 from dbsp.views.search import Indexes
-from dbsp.views.traces import Traces
+from dbsp.views.traces import Traces, arranged
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -45,16 +42,12 @@ def table_contents(
     found = [(trace, at) for trace, at in _traces(traces, table.name) if trace in state.spines]
     if not found:
         name = table.name
-        why = "with a LATENESS lets rows go" if table.lateness else "is kept by nothing"
+        why = "has a LATENESS, and lets rows go" if table.lateness else "is kept by nothing"
         raise StateError(f"table '{name}' {why}; a view SELECT * FROM {name} would keep all its rows")
     trace, at = min(found, key=lambda one: (one[1] != sorted(one[1]), state.spines[one[0]].rows))
     schema, chunks = arrow_schema(table), state.spines[trace].live
-    parts = []
-    for chunk in chunks:
-        zset = open_chunk(traces.circuit, trace, chunk, store.segments).zset
-        parts.append(
-            ZSet(pa.RecordBatch.from_arrays([zset.rows.column(i) for i in at], schema=schema), zset.weights)
-        )
+    batches = [open_chunk(traces.circuit, trace, chunk, store.segments) for chunk in chunks]
+    parts = [arranged(batch.zset, at, schema) for batch in batches]
     # an index is of a chunk's columns as they lie
     known = indexes if at == list(range(len(schema))) else None
     return Contents(table.name, schema, parts, spark, (), chunks, known, step)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import pyarrow as pa
+
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.program import lowering_of
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program
+
+
+def arranged(stored: ZSet, at: Sequence[int], schema: pa.Schema) -> ZSet:
+    """The columns that lie there, under a schema's names. Nothing is copied."""
+    return ZSet(
+        pa.RecordBatch.from_arrays([stored.rows.column(i) for i in at], schema=schema), stored.weights
+    )
 
 
 @dataclass(frozen=True)

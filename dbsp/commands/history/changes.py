@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbsp.circuits.columns.arrow import concat
-from dbsp.circuits.errors import DamagedChunk
-from dbsp.commands.history.reading import program_of
+from dbsp.commands.history.reading import beside_a_writer, program_of
 from dbsp.commands.shown.changelog import CsvLines, json_lines_of_view
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.sql.plans.program import Program
-from dbsp.state.records.commits import load_commit
 from dbsp.state.store import Store
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
@@ -41,14 +39,11 @@ def changes_in_state(
 def _read(
     directory: str, program: Program, view: str, since: str, until: str | None, each: bool
 ) -> list[tuple[int, ViewChanges]]:
-    """Beside a writer, which may forget a step between two looks: then look again."""
-    while True:
-        store, _ = Store.read(directory)
+    def read(store: Store, steps: list[int]) -> list[tuple[int, ViewChanges]]:
         first, last = interval(store, since, until, program.timezone)
-        try:
-            if each:
-                return list(changes_of_each(program, store, view, first, last))
-            return [(last, changes_between(program, store, view, first, last))]
-        except DamagedChunk:
-            if all(load_commit(store.root, step) for step in store.steps if first <= step <= last):
-                raise
+        steps += [step for step in store.steps if first <= step <= last]
+        if each:
+            return list(changes_of_each(program, store, view, first, last))
+        return [(last, changes_between(program, store, view, first, last))]
+
+    return beside_a_writer(directory, read)

@@ -1,17 +1,39 @@
-"""The program of a state directory, to read its views by. No code of it runs."""
+"""A state directory, read beside who writes it: its program, of which no code runs, and its steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.sql.compiler.load import read_program
 from dbsp.sql.plans.program import Program
+from dbsp.state.records.commits import load_commit
 from dbsp.state.records.identity import Identity
+from dbsp.state.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+Found = TypeVar("Found")
+
+
+def beside_a_writer(
+    directory: str, read: Callable[[Store, list[int]], Found], verify: str = "first read"
+) -> Found:
+    """What `read` reads of a state, to whose list it adds the steps that it looks at.
+
+    A writer may forget a step between two looks, and its files disappear: then it reads once more. A file of
+    a step that isn't forgotten is damaged, or lost: DamagedChunk.
+    """
+    while True:
+        store, _ = Store.read(directory, verify)
+        steps: list[int] = []
+        try:
+            return read(store, steps)
+        except DamagedChunk:
+            if all(step == 0 or load_commit(store.root, step) is not None for step in steps):
+                raise
 
 
 def session_of(identity: Identity) -> SparkSession:

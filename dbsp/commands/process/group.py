@@ -32,13 +32,13 @@ class Group(click.Group):
         except KeyboardInterrupt as interrupt:
             stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
             ended, said, status = None, str(stopped), stopped.status
-        except Exception as error:
+        except Exception as error:  # the last line of defence: the user gets a line, whatever it was
             ended = error
             if interruption.by is not None:
                 said, status = str(interruption.by), interruption.by.status
             elif isinstance(error, Error):
                 said, status = str(error).split("\n", 1)[0], 1
-            else:  # the last line of defence: anything else is a bug
+            else:  # a bug
                 said, status = report(error)
                 ended = error if status == BUG else Error(said)
         say(said, logging.WARNING if ended is None else logging.ERROR, ended)

@@ -9,7 +9,7 @@ from typing import Any
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.dml.statement import Statement
-from dbsp.pipeline.advancing import waterline_at, waterline_of
+from dbsp.pipeline.deltas.advancing import waterline_at, waterline_of
 from dbsp.rows.json_values import decode
 from dbsp.sql.plans.program import Program, Table
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
-import pyarrow as pa
 import pytest
 
 import dbsp
-from dbsp.circuits.errors import DataError, ProgramError, StateError
+from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Scan
 from tests.dbsp.build import VOTES, pipeline, program, table, view
@@ -32,65 +31,11 @@ def test_steps_are_numbered_and_may_be_empty(p):
     assert len(p.step()["counts"]) == 0
 
 
-def test_a_bag_holds_a_row_as_often_as_it_was_inserted(p):
-    p.insert("votes", [(1, 1), (1, 1)])
-    p.insert("votes", [(1, 1)])
-    assert changed(p.step(), "all_votes") == [(1, 1, 3)]
-    assert rows(p["all_votes"]) == [(1, 1)] * 3
-    assert len(p["all_votes"]) == 3
-    assert p["all_votes"].to_arrow().to_pylist() == [{"user_id": 1, "story_id": 1}] * 3
-
-
 def test_changes_as_arrow(p):
     p.insert("votes", [(1, 2)])
     assert p.step()["all_votes"].to_arrow().to_pylist() == [{"user_id": 1, "story_id": 2, "__weight": 1}]
     empty = p.step()["counts"].to_arrow()
     assert (empty.num_rows, empty.schema.names) == (0, ["story_id", "n", "__weight"])
-
-
-def test_contents_as_pandas(p):
-    p.insert("votes", [(1, 2), (1, 3)])
-    p.step()
-    assert p["counts"].to_pandas().sort_values("story_id").values.tolist() == [[2, 1], [3, 1]]
-
-
-def test_the_last_change_of_a_key_wins(p):
-    p.insert("customer", [(7, "a", None)])
-    p.upsert("customer", [{"id": 7, "name": "b"}, {"id": 8}])
-    p.delete("customer", [{"id": 8}])
-    assert changed(p.step(), "customers") == [(7, "b", None, 1)]
-    p.delete("customer", [(7,)])
-    p.insert("customer", [{"id": 7, "name": "c"}])
-    assert changed(p.step(), "customers") == [(7, "b", None, -1), (7, "c", None, 1)]
-    p.delete("customer", [(7, "whatever", None), (9, None, None)])
-    assert changed(p.step(), "customers") == [(7, "c", None, -1)]
-
-
-def test_tables_and_views_are_found_in_any_case(p):
-    p.insert("VOTES", [(1, 1)])
-    p.step()
-    assert rows(p["COUNTS"]) == [(1, 1)]
-
-
-def test_a_view_as_of_an_earlier_step(p):
-    for user in range(12):
-        p.insert("votes", [(user, 1)])
-        p.step()
-    assert [rows(p.view("counts", as_of=step)) for step in (3, 11, 12)] == [[(1, 3)], [(1, 11)], [(1, 12)]]
-    assert p.changes_of("counts", 4).rows() == [({"story_id": 1, "n": 3}, -1), ({"story_id": 1, "n": 4}, 1)]
-    for gone in (0, 2, 13):
-        with pytest.raises(StateError, match=rf"step {gone} is not kept; steps 3 to 12 are"):
-            p.view("counts", as_of=gone)
-
-
-def test_contents_stay_as_they_were(p):
-    p.insert("votes", [(1, 1)])
-    p.step()
-    before = p["counts"]
-    for user in range(15):
-        p.insert("votes", [(user, 1)])
-        p.step()
-    assert rows(before) == [(1, 1)]
 
 
 def test_subscribers_are_called_after_the_commit(p):
@@ -172,25 +117,3 @@ def test_contents_as_a_dataframe(spark):
         p.step()
         assert [tuple(row) for row in p["all_votes"].to_spark().collect()] == [(1, 2), (1, 2)]
         assert p["customers"].to_spark().toArrow().to_pylist() == p["customers"].rows()
-
-
-def test_arrow_rows_arrive_as_they_are(p):
-    p.insert("votes", pa.table({"story_id": [5], "user_id": [6]}))
-    assert p.step()["all_votes"].rows() == [({"user_id": 6, "story_id": 5}, 1)]
-
-
-def test_a_pipeline_is_a_mapping_of_its_views():
-    with pipeline() as p:
-        assert list(p) == p.views == ["all_votes", "counts", "customers", "events"]
-        assert p.tables == ["votes", "customer", "event"]
-        assert "counts" in p
-        assert "COUNTS" in p
-        assert "votes" not in p
-        p.insert("votes", [(1, 2)])
-        p.step()
-        assert {name: len(view) for name, view in dict(p).items()} == {
-            "all_votes": 1,
-            "counts": 1,
-            "customers": 0,
-            "events": 0,
-        }

@@ -16,10 +16,10 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.pipeline.spark.sales import COLUMNS, SALES, step
 
 pytestmark = pytest.mark.spark
 
-COLUMNS = "shop INT, who STRING, at TIMESTAMP, amount DECIMAL(9, 2)"
 KEYED = "shop INT, who STRING, n BIGINT, at TIMESTAMP, PRIMARY KEY (shop, who)"
 TOLD = "shop INT, who STRING, n BIGINT{0}, at TIMESTAMP, PRIMARY KEY (shop, who)"
 # columns where it is written and where it is read, what else is said there, the view
@@ -35,12 +35,6 @@ FORMATS = {
     "parquet": ("weights", "upserts"),
     "orc": ("weights", "told"),
 }
-FIRST = f"""
-CREATE TABLE sale ({COLUMNS});
-CREATE VIEW rows_of AS SELECT * FROM sale WHERE shop < 3;
-CREATE VIEW per_person AS SELECT shop, coalesce(who, '-') AS who, count(*) AS n, max(at) AS at
-FROM sale WHERE shop IS NOT NULL GROUP BY shop, coalesce(who, '-');
-"""
 ROUNDS, STEPS = 2, 2
 
 
@@ -54,36 +48,10 @@ def edges(tmp_path: Path) -> Iterator[tuple[str, str, str, str, str]]:
             yield f"{name}_{form}", view, written, read or written, using
 
 
-def step(p: Pipeline, draw: random.Random, present: list[tuple[Any, ...]]) -> None:
-    """One of random insertions and deletions; some rows are there twice, some have NULLs.
-
-    There is no empty text: of CSV Spark reads that as NULL.
-    """
-    gone = [present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))]
-    days = [None, "2024-01-01 10:00:00", "1900-12-31 23:59:59.999999"]
-    come = [
-        (
-            draw.choice([None, 1, 2, 3]),
-            draw.choice([None, "x", " a,\"b'", "é\\n"]),
-            draw.choice(days),
-            draw.choice([None, "-1.50", "1234567.89"]),
-        )
-        for _ in range(draw.randrange(6))
-    ]
-    rows = p.spark.createDataFrame([*come, *gone], "a INT, b STRING, c STRING, d STRING").selectExpr(
-        "a AS shop", "b AS who", "CAST(c AS TIMESTAMP) AS at", "CAST(d AS DECIMAL(9, 2)) AS amount"
-    )
-    arrow = rows.toArrow()
-    p.insert("sale", arrow.slice(0, len(come)))
-    p.delete("sale", arrow.slice(len(come)))
-    present += come
-    p.step()
-
-
 def test_chained_programs_are_one(spark: Any, tmp_path: Path) -> None:
     draw = random.Random(0)
     all_edges = list(edges(tmp_path))
-    first = FIRST + "".join(
+    first = SALES + "".join(
         f"CREATE TABLE {name} ({written}) {using};\nINSERT INTO {name} SELECT * FROM {view};\n"
         for name, view, written, _, using in all_edges
     )

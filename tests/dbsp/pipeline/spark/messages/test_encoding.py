@@ -17,12 +17,12 @@ from google.protobuf import descriptor_pb2, timestamp_pb2
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from tests.dbsp.pipeline.spark.sales import COLUMNS, SALES, step
 from tests.servers.kafka import Broker, messages
 from tests.servers.registry import SchemaRegistry
 
 pytestmark = pytest.mark.spark
 
-COLUMNS = "shop INT, who STRING, at TIMESTAMP, amount DECIMAL(9, 2)"
 KEYED = "shop INT, who STRING, n BIGINT NOT NULL, at TIMESTAMP, PRIMARY KEY (shop, who)"
 # what a user would write for these columns
 SCHEMA = {
@@ -78,12 +78,7 @@ EDGES: dict[str, tuple[str, str, str, bool, str]] = {
     "protobuf_ops": (f"__op STRING, {COLUMNS}", "format = 'protobuf'", "rows_of", False, PROTOBUF["Sale"]),
     "protobuf_upserts": (KEYED, "format = 'protobuf'", "per_person", True, PROTOBUF["Person"]),
 }
-FIRST = f"""
-CREATE TABLE sale ({COLUMNS});
-CREATE VIEW rows_of AS SELECT * FROM sale WHERE shop < 3;
-CREATE VIEW per_person AS SELECT shop, coalesce(who, '-') AS who, count(*) AS n, max(at) AS at
-FROM sale WHERE shop IS NOT NULL GROUP BY shop, coalesce(who, '-');
-CREATE VIEW per_who AS SELECT coalesce(who, '-') AS who, CAST(sum(amount) AS STRING) AS n
+FIRST = f"""{SALES}CREATE VIEW per_who AS SELECT coalesce(who, '-') AS who, CAST(sum(amount) AS STRING) AS n
 FROM sale WHERE amount IS NOT NULL GROUP BY coalesce(who, '-');
 """
 ROUNDS, STEPS = 3, 2
@@ -106,32 +101,6 @@ def descriptor() -> bytes:
                 added.proto3_optional, added.oneof_index = True, len(message.oneof_decl)
                 message.oneof_decl.add(name=f"_{field}")
     return descriptor_pb2.FileDescriptorSet(file=[well_known, file]).SerializeToString()
-
-
-def step(p: Pipeline, draw: random.Random, present: list[tuple[Any, ...]]) -> None:
-    """One of random insertions and deletions; some rows are there twice, some have NULLs.
-
-    There is no empty text: of CSV Spark reads that as NULL.
-    """
-    gone = [present.pop(draw.randrange(len(present))) for _ in range(draw.randrange(len(present) + 1))]
-    days = [None, "2024-01-01 10:00:00", "1900-12-31 23:59:59.999999"]
-    come = [
-        (
-            draw.choice([None, 1, 2, 3]),
-            draw.choice([None, "x", " a,\"b'", "é\\n"]),
-            draw.choice(days),
-            draw.choice([None, "-1.50", "1234567.89"]),
-        )
-        for _ in range(draw.randrange(6))
-    ]
-    rows = p.spark.createDataFrame([*come, *gone], "a INT, b STRING, c STRING, d STRING").selectExpr(
-        "a AS shop", "b AS who", "CAST(c AS TIMESTAMP) AS at", "CAST(d AS DECIMAL(9, 2)) AS amount"
-    )
-    arrow = rows.toArrow()
-    p.insert("sale", arrow.slice(0, len(come)))
-    p.delete("sale", arrow.slice(len(come)))
-    present += come
-    p.step()
 
 
 def test_chained_programs_are_one(

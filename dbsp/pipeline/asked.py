@@ -1,0 +1,80 @@
+"""What a pipeline is asked: views and tables, queries, changes, why a row is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.history.asked import AsOf
+from dbsp.pipeline.reading import Reading
+from dbsp.sql.plans.program import Program
+from dbsp.views.changes import ViewChanges
+from dbsp.views.derivation import Why
+from dbsp.views.outputs import output_views
+from dbsp.views.view import Contents
+
+
+class Asked:
+    """The half of a Pipeline that answers, to any thread, without waiting for a step."""
+
+    program: Program
+    _reading: Reading
+
+    def __getitem__(self, view: str) -> Contents:
+        """The view as of the last step."""
+        return self.view(view)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the views that can be read, in the order of the program."""
+        return iter(self.keys())
+
+    def __contains__(self, view: object) -> bool:
+        return str(view).lower() in map(str.lower, self.keys())
+
+    def keys(self) -> list[str]:
+        """So that `dict(pipeline)` is all views by their names."""
+        return self.views
+
+    @property
+    def views(self) -> list[str]:
+        """The names of the views that can be read, in the order of the program."""
+        return output_views(self.program)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables that take rows, in the order of the program."""
+        return list(self.program.inputs)
+
+    def view(self, view: str, as_of: AsOf | None = None) -> Contents:
+        """The view as of a step; of the last one unless `as_of` names another that is kept.
+
+        Any thread may ask, and doesn't wait for a step that is being made.
+        as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
+        """
+        return self._reading.view(view, as_of)
+
+    def why(self, view: str, key: Any, as_of: AsOf | None = None) -> Why:
+        """Why a view has its rows of a key, or why it has none: see `Contents.why`.
+
+        print(p.why("turnover", "Ada"))         p.why("sold", {"shop": 7, "day": None}, as_of=41)
+        """
+        return self.view(view, as_of).why(key)
+
+    def sql_schema(self, select: str) -> pa.Schema:
+        """The columns of what `sql` would give, without the rows."""
+        return self._reading.query_schema(select)
+
+    def changes_of(self, view: str, step: int) -> ViewChanges:
+        """What a kept step changed in a view."""
+        return self._reading.changes_of(view, step)
+
+    def changes(self, view: str, since: AsOf, until: AsOf | None = None, *, each: bool = False) -> pa.Table:
+        """What changed in a view after a step, up to another: its columns and `__weight`, consolidated.
+
+        since, until: as in `view`; since 0 is from the beginning, and without until it is up to now. each:
+        step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
+        TRIGGER and EMIT the two are enough, unless it is asked for each.
+        """
+        return self._reading.changes(view, since, until, each)

@@ -1,0 +1,144 @@
+"""What a pipeline is given for its next step: rows, changes, waterlines."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.pipeline.arguments import check_frame
+from dbsp.pipeline.deltas.advancing import waterline_at, waterline_of
+from dbsp.pipeline.deltas.replacing import Replacing, check_replaceable
+from dbsp.pipeline.position import Position
+from dbsp.rows.incoming import key_rows, whole_rows
+from dbsp.running.queue import Rows, weighted
+from dbsp.running.runner import Runner
+from dbsp.sql.plans.program import Program, Table
+
+
+class Feeding(ABC):
+    """The half of a Pipeline that queues. _lock: held by who queues or makes a step."""
+
+    program: Program
+    runner: Runner
+    partitions: int | None
+    _position: Position
+    _replacing: Replacing
+    _lock: threading.RLock
+    _closed: bool
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Raises StateError where the pipeline is closed."""
+
+    @abstractmethod
+    def _staged(self, table: Table, rows: object, weight: int) -> Sequence[Rows]:
+        """A DataFrame of Spark's, as its tasks have written it."""
+
+    def insert(self, table: str, rows: object) -> None:
+        """Queue rows for the next step. In a keyed table a row of a present key replaces it."""
+        self._take(self.program.input(table), rows, 1)
+
+    def delete(self, table: str, rows: object) -> None:
+        """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them."""
+        target = self.program.input(table)
+        if target.append_only:
+            raise DataError(
+                f"table '{target.name}' is append-only; declare it without append_only to delete from it"
+            )
+        self._take(target, rows, -1)
+
+    def upsert(self, table: str, rows: object) -> None:
+        """Queue rows of a keyed table, replacing those with the same keys."""
+        target = self.program.input(table)
+        if not target.primary_key:
+            raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")
+        self._take(target, rows, 1)
+
+    def replace(self, table: str, rows: object) -> None:
+        """Queue what makes the table hold these rows and no others: their difference from what it holds.
+
+        Rows of a keyed table are compared by key, those of a bag as often as they are there; DEFAULTs aren't
+        filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
+        kept: of append_only and unchecked tables, and of those with LATENESS.
+        """
+        target = self.program.input(table)
+        check_replaceable(target)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            if self.queued.get(target.name):
+                raise DataError(
+                    f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
+                )
+            wanted = self._given(target, rows, 1, retracted=True)
+            partitions = self.partitions or self.runner.partitions
+            self._enqueue(
+                target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
+            )
+
+    def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
+        """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
+
+        Without weights: a batch, or a chunk in the state's segments, whose last column is `__weight`. In a
+        keyed table weight 1 is an upsert, −1 a delete by key, and rows apply in order.
+        """
+        if weights is not None:
+            assert isinstance(rows, pa.RecordBatch)
+            rows = weighted(rows, weights)
+        self._enqueue(self.program.input(table).name, [rows])
+
+    def advance(self, table: str, column: str, value: object) -> None:
+        """Queue that the waterline of a column with LATENESS moves to a value, without a row.
+
+        Rows of the steps after the next one that are below it are late. It never falls: a lower value does
+        nothing. table: or a view that has one. Raises DataError.
+        """
+        one = waterline_of(self.program.circuit, table, column)
+        scalar = waterline_at(one, value, self.program.timezone)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            self._position.queue.advance(one.name, scalar)
+
+    def refuse(self, rows: Chunk) -> None:
+        """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
+        self._enqueue(BAD_ROWS, [rows])
+
+    def discard(self) -> None:
+        """Forget what is queued, as after a step that can't succeed."""
+        with self._lock:
+            if not self._closed:
+                self._position.discard()
+
+    @property
+    def queued(self) -> dict[str, int]:
+        """Rows waiting for the next step, per table."""
+        return self._position.queue.rows
+
+    def _take(self, table: Table, rows: object, weight: int) -> None:
+        self._open()
+        self._enqueue(table.name, self._given(table, rows, weight, retracted=weight < 0))
+
+    def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
+        """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
+        check_frame(table.name, rows)
+        if type(rows).__module__.startswith("pyspark."):
+            return self._staged(table, rows, weight)
+        if weight < 0 and table.primary_key:
+            batch = key_rows(table, rows, self.program.timezone)
+        else:
+            batch = whole_rows(table, rows, self.program.timezone, retracted)
+        return [weighted(batch, np.full(batch.num_rows, weight, np.int64))] if batch.num_rows else []
+
+    def _enqueue(self, table: str, parts: Sequence[Rows]) -> None:
+        with self._lock:
+            self._open()
+            self._position.settle()
+            self._position.queue.add(table, parts)
