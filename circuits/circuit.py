@@ -7,7 +7,7 @@ the columns an operator needs, and returns the node it already has for an operat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -175,6 +175,16 @@ class Circuit:
             if reached.intersection(self.nodes[i].inputs):
                 reached.add(i)
         return reached
+
+    def above(self, ends: Iterable[int]) -> set[int]:
+        """The nodes, and all whose rows reach them, also by coming back in a recursion."""
+        found, left = set[int](), [*ends]
+        while left:
+            i = left.pop()
+            if i not in found:
+                found.add(i)
+                left += (*self.nodes[i].inputs, *self.fed_back.get(i, ()))
+        return found
 
     def views_of(self, node: int) -> list[str]:
         """The views that a node's rows reach, in the order of the program."""

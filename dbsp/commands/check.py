@@ -233,21 +233,10 @@ def _lateness_cure(
 
 def _tables(circuit: Circuit, i: int) -> set[str]:
     """The tables whose rows reach a node."""
-    above = _above(circuit, i)
+    above = circuit.above([i])
     return {table for table, source in circuit.sources.items() if source in above}
 
 
 def _recursions(circuit: Circuit, i: int) -> list[str]:
     """The recursive relations whose rows reach a node."""
-    return sorted(circuit.nodes[j].name for j in _above(circuit, i) & circuit.fed_back.keys())
-
-
-def _above(circuit: Circuit, i: int) -> set[int]:
-    """The node and everything whose rows reach it."""
-    found = {i}
-    todo = [i]
-    while todo:
-        new = {*circuit.nodes[todo.pop()].inputs} - found
-        found |= new
-        todo += new
-    return found
+    return sorted(circuit.nodes[j].name for j in circuit.above([i]) & circuit.fed_back.keys())

@@ -108,10 +108,10 @@ def _wait(serving: Serving, stop: threading.Event) -> None:
                     serving.made(pipeline.step())
                 else:
                     pipeline.redeliver()
-            serving.trouble = ""
+            serving.troubled("")
         except DeliveryError as error:
             if error.changes is not None:
                 serving.made(error.changes)
             if serving.trouble != str(error):
-                serving.trouble = str(error)
-                say(serving.trouble, logging.ERROR, error)
+                serving.troubled(str(error))
+                say(str(error), logging.ERROR, error)

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 from dbsp.commands.replays import statements as replay_statements
-from dbsp.docs.sections import sections, without_links
+from dbsp.docs.sections import sections
 from dbsp.sql.compiler.targets.formats import FILE_OPTIONS, FORMATS, OPTIONS
 from dbsp.sql.plans import types
 from dbsp.sql.plans.own_forms import OWN_FORMS
 from dbsp.sql.spellings import spark_spelling
 from dbsp.sql.text import emission_clauses
 from dbsp.sql.text.create_table import PROPERTIES
-from dbsp.sql.text.statements import KNOWN
+from dbsp.sql.text.statements import STATEMENTS
 
 
 def sql_reference(readme: str) -> str:
@@ -23,8 +23,8 @@ def sql_reference(readme: str) -> str:
     limits = told["Limits"].split("<!-- generated: registry -->")[0].strip()
     parts = [
         "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) have a page.",
-        "## Statements\n\n" + "\n".join(f"- `{name}`" for name in _statements()),
-        "## What a query may use\n\n" + without_links(limits),
+        "## Statements\n\n" + "\n".join(f"- `{name}`" for name in STATEMENTS),
+        "## What a query may use\n\n" + limits,
         "## Types\n\n" + _table(types),
         "## Spellings beside Spark's\n\n" + _table(spark_spelling),
         "## When changes leave\n\n" + _table(emission_clauses),
@@ -41,12 +41,6 @@ def sql_reference(readme: str) -> str:
         "## Statements of a replay file\n\n" + _table(replay_statements),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _statements() -> list[str]:
-    """From what an unknown statement is told."""
-    listed = KNOWN.removeprefix("statements are ").replace(" and ", ", ")
-    return [name.strip() for name in listed.split(", ") if name.strip()]
 
 
 def _table(module: ModuleType) -> str:

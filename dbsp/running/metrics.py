@@ -90,16 +90,16 @@ class Metrics:
         return Metrics(
             circuit,
             state,
-            rows_in,
-            rows_out,
-            sum(phases.values()),
-            levels,
-            late,
-            collected,
-            traffic,
-            phases,
-            put_out,
-            spent,
+            rows_in=rows_in,
+            rows_out=rows_out,
+            seconds=sum(phases.values()),
+            level_seconds=levels,
+            late=late,
+            collected=collected,
+            traffic=traffic,
+            phases=phases,
+            put_out=put_out,
+            spent=spent,
         )
 
 

@@ -10,7 +10,7 @@ STARS = "***"
 # not PWD, which is where a process works
 _NAMED = re.compile(r"token|secret|passw|_pwd|credential|private|_key$|api_?key|access_?key", re.IGNORECASE)
 # scheme://user:password@host
-_IN_URL = re.compile(r"(://[^/\s:@]*):[^\s@]+@")
+_IN_URL = re.compile(r"(://[^/\s:@]*):[^\s'\"]+@")
 # password=..., "token": "...", Authorization: Bearer ...
 _GIVEN = re.compile(
     r"""((?:[\w.-]*(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key)[\w.-]*)["']?\s*[=:]\s*["']?"""

@@ -66,3 +66,12 @@ def _status(error: Error) -> int:
     if isinstance(error, StateError):
         return 410 if isinstance(error, NotKept) else 503
     return 400 if isinstance(error, DataError | ProgramError) else 422
+
+
+def whole(text: str | None, name: str) -> int | None:
+    """A number of a request's query; None where it isn't there. Raises DataError."""
+    if text is None:
+        return None
+    if not (text.isdecimal() and text.isascii() and len(text) < 19):
+        raise DataError(f"{name}={text}; give a number, such as {name}=100")
+    return int(text)

@@ -46,6 +46,12 @@ class Serving:
         self.writes = Writes(self.pipeline, self.made, self.access)
         self.status = Status(self.pipeline, self.feed, self.subscriptions, lambda: self.trouble)
 
+    def troubled(self, why: str) -> None:
+        """No step is made, and why; '': they are. From any thread."""
+        if why != self.trouble:
+            self.trouble = why
+            self.feed.tell()
+
     def made(self, changes: Changes) -> None:
         """A step was made, in any thread."""
         self.numbers.made(changes)

@@ -46,14 +46,15 @@ class Feed:
         self._recent[changes.step] = changes
         while len(self._recent) > _STEPS:
             self._recent.popitem(last=False)
-        self._tell()
+        self.tell()
 
     def end(self) -> None:
         """No step comes any more: who waits is told."""
         self.ended = True
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Who waits has something to look at. From any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
 
@@ -63,18 +64,12 @@ class Feed:
 
     async def after(self, step: int, seconds: float) -> bool:
         """Wait until there is a step after that one; not for longer than so many seconds."""
-        more = self._more
-        if self.pipeline.last_step > step:
-            return True
-        if not self.ended:
-            try:
-                await asyncio.wait_for(more.wait(), seconds)
-            except TimeoutError:
-                return False
+        if self.pipeline.last_step <= step and not self.ended:
+            await self.told(seconds)  # nothing lies between a look and the wait: the loop is one thread's
         return self.pipeline.last_step > step
 
     async def told(self, seconds: float) -> bool:
-        """Wait until `made` is told of a step, or the end; not for longer than so many seconds."""
+        """Wait until there is something to look at; not for longer than so many seconds."""
         try:
             await asyncio.wait_for(self._more.wait(), seconds)
         except TimeoutError:

@@ -39,7 +39,8 @@ def _index(_: Subject) -> Json:
 
 def _views(_: Subject) -> Json:
     key = {"type": ["array", "null"], "items": _WORD}
-    return _answers(_object(step=_STEP, views=_list(_object(name=_WORD, columns=_COLUMNS, key=key))))
+    view = _object(name=_WORD, columns=_COLUMNS, key=key, ordered={"type": "boolean"})
+    return _answers(_object(step=_STEP, views=_list(view)))
 
 
 def _tables(_: Subject) -> Json:
@@ -150,11 +151,10 @@ def _described(_: Subject) -> Json:
 
 
 def _columns(view: View) -> list[Json]:
-    taken = {*WORDS}
     return [
         _asked(field.name, value_schema(field.type, False, given=True), f"Rows whose {field.name} is this")
         for field in view.schema
-        if field.name not in taken
+        if field.name not in WORDS
     ]
 
 

@@ -21,7 +21,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.texts import values_of
-from dbsp.serving.answers import columns_of, json_response
+from dbsp.serving.answers import columns_of, json_response, whole
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, TEXT, form_of, spelled
 from dbsp.sql.plans.calls import SortOrder
@@ -45,14 +45,15 @@ class Reads:
     evaluating: Evaluating
 
     async def views(self, request: Request) -> Response:
-        """The views, with their columns and keys."""
+        """The views, with their columns and keys, and whether their rows have an order of their own."""
         program = self.pipeline.program
         keys = view_keys(program)
         listed = []
         for name in self.pipeline:
             schema, positions = program.views[name].schema, keys[name]
             key = None if positions is None else [schema[i].name for i in positions]
-            listed.append({"name": name, "columns": columns_of(schema), "key": key})
+            ordered = bool(program.views[name].order)
+            listed.append({"name": name, "columns": columns_of(schema), "key": key, "ordered": ordered})
         return json_response({"step": self.pipeline.last_step, "views": listed})
 
     async def view(self, request: Request) -> Response:
@@ -65,7 +66,7 @@ class Reads:
         name = output_view(self.pipeline.program, request.path_params["name"])
         asked = request.query_params
         form = form_of(asked.get("format"), request.headers.get("accept", "*/*"), (JSON, TEXT))
-        limit = _count(asked.get("limit"), "limit")
+        limit = whole(asked.get("limit"), "limit")
 
         def told() -> Response:
             contents = self.pipeline.view(name, asked.get("as_of"))
@@ -93,10 +94,10 @@ class Reads:
     async def _rows(self, request: Request, read: Callable[[], Contents]) -> Response:
         asked = request.query_params
         form = form_of(asked.get("format"), request.headers.get("accept", "*/*"), FORMS)
-        limit = _count(asked.get("limit"), "limit")
+        limit = whole(asked.get("limit"), "limit")
         if limit is None and form == JSON:
             limit = PAGE
-        offset = _count(asked.get("offset"), "offset") or 0
+        offset = whole(asked.get("offset"), "offset") or 0
         order = asked.get("order", "")
 
         def answered() -> tuple[bytes, int]:
@@ -126,14 +127,6 @@ class Reads:
             return self.pipeline.sql(f"SELECT * FROM {quoted} WHERE {where}", as_of)
         contents = self.pipeline.view(name, as_of)
         return contents.where(values_of(contents.columns, equal)) if equal else contents
-
-
-def _count(text: str | None, name: str) -> int | None:
-    if text is None:
-        return None
-    if not (text.isdecimal() and text.isascii() and len(text) < 19):
-        raise DataError(f"{name}={text}; give a number, such as {name}=100")
-    return int(text)
 
 
 def _ordered(contents: Contents, order: str) -> pa.RecordBatch:

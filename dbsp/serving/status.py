@@ -1,7 +1,8 @@
 """How a pipeline is doing.
 
     GET /status         the last steps, waterlines, what was late or bad, sources and sinks, state
-    GET /steps          each step as it is made: server-sent events, from the next one on, a few at once
+    GET /steps          each step as it is made, from the next one on, a few at once; and what keeps others
+                        from being made: server-sent events
     GET /operators      of each operator the rows and seconds of the last step, and its state
 
 Counts and steps are of this process. What a step was is spelled once, however many follow.
@@ -36,7 +37,9 @@ PAUSE = 0.25
 
 
 class Status:
-    """Told of each step by `made`. trouble: why no step is made, '' while one is."""
+    """Told of each step by `made`; of its views the changed rows of each task count. trouble: why no step is
+    made, '' while one is.
+    """
 
     def __init__(
         self, pipeline: Pipeline, feed: Feed, subscriptions: Subscriptions, trouble: Callable[[], str]
@@ -62,12 +65,14 @@ class Status:
             "seconds": metrics.seconds,
             "phases": metrics.phases,
             "in": {table: rows for table, rows in metrics.rows_in.items() if rows and table != BAD_ROWS},
-            "out": {view: len(changes[view]) for view in changes if len(changes[view])},
+            "out": {view: rows for view in changes if (rows := metrics.rows_out.get(view, 0))},
             "late": metrics.late,
             "bad": bad,
             "collected": metrics.collected,
             "waterlines": _waterlines(metrics.state),
             "undelivered": self._pipeline.undelivered,
+            "oldest": self._pipeline.store.steps[0],
+            **_stored(metrics.state),
         }
         self._steps.append((changes.step, one, json.dumps(one, ensure_ascii=False)))
         self._last = changes.step, metrics
@@ -81,7 +86,7 @@ class Status:
         answer: dict[str, object] = {
             "program": program.name,
             "step": pipeline.last_step,
-            "trouble": self._trouble() or ("the pipeline has ended" if self._feed.ended else ""),
+            "trouble": self._wrong,
             "began": _spelled(self._began),
             "kept": steps[-KEPT:],
             "keep": str(pipeline.store.keep),
@@ -104,8 +109,7 @@ class Status:
                 }
                 for insert in program.inserts
             ],
-            "rows": sum(state.rows().values()),
-            "bytes": sum(state.bytes().values()),
+            **_stored(state),
             "followers": self._subscriptions.open,
         }
         return json_response(answer, headers={"Cache-Control": "no-store"})
@@ -134,9 +138,11 @@ class Status:
 
     async def _stream(self, step: int) -> AsyncIterator[bytes]:
         yield b"retry: 1000\n\n"
-        self._subscriptions.open += 1
-        try:
+        wrong = ""
+        with self._subscriptions.counted():
             while True:
+                if wrong != (wrong := self._wrong):
+                    yield f"event: trouble\ndata: {json.dumps(wrong)}\n\n".encode()
                 made = [(number, text) for number, _, text in list(self._steps) if number > step]
                 if made:
                     step = made[-1][0]
@@ -146,8 +152,10 @@ class Status:
                     return
                 elif not await self._feed.told(BEAT):
                     yield b":\n\n"
-        finally:
-            self._subscriptions.open -= 1
+
+    @property
+    def _wrong(self) -> str:
+        return self._trouble() or ("the pipeline has ended" if self._feed.ended else "")
 
     @property
     def _state(self) -> State:
@@ -155,6 +163,10 @@ class Status:
         if self._last is not None:
             return self._last[1].state
         return state_of(self._pipeline.program, self._pipeline.store.last)
+
+
+def _stored(state: State) -> dict[str, object]:
+    return {"rows": sum(state.rows().values()), "bytes": sum(state.bytes().values())}
 
 
 def _waterlines(state: State) -> dict[str, object]:

@@ -12,7 +12,8 @@ the last.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -26,7 +27,7 @@ from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.serving.answers import Refused
+from dbsp.serving.answers import Refused, whole
 from dbsp.serving.feed import BEAT, Feed
 from dbsp.serving.formats import ARROW, EVENTS, form_of
 from dbsp.sql.plans.program import STEP
@@ -81,25 +82,29 @@ class Subscriptions:
         if self.open >= AT_ONCE:
             raise Refused(503, f"{AT_ONCE} subscribers are connected; try again later")
 
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """The block is one that follows."""
+        self.open += 1
+        try:
+            yield
+        finally:
+            self.open -= 1
+
     def since(self, text: str | None) -> int:
         """The step after which a client wants changes; None: the last. Raises DataError."""
-        last = self.pipeline.last_step
-        if text is None:
-            return last
-        if not (text.isdecimal() and text.isascii() and len(text) < 19) or int(text) > last:
-            raise DataError(f"since={text}; give the number of a step, from 0 to {last}")
-        return int(text)
+        step = self._step(text, "since")
+        return self.pipeline.last_step if step is None else step
 
     def _until(self, text: str | None) -> int | None:
         """The step that the changes end with; None: those to come are waited for. Raises DataError."""
-        last = self.pipeline.last_step
-        if text in (None, "last"):
-            return None if text is None else last
-        if not (text.isdecimal() and text.isascii() and len(text) < 19) or int(text) > last:
-            raise DataError(
-                f"until={text}; give until=last, the number of a step, or nothing for all to come"
-            )
-        return int(text)
+        return self.pipeline.last_step if text == "last" else self._step(text, "until", "until=last, or ")
+
+    def _step(self, text: str | None, name: str, otherwise: str = "") -> int | None:
+        step, last = whole(text, name), self.pipeline.last_step
+        if step is not None and step > last:
+            raise DataError(f"{name}={step}; give {otherwise}the number of a step, from 0 to {last}")
+        return step
 
     def schema(self, view: str) -> pa.Schema:
         """The columns of changes: the view's, and those that `marked` adds."""
@@ -114,8 +119,7 @@ class Subscriptions:
 
         Raises Gone.
         """
-        self.open += 1
-        try:
+        with self.counted():
             while until is None or step < until:
                 if await self.feed.after(step, BEAT):
                     step += 1
@@ -127,8 +131,6 @@ class Subscriptions:
                     return
                 else:
                     yield None
-        finally:
-            self.open -= 1
 
     async def _stream(
         self,

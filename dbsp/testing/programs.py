@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dbsp.circuits.errors import DataError, ProgramError
+from dbsp.commands.replays.replay import read_deltas
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.udf import Function
 from dbsp.sql.plans.program import Program
@@ -30,23 +30,14 @@ def load(
     One that is in the cache starts no JVM; for the first that isn't, the session is started in which all
     later ones are compiled, and Spark SQL is asked.
     """
-    from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
-    from dbsp.sql.text.source import read  # noqa: PLC0415
+    from dbsp.sql.compiler.load import load_program  # noqa: PLC0415  what a plugin imports, every test run pays for
 
     if isinstance(program, Program):
         return program
     declared = [function.declared for function in functions]
-    text, name = _text(program)
-    source = read(text, name, define)
-
-    def compile_() -> Program:
-        from dbsp.running.spark.session import session  # noqa: PLC0415
-        from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415
-
-        session("dbsp tests")
-        return compile_source(source, None, declared)
-
-    return cached(source, "UTC", compile_, declared)
+    is_text = isinstance(program, str) and ";" in program
+    given = f"{program}\n" if is_text else path_of(program)
+    return load_program(given, define=define, functions=declared)
 
 
 def in_process(program: Program, partitions: int | None = None) -> Pipeline:
@@ -61,21 +52,4 @@ def path_of(given: str | Path) -> Path:
 
 def read_text(given: str | Path) -> str:
     """Raises DataError."""
-    path = path_of(given)
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: can't be read: it is no UTF-8 text") from None
-
-
-def _text(program: str | Path) -> tuple[str, str]:
-    if isinstance(program, str) and ";" in program:
-        return program + "\n", "program.sql"
-    path = path_of(program)
-    try:
-        return path.read_text(encoding="utf-8-sig"), str(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ProgramError(f"{path}: can't read the program: {reason}") from None
+    return read_deltas(str(path_of(given)))

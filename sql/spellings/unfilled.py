@@ -7,13 +7,14 @@ What decides what a program means, or whether it is one, stays filled in.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Token, tokens
 
 _LISTS = frozenset({"OPTIONS", "TBLPROPERTIES", "WITH"})
 # of WITH all but this is read
-_CONNECTS = frozenset({"schema_registry"})
+CONNECTS = frozenset({"schema_registry"})
 # of OPTIONS these are, and what is of a message's value or key (`value.schema`)
 _READ = frozenset(
     {"path", "mode", "header", "enforceschema", "multiline", "latestfirst", "readchangefeed", "mergeschema"}
@@ -27,23 +28,33 @@ def unfilled(source: Source) -> str:
     if not filled:
         return source.text
     parts, at = [], 0
-    settings = list(_settings(tokens(source)))
+    connecting = [token for one in settings(tokens(source)) if not _is_read(one) for token in one.value]
     for i in filled:
         start, stop = source.starts[i], source.starts[i + 1]
-        if any(token.start <= start and stop <= token.stop for token in settings):
+        if any(token.start <= start and stop <= token.stop for token in connecting):
             parts += [source.text[at:start], source.original[source.origins[i] : source.origins[i + 1]]]
             at = stop
     return "".join([*parts, source.text[at:]])
 
 
-def _settings(found: list[Token]) -> Iterator[Token]:
-    """The values of settings that nothing but a connection reads."""
+@dataclass(frozen=True)
+class Setting:
+    """An entry of OPTIONS, TBLPROPERTIES or WITH, which is `of`. key: in lower case. value: its tokens."""
+
+    of: str
+    key: str
+    value: list[Token]
+
+
+def settings(found: list[Token]) -> Iterator[Setting]:
+    """Of statements, in their order: `key value`, or `key = value`."""
     depth, entry, before, of = 0, list[Token](), "", ""
     for token in found:
         if not depth:
             depth, of = int(token.text == "(" and before in _LISTS), before
         elif token.text in ("(", ")", ","):
-            yield from _value(entry, of)
+            if len(entry) > 1:  # not a call of something of that name
+                yield _setting(entry, of)
             entry = []
             depth += {"(": 1, ")": -1}.get(token.text, 0)
         else:
@@ -51,12 +62,15 @@ def _settings(found: list[Token]) -> Iterator[Token]:
         before = token.upper
 
 
-def _value(entry: list[Token], of: str) -> list[Token]:
-    """Of `key value` or `key = value`, unless the key is one that is read."""
-    if len(entry) < 2:
-        return []
-    sign = next((n for n, token in enumerate(entry) if token.text == "="), len(entry) - 1)
-    value = entry[sign:] if entry[sign].text != "=" else entry[sign + 1 :]
-    key = "".join(token.text.strip("'\"`") for token in entry[:sign]).lower()
-    read = key not in _CONNECTS if of == "WITH" else key in _READ or key.startswith(("value.", "key."))
-    return [] if read else value
+def _setting(entry: list[Token], of: str) -> Setting:
+    sign = next((n for n, token in enumerate(entry) if token.text == "="), None)
+    cut = len(entry) - 1 if sign is None else sign
+    key = "".join(token.text.strip("'\"`") for token in entry[:cut]).lower()
+    return Setting(of, key, entry[cut if sign is None else cut + 1 :])
+
+
+def _is_read(one: Setting) -> bool:
+    """Whether it decides what a program means, or whether it is one."""
+    if one.of == "WITH":
+        return one.key not in CONNECTS
+    return one.key in _READ or one.key.startswith(("value.", "key."))

@@ -31,10 +31,18 @@ from dbsp.sql.text.session_statements import Ignored, SessionStatement, Use, ses
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, InUse, Slice, Token, tokens
 
-KNOWN = (
-    "statements are CREATE TABLE, CREATE STREAM, CREATE [LOCAL | MATERIALIZED | TEMPORARY] [RECURSIVE] VIEW, "
-    "CREATE STREAMING TABLE, CREATE [AGGREGATE] FUNCTION, LATENESS, INSERT INTO, USE and SET"
+STATEMENTS = (
+    "CREATE TABLE",
+    "CREATE STREAM",
+    "CREATE [LOCAL | MATERIALIZED | TEMPORARY] [RECURSIVE] VIEW",
+    "CREATE STREAMING TABLE",
+    "CREATE [AGGREGATE] FUNCTION",
+    "LATENESS",
+    "INSERT INTO",
+    "USE",
+    "SET",
 )
+_KNOWN = f"statements are {', '.join(STATEMENTS[:-1])} and {STATEMENTS[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +155,7 @@ def _insert(cursor: Cursor) -> InsertInto:
 def _unknown(cursor: Cursor, first: Token) -> ProgramError:
     """At a statement's first token."""
     found = " ".join(token.text for token in cursor.tokens[: 2 if first.upper == "CREATE" else 1])
-    return cursor.source.error(first.start, f"unknown statement '{found}'; {KNOWN}")
+    return cursor.source.error(first.start, f"unknown statement '{found}'; {_KNOWN}")
 
 
 def _listed(cursor: Cursor) -> tuple[Token, ...] | None:

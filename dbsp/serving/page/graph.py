@@ -6,7 +6,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.serving.page.equations import said_of
 from dbsp.serving.page.layout import HEIGHT, WIDTH, layout
 from dbsp.sql.plans.program import Program
-from dbsp.sql.plans.shown.boxes import boxes
+from dbsp.sql.plans.shown.boxes import boxes, ends_of
 from dbsp.views.outputs import output_view
 
 
@@ -56,7 +56,7 @@ def relations_of(program: Program) -> dict[int, str]:
     circuit = program.circuit
     found: dict[int, str] = {}
     for name in (*program.tables, *program.views):
-        for i in _needed(circuit, _ends(circuit, name)):
+        for i in circuit.above(_ends(circuit, name)):
             found.setdefault(i, name)
     return found
 
@@ -64,18 +64,4 @@ def relations_of(program: Program) -> dict[int, str]:
 def _ends(circuit: Circuit, name: str) -> list[int]:
     """The nodes that stand for a relation."""
     ends = [i for i, node in enumerate(circuit.nodes) if node.name == name]
-    for output in circuit.outputs:
-        if output.view == name:
-            ends += [i for i in (output.node, output.trace, output.emission) if i is not None]
-    return ends
-
-
-def _needed(circuit: Circuit, ends: list[int]) -> set[int]:
-    found, left = set[int](), list(ends)
-    while left:
-        i = left.pop()
-        if i not in found:
-            found.add(i)
-            left += circuit.fed_back.get(i, circuit.nodes[i].inputs)
-            left += circuit.nodes[i].inputs
-    return found
+    return ends + (ends_of(circuit, name) if any(output.view == name for output in circuit.outputs) else [])

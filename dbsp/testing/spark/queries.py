@@ -115,10 +115,4 @@ def _reasons(
 
 def _operators(circuit: Circuit, view: str) -> Iterator[Operator]:
     """All that the view is made by."""
-    todo, seen = [circuit.output(view).node], set[int]()
-    while todo:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            todo += circuit.nodes[node].inputs
-            yield circuit.nodes[node].operator
+    return (circuit.nodes[i].operator for i in circuit.above([circuit.output(view).node]))

@@ -56,17 +56,15 @@ def boxes(program: Program, view: str | None = None) -> Iterator[Box]:
 
 
 def _needed(circuit: Circuit, view: str | None) -> set[int]:
-    wanted = [o for o in circuit.outputs if view in (None, o.view)]
-    found = {i for o in wanted for i in (o.node, o.trace, o.emission) if i is not None}
     if view is None:
-        found = set(range(len(circuit.nodes)))
-    todo = list(found)
-    while todo:
-        for i in circuit.nodes[todo.pop()].inputs:
-            if i not in found:
-                found.add(i)
-                todo.append(i)
-    return found
+        return set(range(len(circuit.nodes)))
+    return circuit.above(ends_of(circuit, view))
+
+
+def ends_of(circuit: Circuit, view: str) -> list[int]:
+    """The nodes whose rows are the view's, or leave for it."""
+    output = circuit.output(view)
+    return [i for i in (output.node, output.trace, output.emission) if i is not None]
 
 
 def keeps(circuit: Circuit, i: int) -> str:

@@ -18,6 +18,7 @@ def test_what_there_is() -> None:
                 {"name": "total", "type": "DECIMAL(20,2)", "nullable": True},
             ],
             "key": ["shop"],
+            "ordered": False,
         }
         tables = client.get("/tables").json()["tables"]
         assert [(table["name"], table["key"]) for table in tables] == [("orders", ["id"]), ("visits", None)]
@@ -43,7 +44,7 @@ def test_what_there_is() -> None:
             "format=xml; there are: json, ndjson, csv, arrow, parquet",
         ),
         ("GET", "/views/turnover/changes?since=9", 400, "since=9; give the number of a step, from 0 to 1"),
-        ("GET", "/views/turnover/changes?until=5", 400, "until=5; give until=last, the number of a step"),
+        ("GET", "/views/turnover/changes?until=5", 400, "until=5; give until=last, or the number of a step"),
         ("GET", "/query", 400, "no query: give ?sql=SELECT"),
         ("GET", "/query?sql=DROP+TABLE+orders", 400, "query:1:1"),
         ("POST", "/tables/order", 404, "unknown table 'order'; tables: orders, visits"),

@@ -131,7 +131,7 @@ def test_deltas_of_a_file_are_taken_as_they_are(tmp_path):
     (tmp_path / "deltas.sql").write_text("DELETE FROM orders VALUES (1, 1, 1);")
     with pytest.raises(AbsentRow):
         assert_equals_spark(ORDERS, tmp_path / "deltas.sql")
-    with pytest.raises(DataError, match="can't be read"):
+    with pytest.raises(DataError, match="can't read the deltas"):
         assert_equals_spark(ORDERS, tmp_path / "none.sql")
 
 

@@ -38,7 +38,7 @@ def test_a_file_is_relative_to_the_test(spark, tmp_path, monkeypatch):
 def test_a_file_that_is_not_there_is_an_error():
     with pytest.raises(ProgramError, match=r"none\.sql: can't read the program"):
         load("none.sql")
-    with pytest.raises(DataError, match=r"none\.sql: can't be read"):
+    with pytest.raises(DataError, match=r"none\.sql: can't read the deltas"):
         read_text("none.sql")
 
 

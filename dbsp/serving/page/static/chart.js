@@ -2,16 +2,21 @@
 
 import { count, h, s, seconds } from "./dom.js";
 
-export const PHASES = ["plan", "tasks", "commit", "deliver"];
+export const PHASES = ["read", "plan", "tasks", "commit", "deliver"];
 const HEIGHT = 150;
 const LEFT = 56;
 const BAR = 11;
+
+/** The seconds of all of them. */
+export function total(one) {
+  return PHASES.reduce((sum, phase) => sum + (one.phases[phase] ?? 0), 0);
+}
 
 /** known: the oldest first; of those that are too many for the width, the last. */
 export function drawn(known, width) {
   const steps = known.slice(-Math.max(1, Math.floor((width - LEFT) / BAR)));
   if (!steps.length) return h("p", { class: "quiet" }, "no step yet");
-  const totals = steps.map((one) => PHASES.reduce((sum, phase) => sum + (one.phases[phase] ?? 0), 0));
+  const totals = steps.map(total);
   const top = rounded(Math.max(...totals));
   const y = (value) => HEIGHT - (value / top) * HEIGHT;
   const bars = steps.map((one, n) => {

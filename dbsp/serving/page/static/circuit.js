@@ -60,6 +60,7 @@ export function circuitPart(section, rest, page) {
     () => (location.hash = choice.value ? `#/circuit/${encodeURIComponent(choice.value)}` : "#/circuit"),
   );
 
+  let asking = null;
   let graph = null;
   let timer = null;
   let asked = 0;
@@ -67,14 +68,18 @@ export function circuitPart(section, rest, page) {
 
   async function load(view) {
     choice.value = view;
+    clearTimeout(timer);
+    asking?.abort();
+    asking = new AbortController();
     try {
-      const answer = await ask(`circuit${view ? `?view=${encodeURIComponent(view)}` : ""}`);
+      const path = `circuit${view ? `?view=${encodeURIComponent(view)}` : ""}`;
+      const answer = await ask(path, { signal: asking.signal });
       graph = new Graph(drawing, answer, (operator) => operatorDetail(detail, operator, graph, told));
       graph.choose(answer.operators.find((one) => one.views.includes(view)) ?? answer.operators[0], false);
       graph.centre();
       await look();
     } catch (error) {
-      put(drawing, h("p", { class: "error" }, error.message));
+      if (error.name !== "AbortError") put(drawing, h("p", { class: "error" }, error.message));
     }
   }
 
@@ -83,14 +88,14 @@ export function circuitPart(section, rest, page) {
     asked = Date.now();
     try {
       told = await ask("operators");
-      const stored = Object.values(told.operators).reduce((sum, one) => sum + (one.bytes ?? 0), 0);
-      const shown = counted(graph.operators.length, "operator");
-      figures.textContent = `${shown} · figures of step ${count(told.step)} · ${bytes(stored)} of state`;
-      graph.tell(told);
-      operatorFigures(detail, graph.chosen, told);
     } catch {
-      // the head says that there is no connection
+      return; // the head says that there is no connection
     }
+    const stored = Object.values(told.operators).reduce((sum, one) => sum + (one.bytes ?? 0), 0);
+    const shown = counted(graph.operators.length, "operator");
+    figures.textContent = `${shown} · figures of step ${count(told.step)} · ${bytes(stored)} of state`;
+    graph.tell(told);
+    operatorFigures(detail, graph.chosen, told);
   }
 
   const step = () => {
@@ -103,6 +108,7 @@ export function circuitPart(section, rest, page) {
     leave() {
       page.stepping.removeEventListener("step", step);
       clearTimeout(timer);
+      asking?.abort();
     },
   };
 }

@@ -5,7 +5,7 @@ import { spelled } from "./table.js";
 const WEIGHT = "__weight";
 
 /** Per row that a step changed: the rows that came and those that went, by identity. Sums weights first. */
-export function summed(rows) {
+function summed(rows) {
   const sums = new Map();
   for (const { [WEIGHT]: weight, ...row } of rows) {
     const text = spelled(row);
@@ -16,13 +16,15 @@ export function summed(rows) {
   return [...sums.values()].filter((one) => one.weight !== 0);
 }
 
-/** columns: of the view, in order; key: the names of those that tell its rows apart, or null: all do. */
+/** columns: of the view, in order; key: the names of those that tell its rows apart, or null: all do;
+ * ordered: whether its rows have an order of their own. */
 export class Contents {
   rows = [];
   step = 0;
   of = 0;
 
-  constructor(columns, key) {
+  constructor(columns, key, ordered) {
+    this.ordered = ordered;
     this.names = columns.map((column) => column.name);
     this.key = key;
     this.keyPlaces = (key ?? this.names).map((name) => this.names.indexOf(name));
@@ -37,8 +39,8 @@ export class Contents {
     this.of = answer.of;
   }
 
-  /** Take a step's changes in. order: by which the page is sorted, '' the view's own; filtered: not all rows
-   * are looked at.
+  /** Take a step's changes in. order: by which the page is sorted, '' the view's own; filtered: not all
+   * rows are looked at.
    *
    * Returns {fresh, whole, counts}: the rows to be seen as new; whether the page is now what the server would
    * give, so that nothing needs to be asked. That is so where each changed row keeps its place: another of its
@@ -64,7 +66,7 @@ export class Contents {
   }
 
   #stay(came, went, order) {
-    if (came.size !== went.size) return false;
+    if (came.size !== went.size || (!order && this.ordered)) return false;
     const decides = new Set(this.names.slice(0, 1 + Math.max(-1, ...this.keyPlaces)));
     if (order) decides.add(order.replace(/^-/, ""));
     for (const [id, row] of came) {

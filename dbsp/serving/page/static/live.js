@@ -24,7 +24,7 @@ export class LiveView {
 
   constructor(place, view, stepping, at) {
     Object.assign(this, { view, stepping });
-    this.contents = new Contents(view.columns, view.key);
+    this.contents = new Contents(view.columns, view.key, view.ordered);
     this.following = new Following(
       view.name,
       (step, rows) => this.#changed(step, rows),
@@ -35,7 +35,8 @@ export class LiveView {
     this.range = h("p", { class: "range" });
     this.error = h("p", { class: "error", role: "alert", hidden: true });
     this.news = h("p", { class: "news" });
-    this.lost = h("button", { type: "button", hidden: true, onclick: () => this.#why([this.#filter]) }, "why not?");
+    const why = () => this.#why([this.#filter]);
+    this.lost = h("button", { type: "button", hidden: true, onclick: why }, "why not?");
     this.back = h("button", { type: "button", onclick: () => this.#turn(-PAGE) }, "‹ previous");
     this.next = h("button", { type: "button", onclick: () => this.#turn(PAGE) }, "next ›");
     this.file = h("a", { download: `${view.name}.csv` }, "CSV");
@@ -54,7 +55,11 @@ export class LiveView {
       h("div", { class: "tools" }, this.#filtering(), this.#travelling()),
       this.error,
       this.place,
-      h("div", { class: "below" }, this.range, this.lost, this.news, h("div", { class: "pages" }, this.back, this.next)),
+      h(
+        "div",
+        { class: "below" },
+        ...[this.range, this.lost, this.news, h("div", { class: "pages" }, this.back, this.next)],
+      ),
     );
     this.stepping.addEventListener("step", this.#stepped);
     this.stepping.addEventListener("status", this.#stepped);
@@ -82,7 +87,8 @@ export class LiveView {
     const sorting = { order: () => this.#order, by: (column) => this.#sort(column) };
     const columns = changes ? [{ name: "__weight" }, ...this.view.columns] : this.view.columns;
     const caption = changes ? `what a step changed in ${this.view.name}` : `rows of ${this.view.name}`;
-    const asking = { label: "why", on: (row) => this.#why(values(row, this.contents.key ?? this.contents.names)) };
+    const { key, names } = this.contents;
+    const asking = { label: "why", on: (row) => this.#why(values(row, key ?? names)) };
     return new Table(columns, changes ? { caption, nothing: "nothing" } : { caption, sorting, asking });
   }
 

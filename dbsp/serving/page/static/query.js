@@ -58,7 +58,7 @@ export function queryPart(section, rest, page) {
       ]),
     ),
   );
-  const earlier = h("details", { class: "earlier" }, h("summary", {}, "earlier queries"), past);
+  const earlier = h("details", {}, h("summary", {}, "earlier queries"), past);
   put(section, h("div", { class: "title" }, h("h2", {}, "Query")), form, names, earlier, error, note, found);
 
   let asking = null;

@@ -24,6 +24,7 @@ export class Stepping extends EventTarget {
     // the stream begins with the next step: what was before is asked for when it is there
     source.addEventListener("open", () => this.#load());
     source.addEventListener("step", (event) => this.#made(JSON.parse(event.data)));
+    source.addEventListener("trouble", (event) => this.#troubled(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       this.#turn("lost");
       if (source.readyState === EventSource.CLOSED && this.#source === source) {
@@ -41,43 +42,36 @@ export class Stepping extends EventTarget {
   async #load() {
     try {
       const status = await ask("status");
-      const known =
-        this.status?.steps.filter((one) => one.step > (status.steps.at(-1)?.step ?? status.step)) ?? [];
+      const known = this.status?.steps.filter((one) => one.step > (status.steps.at(-1)?.step ?? status.step));
       this.status = status;
       this.#turn("live");
       this.dispatchEvent(new CustomEvent("status"));
-      known.forEach((one) => this.#made(one));
-    } catch (error) {
+      known?.forEach((one) => this.#made(one));
+    } catch {
       this.#turn("lost");
     }
   }
 
   #made(one) {
     const status = this.status;
-    if (!status || one.step <= (status.steps.at(-1)?.step ?? 0)) {
-      if (!status)
-        this.status = {
-          steps: [one],
-          step: one.step,
-          kept: [],
-          waterlines: {},
-          late: {},
-          sources: [],
-          sinks: [],
-        };
-      return;
-    }
+    if (!status || one.step <= (status.steps.at(-1)?.step ?? 0)) return;
     status.steps = [...status.steps, one].slice(-KEPT);
     status.step = Math.max(status.step, one.step);
-    const before = Number(/^keep_steps=(\d+)$/.exec(status.keep ?? "")?.[1] ?? 0);
-    status.kept = [...status.kept.filter((step) => !before || step > one.step - before), one.step];
+    status.kept = [...status.kept.filter((step) => step >= one.oldest), one.step];
+    status.rows = one.rows;
+    status.bytes = one.bytes;
     Object.assign(status.waterlines, one.waterlines);
     for (const [relation, rows] of Object.entries(one.late))
       status.late[relation] = (status.late[relation] ?? 0) + rows;
-    status.bad = (status.bad ?? 0) + one.bad;
+    status.bad += one.bad;
     for (const sink of status.sinks) sink.undelivered = one.undelivered[sink.table] ?? sink.undelivered;
     this.#turn("live");
     this.dispatchEvent(new CustomEvent("step", { detail: one }));
+  }
+
+  #troubled(why) {
+    if (this.status) this.status.trouble = why;
+    this.#turn(this.state);
   }
 
   #turn(state) {

@@ -1,6 +1,6 @@
 // The last steps with their phases; waterlines, late and bad rows, sources, sinks and what they are without.
 
-import { drawn, PHASES } from "./chart.js";
+import { drawn, PHASES, total } from "./chart.js";
 import { arrange, bytes, count, counted, h, put, seconds, visible } from "./dom.js";
 
 const SHOWN = 100;
@@ -188,10 +188,6 @@ function line(one) {
     ),
     h("td", { class: "number" }, seconds(total(one))),
   );
-}
-
-function total(one) {
-  return Object.values(one.phases).reduce((sum, value) => sum + value, 0);
 }
 
 function ago(at) {

@@ -1,5 +1,6 @@
 // Rows as a table. Every value is text, cut where it is long until somebody wants all of it.
 
+import { Exact } from "./asking.js";
 import { arrange, count, h, put, visible } from "./dom.js";
 
 const LONG = 120;
@@ -23,13 +24,13 @@ export class Table {
     this.columns = columns;
     this.sorting = sorting;
     this.asking = asking;
-    this.caption = h("caption", { class: "unseen" }, caption);
+    const captioned = h("caption", { class: "unseen" }, caption);
     // what scrolls can be reached by keys
     this.nothing = nothing;
     this.element = h(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-      h("table", {}, this.caption, this.#head, this.#body),
+      h("table", {}, captioned, this.#head, this.#body),
     );
     this.headed();
   }
@@ -92,7 +93,7 @@ export class Table {
       this.#body,
       lines.length
         ? lines
-        : [h("tr", { class: "none" }, h("td", { colspan: this.columns.length }, this.nothing))],
+        : [h("tr", { class: "none" }, h("td", { colspan: this.columns.length + (this.asking ? 1 : 0) }, this.nothing))],
     );
   }
 
@@ -131,7 +132,7 @@ function cell(value, type) {
   const whole =
     typeof value === "string"
       ? value
-      : typeof value === "object" && !("source" in value)
+      : typeof value === "object" && !(value instanceof Exact)
         ? spelled(value)
         : String(value);
   if (whole.length <= LONG) return h("td", { class: side }, visible(whole));
@@ -141,7 +142,7 @@ function cell(value, type) {
     { type: "button", class: "more", "aria-expanded": "false" },
     `… ${count(whole.length)} characters`,
   );
-  const found = h("td", { class: "long" }, shown, more);
+  const found = h("td", {}, shown, more);
   more.addEventListener("click", () => {
     const open = more.getAttribute("aria-expanded") === "false";
     shown.data = visible(open ? whole : whole.slice(0, LONG));

@@ -1,6 +1,6 @@
 // Why a row is in a view: what it follows from, operator by operator; or where one that isn't there is lost.
 
-import { ask, viewPath } from "./asking.js";
+import { ask, Exact, viewPath } from "./asking.js";
 import { counted, h, put, visible } from "./dom.js";
 import { Table } from "./table.js";
 
@@ -9,13 +9,13 @@ const SHOWN = 20;
 
 /** The values that tell the row: of its key, or of all columns. What isn't text, number or truth is left out. */
 export function values(row, names) {
-  const told = names.filter((name) => row[name] !== null && (typeof row[name] !== "object" || "source" in row[name]));
-  return told.map((name) => [name, String(row[name])]);
+  const plain = (value) => value !== null && (typeof value !== "object" || value instanceof Exact);
+  return names.filter((name) => plain(row[name])).map((name) => [name, String(row[name])]);
 }
 
 /** Open a dialog. pairs: columns and values. at: the step; null: the last. Escape closes it. */
 export async function showWhy(view, pairs, at) {
-  const body = h("div", { class: "derivation" }, h("p", {}, "…"));
+  const body = h("div", {}, h("p", {}, "…"));
   const said = pairs.map(([name, value]) => `${name} = ${value}`).join(" and ");
   const close = h("button", { type: "button", onclick: () => dialog.close() }, "close");
   const title = h("h2", {}, visible(view.name), h("small", {}, visible(` where ${said}`)));
@@ -34,8 +34,10 @@ export async function showWhy(view, pairs, at) {
 }
 
 function told({ step, changed_by: changed, count: rows }) {
-  const when = changed === null ? "" : `; step ${changed} was the last that changed ${rows === 1 ? "it" : "them"}`;
-  return h("p", {}, rows ? `${counted(Number(rows), "row")}, as of step ${step}${when}` : `no row, as of step ${step}`);
+  if (!rows) return h("p", {}, `no row, as of step ${step}`);
+  const them = Number(rows) === 1 ? "it" : "them";
+  const when = changed === null ? "" : `; step ${changed} was the last that changed ${them}`;
+  return h("p", {}, `${counted(Number(rows), "row")}, as of step ${step}${when}`);
 }
 
 function tree(one) {
@@ -47,7 +49,7 @@ function tree(one) {
     "details",
     { open: true },
     h("summary", {}, name, h("small", {}, counted(rows, "row")), lost),
-    one.note ? h("p", { class: "note" }, visible(one.note)) : null,
+    one.note ? h("p", {}, visible(one.note)) : null,
     (one.relation || !inputs.length) && one.rows.length ? table(one) : null,
     inputs,
   );
