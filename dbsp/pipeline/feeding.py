@@ -13,6 +13,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.arguments import check_frame
+from dbsp.pipeline.deltas.absences import absences
 from dbsp.pipeline.deltas.advancing import waterline_at, waterline_of
 from dbsp.pipeline.deltas.replacing import Replacing, check_replaceable
 from dbsp.pipeline.position import Position
@@ -20,6 +21,7 @@ from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.plans.program import Program, Table
+from dbsp.state.store import Store
 
 
 class Feeding(ABC):
@@ -27,6 +29,7 @@ class Feeding(ABC):
 
     program: Program
     runner: Runner
+    store: Store
     partitions: int | None
     _position: Position
     _replacing: Replacing
@@ -110,6 +113,23 @@ class Feeding(ABC):
     def refuse(self, rows: Chunk) -> None:
         """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
         self._enqueue(BAD_ROWS, [rows])
+
+    def excuse(self, table: str) -> list[Chunk]:
+        """Have what is queued for a bag take back no row that isn't there: such rows are bad instead.
+
+        Gives them as `refuse` takes them, for the caller to do so.
+        """
+        target = self.program.input(table)
+        with self._lock:
+            self._open()
+            self._position.settle()
+            position, partitions = self._position, self.partitions or self.runner.partitions
+            queued = position.queue.inputs.get(target.name, [])
+            found = absences(
+                self.program.circuit, position.state, target, queued, self.store, self.runner, partitions
+            )
+            self._enqueue(target.name, found.rows)
+        return found.bad
 
     def discard(self) -> None:
         """Forget what is queued, as after a step that can't succeed."""

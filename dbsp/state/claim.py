@@ -45,11 +45,13 @@ def _settled(root: Place) -> tuple[Identity | None, bool, bool]:
 def claim(root: Place, identity: Identity, durable: bool) -> Identity | None:
     """Make the directory this program's. Raises OtherProgram.
 
-    Gives what program.json is to say before the next record is there, where it says it in an older format.
+    Gives what program.json is to say before the next record is there, where it says it in an older format, or
+    less.
     """
     found = settled_owner(root, durable)
     if found is not None and found.fingerprint == identity.fingerprint:
-        return identity if found.format < FORMAT else None
+        grew = found.manifest.begun != identity.manifest.begun
+        return identity if found.format < FORMAT or grew else None
     steps = recorded_steps(root)
     if steps:
         if found is None:

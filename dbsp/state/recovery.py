@@ -89,7 +89,8 @@ class Recovery:
     def _refuse_other_traces(self, last: Commit) -> None:
         """A program may come to keep other traces than it did, in another release."""
         manifest = self._identity.manifest
-        absent = manifest.traces.keys() - (manifest.goes_on_with(last.state) if manifest.traces else set())
+        there = manifest.goes_on_with(last.state) if manifest.traces else set()
+        absent = manifest.traces.keys() - there - manifest.begun
         if absent:
             raise OtherProgram(
                 f"{self._root}: '{self._identity.name}' keeps other rows than it did ({len(absent)} of its "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,15 +11,17 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.contents import Owner, open_chunk
 from dbsp.circuits.steps.state import State, by_name
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.spine import Spine
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.program import Program, View
+from dbsp.sql.plans.program import Program, View, identifying_views
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
@@ -84,8 +87,10 @@ def contents_of(
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
     """What a step changed in a view. Raises StateError where the view was another then, or none."""
     layout = program.circuit.names[program.circuit.output(view).changes]
-    is_numbered = commit.format == NUMBERED and commit.fingerprint == program.fingerprint
-    if not is_numbered and commit.views.get(view) != layout:
+    is_own = commit.fingerprint == program.fingerprint
+    # a record of the program that lacks the view is from before it was there, and changes nothing in it
+    is_known = is_own and (commit.format == NUMBERED or view not in commit.views)
+    if not is_known and commit.views.get(view) != layout:
         raise StateError(
             f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
             "after it"
@@ -112,7 +117,11 @@ def state_of(program: Program, commit: Commit | None) -> State:
     """The circuit's state after a commit, or before any."""
     if commit is None:
         return State.empty(program.circuit)
-    return State.from_json(program.circuit, _known_traces(program, commit))
+    state = State.from_json(program.circuit, _known_traces(program, commit))
+    if BAD_ROWS in program.views and commit.fingerprint == program.fingerprint:
+        log = program.circuit.output(BAD_ROWS).kept
+        return replace(state, spines={log: Spine(), **state.spines})  # as in `Manifest.begun`
+    return state
 
 
 def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
@@ -123,7 +132,8 @@ def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
         return {**commit.state, "spines": {}, "pieces": []}
     from dbsp.sql.lowering.program import lower  # noqa: PLC0415 - what opens a state has its circuit
 
-    return by_name(lower(program.inputs, program.views, apart=True), commit.state)
+    views = identifying_views(program.tables, program.views)
+    return by_name(lower(program.inputs, views, apart=True), commit.state)
 
 
 def layouts_of_changes(circuit: Circuit) -> dict[str, str]:

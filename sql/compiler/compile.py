@@ -38,7 +38,7 @@ from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Insert, Program, View, inputs_of
+from dbsp.sql.plans.program import Insert, Program, View, identifying_views, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
@@ -81,7 +81,7 @@ def compile_source(
                 declare_function(scope, function)
         if any(map(has_lateness, parsed)):
             declare_late_rows(scope)
-        if any(map(keeps_bad_rows, parsed)):
+        if any(keeps_bad_rows(statement, written) for statement in parsed):
             declare_bad_rows(scope)
         for statement in parsed:
             if isinstance(statement, CreateRecursiveView):
@@ -126,7 +126,12 @@ class Compiler:
         return Program(
             self.source.text,
             self.source.name,
-            fingerprint(scope.catalyst.timezone, scope.defined.tables, scope.defined.views, self.inserts),
+            fingerprint(
+                scope.catalyst.timezone,
+                scope.defined.tables,
+                identifying_views(scope.defined.tables, scope.defined.views),
+                self.inserts,
+            ),
             self.scope.catalyst.timezone,
             self.scope.defined.tables,
             self.scope.defined.views,

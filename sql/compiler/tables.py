@@ -15,7 +15,7 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from dbsp.sql.compiler.scope import Scope
-from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view
+from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view, keeps_bad_rows
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
 from dbsp.sql.compiler.sources.messages import check_messages
 from dbsp.sql.compiler.targets.formats import check_format
@@ -79,12 +79,13 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         ),
         records,
         statement.is_snapshot,
-        statement.mode == "keep",
+        keeps_bad_rows(statement, scope.written),
         statement.max_bad_rows,
         statement.value_format,
         statement.key_format or statement.value_format,
         _snapshot_every(scope, statement),
         statement.schema_registry,
+        statement.mode == "keep",
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

@@ -73,6 +73,7 @@ class Table:
     or when snapshot_every, in microseconds, has gone by since it was.
     keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
     value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
+    says_keep: it is said, and not the default.
     schema_registry: where the schemas of messages are, whose numbers stand before them.
     """
 
@@ -96,6 +97,7 @@ class Table:
     key_format: str | None = None
     snapshot_every: int = 0
     schema_registry: str | None = field(default=None, repr=False)  # it may have a password
+    says_keep: bool = False
 
     @property
     def row_format(self) -> str:
@@ -254,6 +256,15 @@ class Program:
     def emits_once(self) -> bool:
         """Whether rows of some view leave once, so not while more input may change them."""
         return any(view.emits_once for view in self.views.values())
+
+
+def identifying_views(tables: Mapping[str, Table], views: Mapping[str, View]) -> dict[str, View]:
+    """The views that a program's identity is of: `bad_rows` only where a source says that it keeps them.
+
+    Sources came to do so by themselves, and a program that says nothing goes on with the state that it had.
+    """
+    said = any(table.says_keep for table in tables.values())
+    return {name: view for name, view in views.items() if said or name != BAD_ROWS}
 
 
 def inputs_of(tables: Mapping[str, Table], inserts: Iterable[Insert]) -> dict[str, Table]:

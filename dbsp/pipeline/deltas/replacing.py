@@ -96,7 +96,7 @@ class Replacing:
 
 
 def _compared(circuit: Circuit, table: Table) -> _Compared:
-    kept = _trace(circuit, table)
+    kept = trace_of(circuit, table)
     layout = circuit.layouts[kept]
     assert layout == Layout(layout.schema, layout.placement), f"table '{table.name}': rows are kept otherwise"
     names = [field.name for field in table.schema]
@@ -110,7 +110,7 @@ def _compared(circuit: Circuit, table: Table) -> _Compared:
     return _Compared(replace(builder.build(), bags=frozenset()), trace, kept)
 
 
-def _trace(circuit: Circuit, table: Table) -> int:
+def trace_of(circuit: Circuit, table: Table) -> int:
     """The node that keeps the table."""
     for i, node in enumerate(circuit.nodes):
         operator = node.operator

@@ -1,4 +1,4 @@
-"""What a source WITH (mode = 'keep') brings that is no row of its table.
+"""What a source that keeps bad rows brings that is no row of its table.
 
 Spark says of each record whether it can be read, and which columns that must have a value have none. So a
 good row carries three NULLs, and a bad one where it comes from, its text and the reason. What Spark doesn't
@@ -11,7 +11,8 @@ O((n + k) log n).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -36,6 +37,8 @@ from dbsp.running.spark.intervals import quoted
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
 from dbsp.views.view import Contents
+
+log = logging.getLogger("dbsp")
 
 _BESIDE = {CORRUPT, WHY, *OF_MESSAGES}
 _ORIGIN, _TEXT, _REASON = MARKS = ("__bad_origin", "__bad_text", "__bad_reason")
@@ -117,27 +120,45 @@ class Keeping:
         return pa.RecordBatch.from_arrays(columns, schema=REFUSED_SCHEMA)
 
 
-class Limits:
-    """How many bad rows each table has had, and may have."""
+class Refusals:
+    """How many bad rows each table has had, and may have; what is said of those of a step."""
 
     def __init__(self) -> None:
         self._had: dict[str, int] = {}
+        self._of_step: dict[str, tuple[int, str]] = {}
 
-    def check(self, table: Table, chunk: Chunk, kept: Contents, segments: Segments) -> None:
+    def add(self, table: Table, chunk: Chunk, kept: Callable[[], Contents], segments: Segments) -> None:
         """Count a step's. kept: `bad_rows` so far. Raises DataError where there are too many."""
-        assert table.max_bad_rows is not None
+        so_far, example = self._of_step.get(table.name, (0, ""))
+        self._of_step[table.name] = so_far + chunk.rows, example or _example(chunk, segments)
+        if table.max_bad_rows is None:
+            return
         if table.name not in self._had:
-            relations = kept.to_arrow().column("relation")
+            relations = kept().to_arrow().column("relation")
             self._had[table.name] = pc.sum(pc.equal(relations, table.name)).as_py() or 0
         self._had[table.name] += chunk.rows
         if self._had[table.name] > table.max_bad_rows:
-            stored = REFUSED_SCHEMA.append(pa.field(WEIGHT, pa.int64(), nullable=False))
-            _, origin, text, reason, _ = segments.open(chunk, stored, BAD_ROWS).slice(0, 1).columns
             raise DataError(
                 f"{table.location}: table '{table.name}': more than max_bad_rows = {table.max_bad_rows} rows "
-                f"are bad, one of them from {origin[0]}: {reason[0]}: {str(text[0])[:200]}"
+                f"are bad, one of them {_example(chunk, segments)}"
+            )
+
+    def made(self, step: int) -> None:
+        """The step is there: say what isn't in its tables."""
+        told, self._of_step = self._of_step, {}
+        for table, (count, example) in told.items():
+            rows = "a row is" if count == 1 else f"{count:,} rows are"
+            log.warning(
+                "step %d: table '%s': %s bad, and in the view %s: %s", step, table, rows, BAD_ROWS, example
             )
 
     def forget(self) -> None:
         """A step wasn't made: what was counted is counted again."""
         self._had.clear()
+        self._of_step.clear()
+
+
+def _example(chunk: Chunk, segments: Segments) -> str:
+    stored = REFUSED_SCHEMA.append(pa.field(WEIGHT, pa.int64(), nullable=False))
+    _, origin, text, reason, _ = segments.open(chunk, stored, BAD_ROWS).slice(0, 1).columns
+    return f"from {origin[0]}: {reason[0]}: {str(text[0])[:200]}"

@@ -16,6 +16,7 @@ from dbsp.circuits.errors import Error, ProgramError
 from dbsp.pipeline.spark.bad_rows import corrupt_column, marks
 from dbsp.pipeline.spark.decoding import decoded, reader_options
 from dbsp.pipeline.spark.records import record_columns, with_origin
+from dbsp.pipeline.spark.staging import without_unread
 from dbsp.rows.binary import CORRUPT
 from dbsp.running.spark.intervals import columns_ddl, quoted
 from dbsp.running.spark.messages import SparkFailure, first_line
@@ -95,8 +96,12 @@ def files_per_step(table: Table) -> int:
     return 1 << 62
 
 
-def open_source(spark: SparkSession, table: Table) -> DataFrame:
-    """The stream of the table's rows. Raises ProgramError for what Spark can't read."""
+def open_source(spark: SparkSession, table: Table, read: frozenset[int]) -> DataFrame:
+    """The stream of the table's rows. read: the columns that something reads; of what is no text nothing else
+    is looked at, but for NULL where none may be.
+
+    Raises ProgramError for what Spark can't read.
+    """
     assert table.format is not None
     if table.is_file:
         check_scheme(spark, table)
@@ -113,7 +118,7 @@ def open_source(spark: SparkSession, table: Table) -> DataFrame:
         reader = spark.readStream.format(table.format).options(**reader_options(table))
     try:
         frame = reader.load()
-        return decoded(table, frame) if table.value_format is not None else named(table, frame)
+        return decoded(table, frame) if table.value_format is not None else named(table, frame, read)
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 
@@ -130,21 +135,23 @@ def reader_of(reader: Reader, table: Table, more: str = "") -> Reader:
     return reader.format(table.format).options(**options).schema(columns_ddl(columns) + more)
 
 
-def named(table: Table, frame: DataFrame) -> DataFrame:
+def named(table: Table, frame: DataFrame, read: frozenset[int] | None = None) -> DataFrame:
     """The frame under the table's column names: by name if it has all without a DEFAULT, else by position.
 
-    Of a changelog the records.
+    Of a changelog the records. read: see `open_source`; None: all.
     """
     names = [field.name for field in record_columns(table)]
     there = {column.lower() for column in frame.columns}
     filled = {table.schema[default.column].name for default in table.defaults}
     if all(name.lower() in there or name in filled for name in names):
+        if read is not None and table.keeps_bad_rows and not (table.changelog or CORRUPT in frame.columns):
+            frame = without_unread(frame, table, read)
         kept = marks(table, frame) if table.keeps_bad_rows else []
         if table.changelog is not None:
             return with_origin(table, frame, kept)
         return frame.select(*(quoted(name) for name in names if name.lower() in there), *kept)
     if len(names) == len(frame.columns):
-        return named(table, frame.toDF(*names))
+        return named(table, frame.toDF(*names), read)
     found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)
     raise ProgramError(
         f"{table.location}: table '{table.name}': the columns of format {table.format} are: {found}; "

@@ -26,11 +26,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from dbsp.circuits.errors import Error, ProgramError, StateError
+from dbsp.circuits.errors import AbsentRow, Error, ProgramError, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Limits
+from dbsp.pipeline.deltas.absences import can_be_excused, origin_of
+from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.edited import Edited
@@ -108,7 +109,7 @@ class Run:
         last = pipeline.store.last
         self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
-        self.limits = Limits()
+        self.refusals = Refusals()
         self.steps = 0
         self.failure: Exception | None = None
         self.began = -math.inf
@@ -246,14 +247,13 @@ class Run:
     def _staged(self, relation: int, table: Table) -> DataFrame:
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
-        frame = with_integers(open_source(self.spark, table))
-        keeping = (
-            Keeping(table, table.options.get("path") or table.format or "") if table.keeps_bad_rows else None
-        )
+        read = read_columns(self.pipeline.program.circuit, table.name)
+        frame = with_integers(open_source(self.spark, table, read))
+        keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
         check(reader, frame.drop(*MARKS))
-        # a bad row is bad whoever reads its columns; those of an envelope are within others
+        # a text is bad whoever reads its columns; those of an envelope are within others
         if table.changelog not in ENVELOPES and keeping is None:
-            frame = without_unread(frame, table, read_columns(self.pipeline.program.circuit, table.name))
+            frame = without_unread(frame, table, read)
         staging = Staging(self.pipeline.store.segments.place, relation, reader, keeping)
         return frame.mapInArrow(staging, STAGED)
 
@@ -286,12 +286,14 @@ class Run:
             queue_differences(self.pipeline, self.spark, looked)
             offsets = recorded.result()
             read = time.monotonic() - self.began
-            changes = self.pipeline.step(stream=stream, batch=batch, offsets=offsets, read=read)
+            step = partial(self.pipeline.step, stream=stream, batch=batch, offsets=offsets, read=read)
+            changes = self._without_absent(step)
             self.looks.done(looked, self.began)
         except BaseException:
-            self.limits.forget()
+            self.refusals.forget()
             self.pipeline.discard()
             raise
+        self.refusals.made(changes.step)
         self._made(changes)
         if self.steps % SWEPT == 0:
             self._sweep()
@@ -305,8 +307,21 @@ class Run:
 
     def _refuse(self, table: Table, chunk: Chunk) -> None:
         self.pipeline.refuse(chunk)
-        if table.max_bad_rows is not None:
-            self.limits.check(table, chunk, self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
+        self.refusals.add(table, chunk, lambda: self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
+
+    def _without_absent(self, make: Callable[[], Changes]) -> Changes:
+        """A step that takes back rows which aren't there is made without that, where bad rows are kept."""
+        excused: set[str] = set()
+        while True:
+            try:
+                return make()
+            except AbsentRow as error:
+                table = self.pipeline.program.tables[error.table]
+                if table.name in excused or not can_be_excused(table):
+                    raise
+                excused.add(table.name)
+                for chunk in self.pipeline.excuse(table.name):
+                    self._refuse(table, chunk)
 
     def _files(self, batch: int) -> dict[str, list[str]]:
         """What the batch reads of each table of files, all of it there."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.identity.streams import digest, filled_column, source_column
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.batch import Layout
 from dbsp.sql.plans.program import Insert, Program, Table
 
@@ -115,6 +116,11 @@ class Manifest:
             if name not in collected
             or (name in self.collected and {*self.collected[name]} <= {*collected[name]})
         }
+
+    @property
+    def begun(self) -> set[str]:
+        """The log of `bad_rows`: it begins empty in a state that was made before sources kept such rows."""
+        return {self.views[BAD_ROWS].kept} if BAD_ROWS in self.views else set()
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)

@@ -1,12 +1,16 @@
-"""`bad_rows`, the system view of every program with a source WITH (mode = 'keep').
+"""`bad_rows`, the system view of every program with a source whose bad rows are kept.
 
     bad_rows(relation STRING, step BIGINT, origin STRING, text STRING, reason STRING)
 
 origin: the file, or the path or format of what has none. text: the record as it stands, else its row as JSON.
-It is append-only, and readable like any other view.
+It is append-only, and readable like any other view. A source keeps them unless it says mode = 'fail', or its
+OPTIONS say what is made of them; a snapshot doesn't, which reads all rows again and again. Of a program that
+says nothing of it this view is no part of what it is, so that it goes on with states from before that.
 """
 
 from __future__ import annotations
+
+from collections.abc import Set
 
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, BAD_SCHEMA
 from dbsp.sql.plans.nodes import Scan
@@ -21,12 +25,20 @@ BAD_TYPES = tuple((field.name, "long" if field.name == "step" else "string") for
 
 def bad_rows_view() -> View:
     fields = tuple(Field(field.name, field.type, nullable=False) for field in BAD_SCHEMA)
-    return View(BAD_ROWS, fields, "view", Scan(BAD_ROWS, fields), True, "what mode = 'keep' declares")
+    return View(BAD_ROWS, fields, "view", Scan(BAD_ROWS, fields), True, "what sources declare")
 
 
-def keeps_bad_rows(statement: object) -> bool:
-    """Whether it declares a source whose bad rows are kept."""
-    return isinstance(statement, CreateTable) and statement.mode == "keep"
+def keeps_bad_rows(statement: object, written: Set[str]) -> bool:
+    """Whether it declares a source whose bad rows are kept. written: the names of targets, in lower case."""
+    if (
+        not isinstance(statement, CreateTable)
+        or statement.format is None
+        or statement.name.lower() in written
+    ):
+        return False
+    if statement.mode is not None:
+        return statement.mode == "keep"
+    return _against(statement) is None and not _modes(statement)
 
 
 def check_mode(source: Source, statement: CreateTable, is_read: bool) -> None:
@@ -37,19 +49,31 @@ def check_mode(source: Source, statement: CreateTable, is_read: bool) -> None:
     if statement.format is None or not is_read:
         what = "is written" if statement.format is not None else "has no USING"
         problem = f"is of a source, and this table {what}; leave it out"
-    elif statement.mode != "keep":
+    elif statement.mode == "fail":
         if statement.max_bad_rows is None:
             return
-        problem = "is of bad rows that are kept; add mode = 'keep'"
-    elif statement.is_snapshot:
-        problem = "keeps a row once, and a snapshot reads all rows at every step; leave one out"
-    elif {_option(statement, word) for word in ("mode", "value.mode", "key.mode")} - {None, "permissive"}:
-        problem = "finds bad rows itself; leave the option mode out of OPTIONS"
-    elif _option(statement, "columnnameofcorruptrecord") is not None:
-        problem = "finds bad rows itself; leave columnNameOfCorruptRecord out of OPTIONS"
+        problem = "is of bad rows that are kept; leave out mode = 'fail'"
+    else:
+        problem = _against(statement)
     if problem is not None:
         word = "mode" if statement.mode is not None else "max_bad_rows"
         raise source.error(statement.start, f"{word} of '{statement.name}' {problem}")
+
+
+def _against(statement: CreateTable) -> str | None:
+    """Why a source can't keep bad rows; None: it can."""
+    if statement.is_snapshot:
+        return "keeps a row once, and a snapshot reads all rows at every step; leave one out"
+    if _modes(statement) - {"permissive"}:
+        return "finds bad rows itself; leave the option mode out of OPTIONS"
+    if _option(statement, "columnnameofcorruptrecord") is not None:
+        return "finds bad rows itself; leave columnNameOfCorruptRecord out of OPTIONS"
+    return None
+
+
+def _modes(statement: CreateTable) -> set[str]:
+    found = (_option(statement, word) for word in ("mode", "value.mode", "key.mode"))
+    return {mode for mode in found if mode is not None}
 
 
 def _option(statement: CreateTable, wanted: str) -> str | None:

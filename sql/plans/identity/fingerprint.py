@@ -44,6 +44,7 @@ FORMS: Forms = {
             "is_snapshot",
             "snapshot_every",
             "keeps_bad_rows",
+            "says_keep",
             "max_bad_rows",
             "value_format",
             "key_format",

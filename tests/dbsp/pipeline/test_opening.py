@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import dbsp
 from dbsp.circuits.errors import Error, StateError
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.queue import weighted
+from dbsp.sql.compiler.sources.bad_rows import bad_rows_view
+from dbsp.sql.lowering.program import lower
+from dbsp.state.records.identity import read_identity
+from dbsp.state.records.manifest import manifest_of
 from tests.dbsp.build import pipeline, votes_program
 from tests.dbsp.pipeline.seen import changed, rows
 
@@ -149,3 +158,24 @@ def test_opening_reads_nothing_and_a_step_what_it_looks_into(tmp_path):
         assert read(p) == 0
     with pytest.raises(Error, match="verify='always'; there is: open, first read, never"):
         pipeline(verify="always")
+
+
+def test_a_state_from_before_sources_kept_bad_rows_goes_on(tmp_path):
+    """It says the same of itself, and has no log of them: which begins empty, and is kept from then on."""
+    now = replace(votes_program(), views={**votes_program().views, BAD_ROWS: bad_rows_view()})
+    now = replace(now, circuit=lower(now.tables, now.views))
+    with pipeline(tmp_path) as p:
+        p.insert("votes", [(1, 1)])
+        p.step()
+    for step in (2, 3):
+        with pipeline(tmp_path, program=now) as p:
+            assert len(p[BAD_ROWS]) == step - 2
+            assert not p.changes_of(BAD_ROWS, 1).rows()
+            assert not p.view(BAD_ROWS, as_of=1).rows()
+            refused = pa.RecordBatch.from_pylist(
+                [dict(zip(REFUSED_SCHEMA.names, "torn", strict=True))], schema=REFUSED_SCHEMA
+            )
+            p._enqueue(BAD_ROWS, [weighted(refused, np.ones(1, np.int64))])
+            p.step()
+            assert [row["step"] for row in p[BAD_ROWS].rows()] == [*range(2, step + 1)]
+    assert read_identity(tmp_path).manifest.views == manifest_of(now).views

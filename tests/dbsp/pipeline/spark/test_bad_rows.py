@@ -146,3 +146,26 @@ def test_messages_that_can_t_be_decoded(spark: Any, keyed: bool) -> None:
     assert [row["__bad_text"] for row in found] == [None, values[1], values[2], *([None] if keyed else [])]
     assert [row["__bad_origin"] for row in found[:3]] == [None, "offset 1 of topic-3", "offset 2 of topic-3"]
     assert (found[0]["id"], found[0]["n"]) == (1, 2)
+
+
+def test_what_is_taken_back_and_isn_t_there(spark: Any, tmp_path: Path, caplog: Any) -> None:
+    """Nor does a run stop for it, which is told once; nobody said that bad rows are kept."""
+    (tmp_path / "in").mkdir()
+    text = f"""
+    CREATE TABLE sale (id BIGINT, __weight BIGINT) USING json OPTIONS (path '{tmp_path}/in');
+    CREATE VIEW sold AS SELECT id FROM sale;
+    """
+    program = compile_program(text, session=spark)
+    lines = [(1, 1), (2, -1), (1, -2), (3, 1), (3, -1)]
+    (tmp_path / "in" / "a.json").write_text("".join(f'{{"id":{i},"__weight":{w}}}\n' for i, w in lines))
+    with Pipeline(program, state=tmp_path / "state", spark=spark, runner="inline") as p:
+        p.run(once=True)
+        assert (p.last_step, p["sold"].rows()) == (1, [])
+        assert [row["text"] for row in p["bad_rows"].rows()] == ['{"id": 1}', '{"id": 2}']
+        (tmp_path / "in" / "b.json").write_text('{"id":2,"__weight":1}\n{"id":"x","__weight":1}\n')
+        p.run(once=True)
+        assert (p["sold"].rows(), len(p["bad_rows"])) == ([{"id": 2}], 3)
+        p.delete("sale", [(9,)])
+        with pytest.raises(DataError, match="it isn't there"):
+            p.step()
+    assert "table 'sale': 2 rows are bad, and in the view bad_rows: from " in caplog.text

@@ -22,8 +22,30 @@ def test_the_view_is_there_with_a_source_that_keeps_them(spark: Any) -> None:
     kept = compile_program(SOURCE.format("", ", mode = 'keep', max_bad_rows = 3") + VIEW, session=spark)
     assert [field.name for field in kept.views[BAD_ROWS].schema] == BAD_SCHEMA.names
     assert (kept.tables["t"].keeps_bad_rows, kept.tables["t"].max_bad_rows) == (True, 3)
-    for said in ("", ", mode = 'fail'"):
-        assert BAD_ROWS not in compile_program(SOURCE.format("", said) + VIEW, session=spark).views
+    failing = compile_program(SOURCE.format("", ", mode = 'fail'") + VIEW, session=spark)
+    assert BAD_ROWS not in failing.views
+    silent = compile_program(SOURCE.format("", "") + VIEW, session=spark)
+    assert (BAD_ROWS in silent.views, silent.tables["t"].keeps_bad_rows) == (True, True)
+    assert silent.fingerprint == failing.fingerprint != kept.fingerprint
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SOURCE.format(", mode 'PERMISSIVE'", ""),
+        SOURCE.format(", mode 'FAILFAST'", ""),
+        SOURCE.format(", columnNameOfCorruptRecord 'broken'", ""),
+        "CREATE TABLE t (id BIGINT) USING csv OPTIONS (path 'in') WITH (snapshot = 'every step');\n",
+        "CREATE TABLE t (id BIGINT);\n",
+        "CREATE TABLE t (id BIGINT) WITH (append_only = true);\n"
+        "CREATE TABLE o (id BIGINT) USING csv OPTIONS (path 'out');\n"
+        "INSERT INTO o SELECT * FROM v WHERE id > 5;\n",
+    ],
+)
+def test_where_it_is_said_what_is_made_of_them_nothing_is_kept(spark: Any, source: str) -> None:
+    table, _, insert = source.partition("INSERT")
+    program = compile_program(table + VIEW + (insert and "INSERT" + insert), session=spark)
+    assert BAD_ROWS not in program.views
 
 
 @pytest.mark.parametrize(
@@ -31,8 +53,8 @@ def test_the_view_is_there_with_a_source_that_keeps_them(spark: Any) -> None:
     [
         ("CREATE TABLE t (id BIGINT) WITH (mode = 'keep');\n", "mode of 't' is of a source, .* has no USING"),
         (
-            SOURCE.format("", ", max_bad_rows = 3"),
-            "max_bad_rows of 't' is of bad rows that are kept; add mode",
+            SOURCE.format("", ", mode = 'fail', max_bad_rows = 3"),
+            "mode of 't' is of bad rows that are kept; leave out mode = 'fail'",
         ),
         (SOURCE.format("", ", mode = 'skip'"), "property 'mode' is keep or fail, not 'skip'"),
         (
