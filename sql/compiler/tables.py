@@ -17,6 +17,7 @@ from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_vi
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view, keeps_bad_rows
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
+from dbsp.sql.compiler.sources.idle import idle_timeout
 from dbsp.sql.compiler.sources.messages import check_messages
 from dbsp.sql.compiler.targets.formats import check_format
 from dbsp.sql.plans.program import ColumnLateness, Table
@@ -86,6 +87,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         _snapshot_every(scope, statement),
         statement.schema_registry,
         statement.mode == "keep",
+        idle_timeout(scope, statement, [fields[one.column].type for one in lateness]),
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

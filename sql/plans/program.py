@@ -73,7 +73,8 @@ class Table:
     or when snapshot_every, in microseconds, has gone by since it was.
     keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
     value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
-    says_keep: it is said, and not the default.
+    says_keep: it is said, and not the default. idle_timeout: after how many microseconds without a row its
+    waterlines follow those of others; 0: never.
     schema_registry: where the schemas of messages are, whose numbers stand before them.
     """
 
@@ -98,6 +99,7 @@ class Table:
     snapshot_every: int = 0
     schema_registry: str | None = field(default=None, repr=False)  # it may have a password
     says_keep: bool = False
+    idle_timeout: int = 0
 
     @property
     def row_format(self) -> str:

@@ -21,8 +21,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "format": MESSAGE_FORMATS,
     "key_format": MESSAGE_FORMATS,
     "schema_registry": (),
+    "idle_timeout": (),
 }
-_INTERVALS = ("snapshot",)
+_INTERVALS = ("snapshot", "idle_timeout")
 # taken as they are
 _TEXTS = ("schema_registry",)
 PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
@@ -49,6 +50,7 @@ class CreateTable:
     key_format: str | None = None
     schema_registry: str | None = None
     partitioned: int | None = None
+    idle_timeout: Slice | None = None
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -118,6 +120,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
         key_format=words["key_format"],
         schema_registry=words["schema_registry"],
         partitioned=partitioned,
+        idle_timeout=intervals.get("idle_timeout"),
     )
 
 
@@ -219,6 +222,8 @@ def _properties(
         if name.lower() in _TEXTS or (name.lower() in intervals and name.lower() in _INTERVALS):
             properties[name.lower()] = value
             continue
+        if not values and name.lower() in _INTERVALS:
+            cursor.fail(f"property '{name}' is an INTERVAL, not '{value}'", at)
         if not values and not value.isdecimal():
             cursor.fail(f"property '{name}' is a number of rows, not '{value}'", at)
         if values and value.lower() not in values:

@@ -36,6 +36,7 @@ from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.edited import Edited
 from dbsp.pipeline.spark.fed import Fed, spark_of
+from dbsp.pipeline.spark.idle import Idle
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
 from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
@@ -110,6 +111,7 @@ class Run:
         self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.refusals = Refusals()
+        self.idle = Idle(pipeline, self.tables)
         self.steps = 0
         self.failure: Exception | None = None
         self.began = -math.inf
@@ -185,19 +187,21 @@ class Run:
         return self.steps
 
     def _compare(self) -> None:
-        """A step, if what is read whole isn't what the tables hold, or the clock makes something due.
+        """A step, if what is read whole isn't what the tables hold, a source is idle, or the clock makes
+        something due.
 
         It belongs to no micro-batch.
         """
         self.began = time.monotonic()
-        looked = self.looks.due()
+        looked, moved = self.looks.due(), False
         try:
             queue_differences(self.pipeline, self.spark, looked)
-            if self.pipeline.queued or self._is_due():
+            moved = self.idle.advance()
+            if moved or self.pipeline.queued or self._is_due():
                 self._made(self.pipeline.step())
             self.looks.done(looked, self.began)
         except BaseException:
-            if self.looks.tables:
+            if self.looks.tables or moved:
                 self.pipeline.discard()
             raise
 
@@ -207,7 +211,7 @@ class Run:
             return  # the step that runs has a later clock than any that is due
         try:
             waited = time.monotonic() - self.began
-            looks = waited >= (every or LOOK_SECONDS) and bool(self.looks.due())
+            looks = waited >= (every or LOOK_SECONDS) and bool(self.looks.due() or self.idle.moves())
             if self.failure is None and waited >= every and (looks or self._is_due()):
                 self._compare()
             elif self.failure is None:
@@ -282,8 +286,10 @@ class Run:
                     self._refuse(self.tables[~relation], chunk)
                 else:
                     self.pipeline.change(self.tables[relation].name, chunk)
+                self.idle.saw(self.tables[max(relation, ~relation)])
             looked = self.looks.due()
             queue_differences(self.pipeline, self.spark, looked)
+            self.idle.advance()
             offsets = recorded.result()
             read = time.monotonic() - self.began
             step = partial(self.pipeline.step, stream=stream, batch=batch, offsets=offsets, read=read)

@@ -70,7 +70,7 @@ class Commit:
     stream: str = ""
     batch: int | None = None
     offsets: object = None
-    waterlines: Mapping[str, object] = field(default_factory=dict)
+    waterlines: Mapping[str, int | float | str] = field(default_factory=dict)
     machine_clock: bool = False
     attempt: str = ""
     views: Mapping[str, str] = field(default_factory=dict)

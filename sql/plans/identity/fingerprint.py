@@ -45,6 +45,7 @@ FORMS: Forms = {
             "snapshot_every",
             "keeps_bad_rows",
             "says_keep",
+            "idle_timeout",
             "max_bad_rows",
             "value_format",
             "key_format",
