@@ -24,6 +24,7 @@ from dbsp.running.metrics import label
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import (
     BUILT_IN,
+    EXCEL,
     FILE_FORMATS,
     PYTHON,
     STEP,
@@ -90,7 +91,7 @@ def notes(program: Program) -> Iterator[str]:
             if options.get("failondataloss") == "false":
                 lost = "what Kafka has deleted is skipped silently"
                 yield f"table {table.name}: failOnDataLoss 'false': {lost}"
-        is_ours = form == PYTHON or (own_form(form) is not None and table.name not in program.inputs)
+        is_ours = form in (PYTHON, EXCEL) or (own_form(form) is not None and table.name not in program.inputs)
         if form and form not in BUILT_IN and not is_ours:
             why = "is no format of Spark's own; its run needs the package"
             yield f"table {table.name}: {table.format} {why}"

@@ -40,6 +40,8 @@ STEP = "__step"
 FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
 # Written by a function of the user's.
 PYTHON = "python"
+# Read by calamine, whole.
+EXCEL = "excel"
 # Those that Spark has without any package; in lower case.
 BUILT_IN = (FILE_FORMATS - {"avro"}) | {
     "console",

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.errors import Error
+from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
 from dbsp.running.spark.messages import SparkFailure, first_line
-from dbsp.sql.plans.program import Program, Table
+from dbsp.sql.plans.program import EXCEL, Program, Table
 
 
 def snapshot_tables(program: Program) -> list[Table]:
@@ -63,4 +64,6 @@ def _read(spark: SparkSession, table: Table) -> DataFrame:
     if table.is_file:
         check_scheme(spark, table)
         return named(table, reader_of(spark.read, table).load(path_of(table)))
+    if table.format.lower() == EXCEL:
+        return read_sheet(spark, table)
     return named(table, spark.read.format(table.format).options(**table.options).load())

@@ -17,7 +17,7 @@ import pyarrow.types as pt
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
-from dbsp.sql.plans.program import FILE_FORMATS, OP, PYTHON, STEP, Table
+from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, OP, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -67,9 +67,11 @@ _TAKEN = {
     }
 }
 _OWN = tuple(name for name, form in OWN_FORMS.items() if not form.is_source)
-_NOT_READ = ("jdbc", "console", "noop", *_OWN, PYTHON)
+# no streams: read whole
+_WHOLE = ("jdbc", EXCEL)
+_NOT_READ = (*_WHOLE, "console", "noop", *_OWN, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
-_NOT_WRITTEN = ("binaryfile", "rate", "rate-micro-batch", "socket")
+_NOT_WRITTEN = (EXCEL, "binaryfile", "rate", "rate-micro-batch", "socket")
 
 
 def given_columns(format_: str, options: Mapping[str, str]) -> dict[str, pa.DataType] | None:
@@ -95,7 +97,7 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
         what.check_snapshot()
     elif table.format.lower() in _NOT_READ:
         why = f"{table.format} is no stream, so it can't be read; nothing is inserted into '{table.name}'"
-        cure = "; WITH (snapshot = 'every step') compares it" if table.format.lower() == "jdbc" else ""
+        cure = "; WITH (snapshot = 'every step') compares it" if table.format.lower() in _WHOLE else ""
         what.fail(f"{why} either{cure}")
     for column in table.schema:
         if column.name.lower() in FILLED:
@@ -108,10 +110,11 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
         what.check_given(given)
     elif table.format.lower() == "text" and all(column.type != pa.string() for column in table.schema):
         what.fail(f"text gives lines, in a column of type STRING, which '{table.name}' lacks")
-    elif table.format.lower() == "csv":
+    elif table.format.lower() in ("csv", EXCEL):
         for column in table.schema:
             if pt.is_nested(column.type):
-                what.unfit(column, "csv has no such values; declare STRING, and use from_json or split")
+                form = table.format.lower()
+                what.unfit(column, f"{form} has no such values; declare STRING, and use from_json or split")
 
 
 def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
@@ -183,7 +186,7 @@ class _Columns:
     def check_snapshot(self) -> None:
         """Of a source that is read whole: all that its table holds is kept, and it isn't a stream's."""
         table, form = self.table, (self.table.format or "").lower()
-        if form in _STREAMS or (form in _NOT_READ and form != "jdbc"):
+        if form in _STREAMS or (form in _NOT_READ and form not in _WHOLE):
             self.fail(
                 f"{form} can't be read whole, as snapshot = 'every step' of '{table.name}' says; leave it out"
             )

@@ -14,13 +14,13 @@ from difflib import get_close_matches
 
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.plans.own_forms import OWN_FORMS, own_form
-from dbsp.sql.plans.program import FILE_FORMATS, PYTHON
+from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, PYTHON
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
 FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
-    "delta", "iceberg", "hudi", "console", "noop", *OWN_FORMS, PYTHON,
+    "delta", "iceberg", "hudi", "console", "noop", *OWN_FORMS, PYTHON, EXCEL,
 )  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 FILE_OPTIONS = (
@@ -39,6 +39,7 @@ OPTIONS = {
     ),
     "rate": ("rowsPerSecond", "rampUpTime", "numPartitions"),
     "rate-micro-batch": ("rowsPerBatch", "numPartitions", "startTimestamp", "advanceMillisPerBatch"),
+    EXCEL: ("path", "sheet"),
     "socket": ("host", "port", "includeTimestamp", "numPartitions"),
     **{name: form.options for name, form in OWN_FORMS.items()},
 }  # fmt: skip
@@ -90,7 +91,7 @@ def _check_options(source: Source, statement: CreateTable, known: Collection[str
             near = _SYNONYMS.get(name.lower()) or _near(name, known)
             hint = f"; did you mean '{near}'?" if near else ", and would ignore it"
             form = (statement.format or "").lower()
-            whose = form if own_form(form) else f"Spark's {form}"
+            whose = form if own_form(form) or form == EXCEL else f"Spark's {form}"
             message = f"{whose} has no option '{name}'{hint}"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
         allowed = _VALUES.get(name.lower(), ()) if known else ()

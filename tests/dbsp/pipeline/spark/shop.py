@@ -11,7 +11,7 @@ from dbsp.sql.compiler.load import compile_program
 
 TEXT = """
 CREATE TABLE sale (product BIGINT NOT NULL, units BIGINT, at TIMESTAMP)
-USING csv OPTIONS (path '{0}/sales', maxFilesPerTrigger '1') WITH (append_only = true);
+USING csv OPTIONS (path '{0}/sales', maxFilesPerTrigger '1') WITH (append_only = true, mode = 'fail');
 CREATE TABLE product (id BIGINT, name STRING) USING json OPTIONS (path '{0}/products');
 CREATE VIEW sold AS
 SELECT p.name, count(*) AS sales, sum(s.units) AS units

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 TEXT = """
 CREATE TABLE fixed (timestamp TIMESTAMP, value BIGINT) USING `rate-micro-batch` OPTIONS (rowsPerBatch 1);
 CREATE TABLE sale (id BIGINT NOT NULL, units BIGINT, note STRING) USING {format}
-OPTIONS (path '{0}/in put', maxFilesPerTrigger '1'{more});
+OPTIONS (path '{0}/in put', maxFilesPerTrigger '1'{more}) WITH (mode = 'fail');
 CREATE VIEW v AS SELECT id, units FROM sale;
 """
 

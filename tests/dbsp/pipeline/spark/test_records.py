@@ -37,7 +37,7 @@ CREATE VIEW of_bag AS SELECT * FROM bag;
 """
 UPSERTS = """
 CREATE TABLE t (id BIGINT PRIMARY KEY, name STRING, __op STRING)
-USING json OPTIONS (path '{0}', maxFilesPerTrigger '{1}');
+USING json OPTIONS (path '{0}', maxFilesPerTrigger '{1}') WITH (mode = 'fail');
 CREATE VIEW v AS SELECT * FROM t;
 """
 
@@ -148,7 +148,7 @@ def test_a_bad_record_names_its_file(spark: Any, tmp_path: Path, record: dict[st
 
 def test_a_bad_record_of_a_bag_names_its_file(spark: Any, tmp_path: Path) -> None:
     text = """
-    CREATE TABLE t (id BIGINT, __weight BIGINT) USING json OPTIONS (path '{0}');
+    CREATE TABLE t (id BIGINT, __weight BIGINT) USING json OPTIONS (path '{0}') WITH (mode = 'fail');
     CREATE VIEW v AS SELECT * FROM t;
     """
     write(tmp_path / "in" / "good.json", {"id": 1, "__weight": 1})

@@ -36,6 +36,7 @@ def test_the_view_is_there_with_a_source_that_keeps_them(spark: Any) -> None:
         SOURCE.format(", mode 'FAILFAST'", ""),
         SOURCE.format(", columnNameOfCorruptRecord 'broken'", ""),
         "CREATE TABLE t (id BIGINT) USING csv OPTIONS (path 'in') WITH (snapshot = 'every step');\n",
+        "CREATE TABLE t (id BIGINT, came TIMESTAMP DEFAULT now()) USING csv OPTIONS (path 'in');\n",
         "CREATE TABLE t (id BIGINT);\n",
         "CREATE TABLE t (id BIGINT) WITH (append_only = true);\n"
         "CREATE TABLE o (id BIGINT) USING csv OPTIONS (path 'out');\n"

@@ -1,0 +1,116 @@
+"""Sheets of Excel and OpenDocument files, read whole: a snapshot of a table that people edit.
+
+    CREATE TABLE price (product STRING, cents INT, PRIMARY KEY (product))
+    USING excel OPTIONS (path 'prices.xlsx', sheet 'Current') WITH (snapshot = 'every step');
+
+The first row that isn't empty names the columns; those that aren't declared are passed. A cell is its value
+as text, which Spark casts to the column's type: so '12' and 12 are one INT, and what is none is an error.
+Empty cells are NULL, and empty rows none. A task reads the file, by calamine (`dbsp[excel]`), as a source in
+Python of Spark's own kind.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.functions import col
+
+from dbsp.circuits.errors import Error, ProgramError
+from dbsp.pipeline.spark.sources import path_of
+from dbsp.running.spark.intervals import quoted
+from dbsp.sql.plans.program import EXCEL, Table
+from dbsp.sql.plans.types import ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+    from python_calamine import CalamineWorkbook
+
+_FORM = "dbsp_excel"
+_PATH, _SHEET = "path", "sheet"
+# seconds after which a file is opened again that isn't whole, as while it is saved
+_WAITS = (0.1, 0.3, 1.0)
+
+
+def read_sheet(spark: SparkSession, table: Table) -> DataFrame:
+    """The sheet's rows as the table's. Raises ProgramError; and Error of what is read, when it is."""
+    if importlib.util.find_spec("python_calamine") is None:
+        what = f"table '{table.name}' USING {EXCEL} needs python-calamine: pip install 'dbsp[excel]'"
+        raise ProgramError(f"{table.location}: {what}")
+    spark.dataSource.register(Sheet)
+    reader = spark.read.format(_FORM).option(_PATH, path_of(table)).option(_SHEET, table.option(_SHEET))
+    texts = reader.schema(", ".join(f"{quoted(field.name)} STRING" for field in table.schema)).load()
+    return texts.select(*(col(quoted(f.name)).cast(ddl(f.type)).alias(f.name) for f in table.schema))
+
+
+class Sheet(DataSource):  # type: ignore[misc]
+    """Of texts."""
+
+    @classmethod
+    def name(cls) -> str:
+        return _FORM
+
+    def reader(self, schema: StructType) -> Cells:
+        return Cells(self.options[_PATH], self.options.get(_SHEET, ""), schema.fieldNames())
+
+
+class Cells(DataSourceReader):  # type: ignore[misc]
+    """path: of the file. sheet: its name; '': the first. names: of columns."""
+
+    def __init__(self, path: str, sheet: str, names: Sequence[str]) -> None:
+        self.path, self.sheet, self.names = path, sheet, names
+
+    def read(self, partition: object) -> Iterator[pa.RecordBatch]:
+        rows = iter(self._rows())
+        head = next((row for row in rows if _is_there(row)), [])
+        found = {str(cell).strip().lower(): i for i, cell in enumerate(head)}
+        missing = [name for name in self.names if name.lower() not in found]
+        if missing:
+            listed = ", ".join(str(cell) for cell in head if cell != "") or "none"
+            raise Error(f"{self.path}: no column '{missing[0]}' in the first row; columns: {listed}")
+        kept = [row for row in rows if _is_there(row)]
+        places = [found[name.lower()] for name in self.names]
+        columns = [pa.array([_text(row[place]) for row in kept], pa.string()) for place in places]
+        yield pa.RecordBatch.from_arrays(columns, names=[*self.names])
+
+    def _rows(self) -> list[list[Any]]:
+        book = self._opened()
+        sheet = self.sheet or book.sheet_names[0]
+        if sheet not in book.sheet_names:
+            raise Error(f"{self.path}: no sheet '{sheet}'; sheets: {', '.join(book.sheet_names)}")
+        return book.get_sheet_by_name(sheet).to_python()
+
+    def _opened(self) -> CalamineWorkbook:
+        from python_calamine import CalamineError, load_workbook  # noqa: PLC0415  only who reads one has it
+
+        for wait in (*_WAITS, None):
+            try:
+                return load_workbook(self.path)
+            except (CalamineError, OSError) as error:
+                if wait is None:
+                    raise Error(f"{self.path}: can't be read: {error}") from error
+                time.sleep(wait)
+        raise AssertionError
+
+
+def _is_there(row: Sequence[Any]) -> bool:
+    return any(cell != "" for cell in row)
+
+
+def _text(cell: object) -> str | None:
+    """As Spark reads it back. Excel has one kind of number, a DOUBLE, of which calamine makes floats."""
+    if cell == "":
+        return None
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, datetime.timedelta):
+        return str(cell / datetime.timedelta(days=1))  # as in the file: of days
+    return str(cell)
