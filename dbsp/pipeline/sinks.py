@@ -17,12 +17,24 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.own_forms import DELTA, DUCKDB, MARIADB, MYSQL, POSTGRES, REDIS, SQLITE, OwnForm, own_form
+from dbsp.sql.plans.own_forms import (
+    DELTA,
+    DUCKDB,
+    ICEBERG,
+    MARIADB,
+    MYSQL,
+    POSTGRES,
+    REDIS,
+    SQLITE,
+    OwnForm,
+    own_form,
+)
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.targets.delta.target import Delta
 from dbsp.targets.duckdb.target import Duckdb
 from dbsp.targets.function import FunctionTarget, Sink
+from dbsp.targets.iceberg.target import Iceberg
 from dbsp.targets.mariadb.target import Mariadb
 from dbsp.targets.outlet import Outlet
 from dbsp.targets.postgres.target import Postgres
@@ -71,6 +83,7 @@ OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {
     DUCKDB: Duckdb,
     REDIS: Redis,
     DELTA: Delta,
+    ICEBERG: Iceberg,
 }
 
 

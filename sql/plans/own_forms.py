@@ -46,7 +46,15 @@ DELTA = OwnForm(
     is_source=True,
     not_in_names="`",
 )
-OWN_FORMS = {form.name: form for form in (POSTGRES, MARIADB, MYSQL, SQLITE, DUCKDB, REDIS, DELTA)}
+ICEBERG = OwnForm(
+    "iceberg",
+    (),
+    "exactly once: the step's number is a property of the commit that adds it",
+    takes_nested=True,
+    is_source=True,
+)
+_ALL = (POSTGRES, MARIADB, MYSQL, SQLITE, DUCKDB, REDIS, DELTA, ICEBERG)
+OWN_FORMS = {form.name: form for form in _ALL}
 
 
 def own_form(format_: str | None) -> OwnForm | None:

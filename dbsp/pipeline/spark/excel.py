@@ -84,7 +84,8 @@ class Cells(DataSourceReader):  # type: ignore[misc]
         sheet = self.sheet or book.sheet_names[0]
         if sheet not in book.sheet_names:
             raise Error(f"{self.path}: no sheet '{sheet}'; sheets: {', '.join(book.sheet_names)}")
-        return book.get_sheet_by_name(sheet).to_python()
+        cells: list[list[Any]] = book.get_sheet_by_name(sheet).to_python()
+        return cells
 
     def _opened(self) -> CalamineWorkbook:
         from python_calamine import CalamineError, load_workbook  # noqa: PLC0415  only who reads one has it
