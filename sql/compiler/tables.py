@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.defaults import Default
@@ -17,7 +19,7 @@ from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_vi
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view, keeps_bad_rows
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
-from dbsp.sql.compiler.sources.idle import idle_timeout
+from dbsp.sql.compiler.sources.idle import check_idle
 from dbsp.sql.compiler.sources.messages import check_messages
 from dbsp.sql.compiler.targets.formats import check_format
 from dbsp.sql.plans.program import ColumnLateness, Table
@@ -87,12 +89,21 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         _snapshot_every(scope, statement),
         statement.schema_registry,
         statement.mode == "keep",
-        idle_timeout(scope, statement, [fields[one.column].type for one in lateness]),
+        _idle_timeout(scope, statement, [fields[one.column].type for one in lateness], is_written),
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:
         scope.defined.streams[statement.name] = statement.properties.get("materialized", False)
     scope.catalyst.register(statement.name, spark)
+
+
+def _idle_timeout(scope: Scope, statement: CreateTable, late: Sequence[pa.DataType], is_written: bool) -> int:
+    """In microseconds; 0: it has none."""
+    if statement.idle_timeout is None:
+        return 0
+    timeout = scope.microseconds(statement.idle_timeout)
+    check_idle(scope.source, statement, timeout, late, is_written)
+    return timeout
 
 
 def _snapshot_every(scope: Scope, statement: CreateTable) -> int:
