@@ -112,6 +112,9 @@ def _promise(target: Table, shape: str) -> str:
         return (
             f"{shape}, at least once, in order: the function is told the step, which tells it of a repetition"
         )
+    if target.in_transactions:
+        read = "readers see what is committed with isolation.level read_committed"
+        return f"{shape}, exactly once: the step's number is an offset in the transaction; {read}"
     twice = "at least once: a crash between a step's write and its record writes that step again"
     if form == "kafka" and shape == "upsert":
         return f"{shape}, {twice}, which leaves each key the same last record"

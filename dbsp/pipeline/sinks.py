@@ -120,7 +120,7 @@ class Sinks:
             )
         from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
 
-        return opened(self.pipeline, table)
+        return opened(self.pipeline, table, self._outlet(table))
 
     def _outlet(self, table: Table) -> Outlet:
         return Outlet(

@@ -90,6 +90,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         statement.schema_registry,
         statement.mode == "keep",
         _idle_timeout(scope, statement, [fields[one.column].type for one in lateness], is_written),
+        statement.delivery == "exactly once",
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:

@@ -76,7 +76,7 @@ class Table:
     keeps_bad_rows: what is no row of it goes to `bad_rows`, until there are more than max_bad_rows of them.
     value_format, key_format: of messages, of `MESSAGE_FORMATS`; None: what USING says holds the columns.
     says_keep: it is said, and not the default. idle_timeout: after how many microseconds without a row its
-    waterlines follow those of others; 0: never.
+    waterlines follow those of others; 0: never. in_transactions: of a target's messages, exactly once.
     schema_registry: where the schemas of messages are, whose numbers stand before them.
     """
 
@@ -102,6 +102,7 @@ class Table:
     schema_registry: str | None = field(default=None, repr=False)  # it may have a password
     says_keep: bool = False
     idle_timeout: int = 0
+    in_transactions: bool = False
 
     @property
     def row_format(self) -> str:

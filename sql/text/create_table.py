@@ -22,6 +22,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "key_format": MESSAGE_FORMATS,
     "schema_registry": (),
     "idle_timeout": (),
+    "delivery": ("at least once", "exactly once"),
 }
 _INTERVALS = ("snapshot", "idle_timeout")
 # taken as they are
@@ -51,6 +52,7 @@ class CreateTable:
     schema_registry: str | None = None
     partitioned: int | None = None
     idle_timeout: Slice | None = None
+    delivery: str | None = None
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -121,6 +123,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
         schema_registry=words["schema_registry"],
         partitioned=partitioned,
         idle_timeout=intervals.get("idle_timeout"),
+        delivery=words["delivery"],
     )
 
 

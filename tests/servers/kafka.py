@@ -27,6 +27,9 @@ log.dirs={root}/data
 num.partitions=2
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
 """
 _CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -102,13 +105,17 @@ def kafka() -> Iterator[Broker]:
 
 
 def messages(spark: Any, broker: Broker, topic: str) -> dict[bytes, list[tuple[bytes | None, Any]]]:
-    """Of each key all values and headers, in the order of a partition, as Spark's connector reads them."""
+    """Of each key all values and headers, in the order of a partition, as Spark's connector reads them.
+
+    Of what was written in transactions, that which is committed.
+    """
     options = {"kafka.bootstrap.servers": broker.servers, "subscribe": topic, "includeHeaders": "true"}
+    options["kafka.isolation.level"] = "read_committed"
     found: dict[bytes, list[tuple[bytes | None, Any]]] = {}
     for row in sorted(spark.read.format("kafka").options(**options).load().collect(), key=_place):
         headers = {name: bytes(value) for name, value in row.headers or []}
         value = None if row.value is None else bytes(row.value)
-        found.setdefault(bytes(row.key), []).append((value, headers))
+        found.setdefault(bytes(row.key or b""), []).append((value, headers))
     return found
 
 

@@ -22,6 +22,7 @@ from dbsp.circuits.errors import Error, StateError
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.messages.encoding import check_encoding, encoded
 from dbsp.pipeline.spark.messages.options import kafka_options, written_options
+from dbsp.pipeline.spark.messages.transactions import Transactions
 from dbsp.pipeline.spark.sources import check_scheme, path_of
 from dbsp.running.spark.intervals import columns_ddl, with_intervals
 from dbsp.running.spark.messages import first_line, own_error
@@ -29,14 +30,15 @@ from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.records.commits import sync
+from dbsp.targets.outlet import Outlet
 from dbsp.targets.reading import reading_of
 from dbsp.targets.target import Change, Target
 
 
-def opened(pipeline: Fed, table: Table) -> Target:
+def opened(pipeline: Fed, table: Table, outlet: Outlet) -> Target:
     """The sink of a table. Raises ProgramError, or StateError where its files are another state's."""
     if table.value_format is not None:
-        return Messages(pipeline, table)
+        return Messages(pipeline, table, Transactions(outlet) if table.in_transactions else None)
     return Files(pipeline, table) if table.is_file else Appended(pipeline, table)
 
 
@@ -88,7 +90,9 @@ class Appended:
 
 @dataclass
 class Messages(Appended):
-    """Messages of Kafka, with a format of their own."""
+    """Messages of Kafka, with a format of their own. transactions: that have each step once."""
+
+    transactions: Transactions | None = None
 
     def __post_init__(self) -> None:
         check_encoding(self.table)
@@ -101,7 +105,15 @@ class Messages(Appended):
         return encoded(self.table, records, step, insert.shape == "upsert")
 
     def _write(self, step: int, changes: DataFrame) -> None:
-        changes.write.format("kafka").options(**kafka_options(self.table)).mode("append").save()
+        if self.transactions is not None:
+            self.transactions.write(step, changes.toLocalIterator())
+        else:
+            changes.write.format("kafka").options(**kafka_options(self.table)).mode("append").save()
+
+    def close(self) -> None:
+        """Leave the broker."""
+        if self.transactions is not None:
+            self.transactions.close()
 
 
 @dataclass

@@ -22,9 +22,7 @@ def check_idle(
         what = "is written" if is_written else "has no USING"
         problem = f"is of a source, and this table {what}; leave it out, and use ADVANCE"
     elif not any(map(pt.is_temporal, late)):
-        problem = (
-            "moves the waterline of a time, and no such column has one; declare it with LATENESS"
-        )
+        problem = "moves the waterline of a time, and no such column has one; declare it with LATENESS"
     elif timeout <= 0:
         problem = "is how long a source has no row until it is idle: more than nothing"
     else:

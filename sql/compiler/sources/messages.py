@@ -75,6 +75,11 @@ class _Messages:
             )
         if registry is not None and urlsplit(registry).scheme not in ("http", "https"):
             raise self.fail(f"schema_registry of '{name}' is 'http://host:8081', or https")
+        if self.statement.delivery is not None and (value is None or not self.is_written):
+            raise self.fail(
+                f"delivery of '{name}' is of messages that are written, WITH (format = 'json') or another; "
+                "what other sinks promise is said by dbsp check"
+            )
         if value is None and key is None:
             return
         if form != "kafka":

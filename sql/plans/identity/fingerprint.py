@@ -46,6 +46,7 @@ FORMS: Forms = {
             "keeps_bad_rows",
             "says_keep",
             "idle_timeout",
+            "in_transactions",
             "max_bad_rows",
             "value_format",
             "key_format",
