@@ -12,6 +12,11 @@ QUICK = 15  # what a law without a number of its own draws
 MINUTE = 10  # the same, in `make quick`
 
 
+def is_long() -> bool:
+    """Whether more is tried than in every run: `--hypothesis-profile=long`."""
+    return settings.default.max_examples > WHOLE
+
+
 def examples(count: int) -> Callable[[Any], Any]:
     """A law that draws `count` examples, and with a profile of more or fewer than WHOLE in proportion."""
     return settings(max_examples=max(1, count * settings.default.max_examples // WHOLE))

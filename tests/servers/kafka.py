@@ -14,9 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
 from tests.servers.jars import BROKER, connector, java
 from tests.servers.missing import missing
 
+# one that was killed is known again when its session is over
 _SETTINGS = """
 process.roles=broker,controller
 node.id=1
@@ -31,6 +35,8 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
+broker.session.timeout.ms=1000
+broker.heartbeat.interval.ms=200
 """
 _CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 
@@ -54,14 +60,20 @@ class Broker:
         assert made.wait() == 0, self.log()
 
     def start(self) -> None:
-        """And wait until it answers."""
+        """And wait until it leads the partitions that it has: what died begins by looking at them."""
         self.process = self._run("kafka.Kafka", "server.properties")
         deadline = time.monotonic() + 60
-        while True:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
+        while not self._leads():
             assert self.process.poll() is None and time.monotonic() < deadline, self.log()
             time.sleep(0.05)
+
+    def _leads(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            settings = {"bootstrap.servers": self.servers, "log_level": 0}
+            with suppress(KafkaException):
+                topics = AdminClient(settings).list_topics(timeout=1).topics.values()
+                return all(part.leader >= 0 for topic in topics for part in topic.partitions.values())
+        return False
 
     def kill(self) -> None:
         """SIGKILL."""
