@@ -83,7 +83,9 @@ def _strings(found: Sequence[Token]) -> Iterator[Token]:
     levels, before = [_Level()], Token("symbol", ";", 0, 0)
     for at, token in enumerate(found):
         level, word = levels[-1], token.upper
-        if token.kind == "string" and level.relations and before.upper in ("FROM", "JOIN", ","):
+        is_source = before.text == "(" and at > 1 and found[at - 2].upper == "TABLE"  # TABLE('a.csv')
+        is_read = level.relations and before.upper in ("FROM", "JOIN", ",")
+        if token.kind == "string" and (is_read or is_source):
             yield token
         elif token.text == "(":
             levels.append(_Level())
