@@ -211,4 +211,6 @@ def resolved(source: Source, clause: Clause, read: Reading) -> Emission:
     rows = clause.rate if isinstance(clause.rate, int) else None
     if every is None and rows is None:
         rows = 1
-    return Schedule(first, complete, last, every, rows, clause.late, clause.flag, location)
+    is_more = clause.first or clause.complete or clause.last or clause.late or clause.flag
+    rate_only = clause.rate is not None and not is_more
+    return Schedule(first, complete, last, every, rows, clause.late, clause.flag, location, rate_only)

@@ -64,11 +64,14 @@ def spell_emission(emission: Emission) -> str:
     if isinstance(emission, Triggers):
         members = [] if emission.counting is None else [f"each {emission.counting} records of a key"]
         if emission.delay is not None:
-            members.append(f"{_duration(emission.delay)} after a key's last record")
+            since = "first record that waits" if emission.paced else "last record"
+            members.append(f"{_duration(emission.delay)} after a key's {since}")
         if emission.waterline:
             members.append(f"{'once, ' if emission.once else ''}when the waterline has passed a key")
         return ", ".join(members)
     rate = f"{emission.rows} records" if emission.every is None else _duration(emission.every)
+    if emission.rate_only:
+        return f"each {rate} of a key; of a window, when it is complete"
     early = f"from {_duration(emission.first)} each {rate}, " if emission.first < emission.complete else ""
     late = f", late ones to {_duration(emission.last)}" if emission.late else ""
     return f"{early}complete at {_duration(emission.complete)}{late}"
