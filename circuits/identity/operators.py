@@ -152,6 +152,7 @@ OPERATORS: Forms = {
             Default("delay", None),
             Default("passed", ()),
             Default("schedule", None),
+            Default("paced", False),
         ),
     ),
     emit.Emit: Form("emit", ("key", Default("schedule", None), Default("limits", ())), silent=("once",)),

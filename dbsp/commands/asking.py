@@ -78,25 +78,35 @@ def explain(program: str, view: str | None, define: dict[str, str], form: str) -
 
 
 @click.command()
-@click.argument("state")
-@click.argument("select", metavar='"SELECT ..."')
+@click.argument("asked", nargs=-1, metavar='[STATE] "SELECT ..."')
 @click.option("--as-of", metavar="STEP|TIME|TAG", help="The views as they were after that step, or then.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @verify_option
-def query(state: str, select: str, as_of: str | None, output: str, verify: str) -> None:
+def query(asked: tuple[str, ...], as_of: str | None, output: str, verify: str) -> None:
     """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
 
-    FOR SYSTEM_TIME AS OF after a view's name is of that view what --as-of is of all.
+    FOR SYSTEM_TIME AS OF after a view's name is of that view what --as-of is of all. A file may stand for a
+    table, beside views or without any STATE: its columns are those that Spark finds.
 
     \b
     Example:
+      dbsp query "SELECT country, sum(amount) FROM 'in/*.csv' o GROUP BY country"
       dbsp query state/ "SELECT * FROM turnover ORDER BY total DESC LIMIT 10"
       dbsp query state/ "SELECT count(*) FROM turnover" --as-of '2024-01-31 12:00:00'
       dbsp query state/ "SELECT * FROM turnover EXCEPT SELECT * FROM turnover FOR SYSTEM_TIME AS OF 3"
     """
-    from dbsp.commands.query import query_state  # noqa: PLC0415
+    from dbsp.commands.query import query_files, query_state  # noqa: PLC0415
 
-    for line in query_state(state, select, as_of, output, verify):
+    if not 1 <= len(asked) <= 2 or len(asked[-1].split()) < 2:
+        raise click.UsageError('Give [STATE] "SELECT ...".')
+    *state, select = asked
+    if as_of is not None and not state:
+        raise click.UsageError("--as-of is of views: give their STATE, too.")
+    if state:
+        lines = query_state(state[0], select, as_of, output, verify)
+    else:
+        lines = query_files(select, output)
+    for line in lines:
         click.echo(line)
 
 

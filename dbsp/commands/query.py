@@ -1,4 +1,4 @@
-"""`dbsp query`: Spark SQL over the views in a state directory, as of any step that is kept.
+"""`dbsp query`: Spark SQL over the views in a state directory, as of any step that is kept, and over files.
 
 No code runs that the directory brings: the rows of views are there, and functions are known by name and type.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,10 +24,12 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
+from dbsp.sql.compiler.query import QUERY
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
-from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.file_relations import file_relations
+from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.statements import statements
 from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
@@ -35,6 +38,22 @@ from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def query_files(select: str, output: str) -> Iterator[str]:
+    """The result of a query of files, line by line. Raises ProgramError."""
+    source = _source(select)
+    files = file_relations(source)
+    if not files:
+        raise ProgramError(
+            'give the state directory whose views are asked, as in dbsp query state/ "SELECT ...", or ask '
+            "files: SELECT * FROM 'orders.csv' o"
+        )
+    from dbsp.commands.query_files import over_files  # noqa: PLC0415  who needs no Spark doesn't pay for it
+    from dbsp.running.spark.session import session  # noqa: PLC0415
+
+    spark = _quiet(session().newSession())
+    yield from _lines(_ask(spark, over_files(source, files, spark), {}, [], set()), output)
 
 
 def query_state(
@@ -53,19 +72,40 @@ def query_state(
 
     def spark() -> SparkSession:
         if not started:
-            # the error itself says it all
-            logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-            started.append(session_of(identity))
+            started.append(_quiet(session_of(identity)))
         return started[0]
 
     program = program_of(identity, directory, spark)
     names = named_in(select, output_views(program))
     views = dict(_views(program, directory, as_of, verify, names, asked))
-    try:
-        result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
-    except ProgramError:  # Spark says better what is wrong, or can do what the engine can't
+    source = _source(select)
+    files = file_relations(source)
+    result = None
+    if files:
+        from dbsp.commands.query_files import over_files  # noqa: PLC0415  who needs no Spark doesn't pay for it
+
+        select = over_files(source, files, spark(), views)
+    else:
+        # where it raises Spark says better what is wrong, or can do what the engine can't
+        with suppress(ProgramError):
+            result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
+    if result is None:
         result = _ask(spark(), select, views, output_views(program), _functions(identity))
-    yield from (objects(result) if output == "json" else text_table(result))
+    yield from _lines(result, output)
+
+
+def _source(select: str) -> Source:
+    return as_it_is(select.strip().rstrip(";").rstrip(), QUERY)
+
+
+def _quiet(spark: SparkSession) -> SparkSession:
+    """The error itself says it all."""
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    return spark
+
+
+def _lines(result: pa.RecordBatch, output: str) -> Iterator[str]:
+    yield from objects(result) if output == "json" else text_table(result)
 
 
 def _shown(result: Contents, timezone: str) -> pa.RecordBatch:
@@ -148,5 +188,5 @@ def _ask(
                 f"ask a view whose column calls it; views: {', '.join(readable)}"
             ) from None
         said = re.sub(r"\s*SQLSTATE: \w+;*", "", first_line(error)).rstrip(".; ")
-        raise ProgramError(f"{said}; views: {', '.join(readable)}") from None
+        raise ProgramError(said + (f"; views: {', '.join(readable)}" if readable else "")) from None
     return concat(table.schema, table.to_batches())

@@ -1,7 +1,7 @@
 """What statements change, found in a table's rows as they are, and queued for a step.
 
     of DELETE     −σ[c](t)                                of INSERT     q
-    of UPDATE     π[e](σ[c](t)) − σ[c](t)
+    of UPDATE     π[e](σ[c](t)) − σ[c](t)                  of MERGE      `merged.py`
 
 A statement reads the tables and views as of one step, and what the statements before it have changed.
 """
@@ -21,7 +21,8 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.dml.statement import Delete, Insert, Statement, Update, Where
+from dbsp.dml.merged import merged
+from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, evaluated, matching, relation
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
@@ -86,10 +87,12 @@ class Edits:
         if isinstance(statement, Insert):
             return self._insert(statement)
         table = statement.table
-        if table.append_only:
+        if table.append_only and not (isinstance(statement, Merge) and statement.only_inserts):
             raise DataError(
                 f"table '{table.name}' is append-only; declare it without append_only to change its rows"
             )
+        if isinstance(statement, Merge):
+            return self._merge(statement)
         return self._update(statement) if isinstance(statement, Update) else self._delete(statement)
 
     # -- what is there --------------------------------------------------------------------------------
@@ -158,22 +161,68 @@ class Edits:
         if statement.rows is not None:
             rows = whole_rows(table, statement.rows, timezone)
         else:
-            found = self._asked(_cast_query(statement))
-            repeated = found.take(np.repeat(np.arange(len(found)), np.maximum(found.weights, 0)))
-            given = dict(zip(statement.columns, repeated.rows.columns, strict=True))
-            columns = [
-                given[one.name] if one.name in given else pa.nulls(len(repeated), one.type)
-                for one in table.schema
-            ]
-            rows = whole_rows(
-                table, pa.Table.from_arrays(columns, names=[one.name for one in table.schema]), timezone
-            )
+            rows = self._new(table, statement.columns, self._asked(_cast_query(statement)))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
         gone = None
         if table.primary_key and (self.strict or statement.conflict is not None):
             gone, come = self._with_keys(statement, come)
         self._queue(table, gone, come)
         return len(come)
+
+    def _new(self, table: Table, names: Sequence[str], found: ZSet) -> pa.RecordBatch:
+        """Rows that have these columns, each as often as it was found; defaults, or NULL, in the others."""
+        repeated = found.take(np.repeat(np.arange(len(found)), np.maximum(found.weights, 0)))
+        given = dict(zip(names, repeated.rows.columns, strict=True))
+        columns = [
+            given[one.name] if one.name in given else pa.nulls(len(repeated), one.type)
+            for one in table.schema
+        ]
+        whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
+        return whole_rows(table, whole, self.program.timezone)
+
+    def _merge(self, statement: Merge) -> int:
+        """As all clauses find it at first; several rows of the source change no row of the table."""
+        table = statement.table
+        schema, width = arrow_schema(table), len(table.schema)
+        gone, come = [ZSet.empty(schema)], [ZSet.empty(schema)]
+        changed = 0
+        for found in merged(statement, _called(table, Where(statement.name)), self._asked):
+            if not found.goes:
+                rows = self._new(table, found.columns, found.rows)
+                come.append(ZSet(rows, np.ones(rows.num_rows, dtype=np.int64)))
+                changed += rows.num_rows
+                continue
+            columns = list(found.rows.rows.columns[:width])
+            old = pa.RecordBatch.from_arrays(columns, schema=schema)
+            gone.append(ZSet(old, found.rows.weights))
+            changed += int(found.rows.weights.sum())
+            if found.columns:
+                for offset, name in enumerate(found.columns):
+                    columns[_position(table.schema, name)] = found.rows.rows.column(width + offset)
+                come.append(ZSet(self._whole(table, columns), found.rows.weights))
+        old_rows, new_rows = ZSet.sum(schema, gone).consolidate(), ZSet.sum(schema, come)
+        self._check_once(table, old_rows)
+        if table.primary_key and len(new_rows):
+            self._check_new_keys(table, old_rows, new_rows)
+        self._queue(table, old_rows, new_rows)
+        return changed
+
+    def _check_once(self, table: Table, gone: ZSet) -> None:
+        """Raises DataError for a row that goes more often than it is there."""
+        if not len(gone):
+            return
+        schema = arrow_schema(table)
+        whole = [Column(i, one.type, one.nullable) for i, one in enumerate(table.schema)]
+        demand = demand_of(gone, table.schema, whole)
+        there = matching(ZSet.sum(schema, self._contents(table.name).parts), table.schema, [demand])
+        excess = (gone - ZSet(_under(there.rows, schema), there.weights)).consolidate()
+        twice = excess.take(np.flatnonzero(excess.weights > 0))
+        if len(twice):
+            raise DataError(
+                f"table '{table.name}': several rows of the source match the row "
+                f"{described(twice.rows, 0)}, which a MERGE changes once; GROUP BY its key in the source, or "
+                "say more in ON"
+            )
 
     def _with_keys(self, statement: Insert, come: ZSet) -> tuple[ZSet | None, ZSet]:
         """(rows that are replaced, rows that come)"""

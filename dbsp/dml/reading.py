@@ -4,6 +4,7 @@
       [ON CONFLICT (key) DO NOTHING | DO UPDATE SET column = EXCLUDED.column, ...]
     UPDATE t [[AS] name] SET column = expression, ... [WHERE condition]
     DELETE FROM t [[AS] name] [WHERE condition]                TRUNCATE [TABLE] t
+    UPSERT INTO t [(columns)] VALUES (...), ... | SELECT ...   MERGE INTO t ... (`merge_reading.py`)
 
 What is nothing but a value, and a condition that is nothing but columns that equal values, are read here; the
 rest is for the compiler. ON CONFLICT is PostgreSQL's.
@@ -11,6 +12,7 @@ rest is for the compiler. ON CONFLICT is PostgreSQL's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -19,13 +21,14 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.dml.merge_reading import column_named, read_merge
 from dbsp.dml.statement import Conflict, Delete, Insert, Statement, Update, Where
 from dbsp.rows.sql_literals import literal, typed
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, Token, tokens
 
-VERBS = ("INSERT", "UPDATE", "DELETE", "TRUNCATE")
+VERBS = ("INSERT", "UPSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
 _UNREAD = frozenset({"RETURNING", "USING", "FROM", "OUTPUT", "LIMIT", "ORDER"})
 _CLAUSES = _UNREAD | {"SET", "WHERE"}
@@ -43,21 +46,26 @@ def read_statement(text: str, program: Program) -> Statement:
     cursor = Cursor(source, tokens(source))
     if cursor.accept("INSERT", "INTO"):
         return _insert(cursor, program)
+    if cursor.accept("UPSERT", "INTO"):
+        return _upsert(cursor, program)
+    if cursor.accept("MERGE", "INTO"):
+        return read_merge(cursor, table_named(cursor, program))
     if cursor.accept("UPDATE"):
         return _update(cursor, program)
     if cursor.accept("DELETE", "FROM"):
-        table = _table(cursor, program)
+        table = table_named(cursor, program)
         return Delete(table, _where(cursor, table, _name(cursor)))
     if cursor.accept("TRUNCATE"):
         cursor.accept("TABLE")
-        table = _table(cursor, program)
+        table = table_named(cursor, program)
         return Delete(table, _where(cursor, table, ""))
     return cursor.fail(
-        f"unknown statement {cursor.next}; there are INSERT INTO, UPDATE, DELETE FROM and TRUNCATE"
+        f"unknown statement {cursor.next}; there are INSERT INTO, UPSERT INTO, UPDATE, DELETE FROM, "
+        "MERGE INTO and TRUNCATE"
     )
 
 
-def _table(cursor: Cursor, program: Program) -> Table:
+def table_named(cursor: Cursor, program: Program) -> Table:
     token = cursor.relation("a table's name")
     try:
         return program.input(token.text)
@@ -72,21 +80,12 @@ def _name(cursor: Cursor) -> str:
     return ""
 
 
-def _column(cursor: Cursor, table: Table) -> str:
-    token = cursor.name("a column's name")
-    for field in table.schema:
-        if field.name.lower() == token.text.lower():
-            return field.name
-    listed = ", ".join(field.name for field in table.schema)
-    return cursor.fail(f"unknown column '{token.text}' in '{table.name}'; columns: {listed}", token)
-
-
 def _columns(cursor: Cursor, table: Table) -> tuple[str, ...]:
     found: list[str] = []
     cursor.expect("(")
     while True:
         token = cursor.next
-        found.append(_column(cursor, table))
+        found.append(column_named(cursor, table))
         if found[-1] in found[:-1]:
             cursor.fail(f"column '{found[-1]}' is listed twice", token)
         if not cursor.accept(","):
@@ -99,7 +98,7 @@ def _columns(cursor: Cursor, table: Table) -> tuple[str, ...]:
 
 
 def _insert(cursor: Cursor, program: Program) -> Insert:
-    table = _table(cursor, program)
+    table = table_named(cursor, program)
     is_listed = cursor.sees("(") and cursor.ahead(1).upper not in (
         "SELECT",
         "WITH",
@@ -118,6 +117,19 @@ def _insert(cursor: Cursor, program: Program) -> Insert:
     if not query.text.strip():
         cursor.fail("expected VALUES (...) or a query")
     return Insert(table, columns, None, query.text, _conflict(cursor, table))
+
+
+def _upsert(cursor: Cursor, program: Program) -> Insert:
+    """Rows that replace those with their keys."""
+    at = cursor.next
+    insert = _insert(cursor, program)
+    if not insert.table.primary_key:
+        cursor.fail(f"table '{insert.table.name}' has no PRIMARY KEY to upsert by; use INSERT INTO", at)
+    if insert.conflict is not None:
+        cursor.fail("UPSERT replaces the rows with these keys; ON CONFLICT is of INSERT", at)
+    key = set(insert.table.primary_key)
+    others = tuple(column.name for column in insert.table.schema if column.name not in key)
+    return replace(insert, conflict=Conflict(others))
 
 
 def _listed(cursor: Cursor, table: Table, columns: tuple[str, ...]) -> list[dict[str, Any]] | None:
@@ -165,11 +177,11 @@ def _conflict(cursor: Cursor, table: Table) -> Conflict | None:
         if cursor.accept("DO", "UPDATE", "SET"):
             columns = []
             while True:
-                columns.append(_column(cursor, table))
+                columns.append(column_named(cursor, table))
                 cursor.expect("=")
                 cursor.expect("EXCLUDED")
                 cursor.expect(".")
-                if _column(cursor, table) != columns[-1]:
+                if column_named(cursor, table) != columns[-1]:
                     cursor.fail(f"expected {columns[-1]} = EXCLUDED.{columns[-1]}", cursor.ahead(-1))
                 if not cursor.accept(","):
                     break
@@ -184,7 +196,7 @@ def _conflict(cursor: Cursor, table: Table) -> Conflict | None:
 
 
 def _update(cursor: Cursor, program: Program) -> Update:
-    table = _table(cursor, program)
+    table = table_named(cursor, program)
     name = _name(cursor)
     cursor.expect("SET")
     types = {field.name: field.type for field in table.schema}
@@ -192,7 +204,7 @@ def _update(cursor: Cursor, program: Program) -> Update:
     values: dict[str, Any] | None = {}
     while True:
         token = cursor.next
-        column = _column(cursor, table)
+        column = column_named(cursor, table)
         if column in texts:
             cursor.fail(f"column '{column}' is set twice", token)
         cursor.expect("=")

@@ -51,4 +51,32 @@ class Update:
     values: dict[str, Any] | None
 
 
-Statement = Insert | Update | Delete
+@dataclass(frozen=True)
+class When:
+    """What becomes of rows for which `condition`, and none of an earlier clause of their kind, is true.
+
+    of: 'matched', 'target' (a row that no row of the source matches) or 'source' (a row of the source that
+    matches none). texts: per column what it gets; None: the row goes.
+    """
+
+    of: str
+    condition: str
+    texts: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Merge:
+    """name: of a row of the table. source: a relation, or a query in parentheses, with its name."""
+
+    table: Table
+    name: str
+    source: str
+    on: str
+    clauses: tuple[When, ...]
+
+    @property
+    def only_inserts(self) -> bool:
+        return all(clause.of == "source" for clause in self.clauses)
+
+
+Statement = Insert | Update | Delete | Merge

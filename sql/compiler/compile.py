@@ -30,6 +30,7 @@ from dbsp.sql.compiler.streams.select_stream import (
     without_history,
     words_of,
 )
+from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
@@ -64,7 +65,7 @@ def compile_source(
     source: Source, session: SparkSession | None, functions: Sequence[Declared] = (), reading: bool = False
 ) -> Program:
     """Raises ProgramError at the first thing that is wrong. reading: none of the program's code runs."""
-    parsed = statements(source)
+    parsed = with_watermarks(source, statements(source))
     if not any(isinstance(statement, CreateView | CreateRecursiveView | InsertInto) for statement in parsed):
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:

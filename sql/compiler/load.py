@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from dbsp.sql.plans.declared import Declared
+    from dbsp.sql.text.source import Source
 from dbsp.sql.plans.program import Program
+
+# a string after FROM, JOIN or a comma
+_MAY_BE_FILES = re.compile(
+    r"""(?:\b(?:FROM|JOIN)|,)(?:\s|--[^\n]*\n|/\*.*?\*/)*['"]""", re.IGNORECASE | re.DOTALL
+)
 
 
 def compile_program(
@@ -30,7 +38,8 @@ def compile_program(
     from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
     from dbsp.sql.text.source import read  # noqa: PLC0415
 
-    return compile_source(read(text, name, define), session, functions)
+    with _with_file_tables(read(text, name, define), session) as (source, spark):
+        return compile_source(source, spark, functions)
 
 
 def load_program(
@@ -48,15 +57,45 @@ def load_program(
     from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
     from dbsp.sql.text.source import read  # noqa: PLC0415
 
-    def compile_() -> Program:
-        from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
-
-        return compile_source(source, session, functions)
-
     text, name = _text(path_or_text, name)
-    source = read(text, name, define)
     timezone = session.conf.get("spark.sql.session.timeZone") if session is not None else "UTC"
-    return cached(source, timezone or "UTC", compile_, functions)
+    with _with_file_tables(read(text, name, define), session) as (source, spark):
+
+        def compile_() -> Program:
+            from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
+
+            return compile_source(source, spark, functions)
+
+        return cached(source, timezone or "UTC", compile_, functions)
+
+
+@contextmanager
+def _with_file_tables(
+    source: Source, session: SparkSession | None
+) -> Iterator[tuple[Source, SparkSession | None]]:
+    """(the program with a table for each file that it names, what to compile it in).
+
+    Their columns are Spark's to find: so such a program needs it, also where it is in the cache.
+    """
+    if not (_MAY_BE_FILES.search(source.text) and _names_files(source)):
+        yield source, session
+        return
+    from dbsp.sql.catalyst import compile_session  # noqa: PLC0415
+    from dbsp.sql.compiler.sources.file_tables import with_file_tables  # noqa: PLC0415
+
+    if session is not None:
+        yield with_file_tables(source, session), session
+        return
+    with compile_session() as running:
+        spark = running.newSession()  # a program means the same whichever session happens to be active
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+        yield with_file_tables(source, spark), spark
+
+
+def _names_files(source: Source) -> bool:
+    from dbsp.sql.text.file_relations import file_relations  # noqa: PLC0415  most programs need no tokens here
+
+    return bool(file_relations(source))
 
 
 def read_program(

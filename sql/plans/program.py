@@ -123,7 +123,8 @@ class Table:
 class Triggers:
     """delay: microseconds on the step clock. A key's changes leave when any of them fires.
 
-    once: of SELECT STREAM: no key fires twice, so that what leaves is never a retraction.
+    once: of SELECT STREAM: no key fires twice, so that what leaves is never a retraction. paced: the delay is
+    since the first record that waits, and not since the last: so a key fires once in that time, and does.
     """
 
     counting: int | None
@@ -131,6 +132,7 @@ class Triggers:
     waterline: bool
     location: str
     once: bool = False
+    paced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +148,7 @@ class Ordered(Triggers):
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """Microseconds relative to the window's end: first <= complete <= last. every or rows: between the first
-    and the complete result.
+    and the complete result. rate_only: nothing else is said, so that it may be of keys that are no windows.
     """
 
     first: int
@@ -157,6 +159,18 @@ class Schedule:
     late: bool
     flagged: bool
     location: str
+    rate_only: bool = False
+
+    @property
+    def once(self) -> bool:
+        """Whether each key has one result, which nothing follows."""
+        is_one = self.first == self.complete == self.last
+        return is_one and not (self.late or self.flagged or self.rate_only)
+
+    @property
+    def of_any_key(self) -> Triggers:
+        """What the rate says of keys that are no windows."""
+        return Triggers(self.rows, self.every, False, self.location, paced=self.every is not None)
 
 
 Emission = Triggers | Schedule
@@ -189,6 +203,8 @@ class View:
         """Whether what leaves may be a retraction: of a row, or of what was said of a result's state."""
         if isinstance(self.emission, Schedule) and self.emission.flagged:
             return True
+        if isinstance(self.emission, Schedule) and self.emission.once:
+            return False
         return not (self.append_only or self.emits_once)
 
     @property

@@ -5,6 +5,7 @@
     SESSION(ts, gap)                        session_window(ts, gap)
     TUMBLE_START(...), TUMBLE_END(...), ... the same, .start or .end
     TUMBLE(TABLE t, ...), HOP, SESSION      t's rows beside their windows (`window_tables.py`)
+    max_diff_watermark(source => TABLE(t), ...)     t (`watermarks.py`)
     FLOOR(ts TO HOUR), CEIL(ts TO HOUR)     date_trunc('HOUR', ts), ... (`rounded_times.py`)
     SELECT STREAM ...                       SELECT ... (`sql/compiler/streams/` says what STREAM asks for)
     CAST(x AS VARCHAR), x::TEXT             CAST(x AS STRING), ... (`type_names.py`)
@@ -24,8 +25,10 @@ from dbsp.sql.spellings.rounded_times import rounded
 from dbsp.sql.spellings.stream_word import is_stream_word
 from dbsp.sql.spellings.system_time import VersionTime, rewritten_system_time
 from dbsp.sql.spellings.type_names import OTHER_NAMES, spelled_type
+from dbsp.sql.spellings.watermarks import WATERMARKS, watermarked
 from dbsp.sql.spellings.window_lengths import Microseconds, length_of, spelled_gap, spelled_lengths
 from dbsp.sql.spellings.window_tables import is_table_function, is_table_wrapper, table_function
+from dbsp.sql.text.emission_clauses import begins_emission, emission_stop
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, Token, tokens
 
@@ -74,12 +77,17 @@ class _Reader(CallReader):
             return rewritten_system_time(self.source, self.tokens, at, self.version_time)
         if token.upper in OTHER_NAMES:
             return spelled_type(self.tokens, at), at + 1
+        if begins_emission(self.tokens, at):  # of the view: `sql/text/inner_emission.py`
+            stop = emission_stop(self.tokens, at)
+            return Edit(token.start, self.tokens[stop - 1].stop, ()), stop
         if is_stream_word(self.tokens, at) or is_table_wrapper(self, at):
             return Edit(token.start, token.stop, ()), at + 1
         if not self.opens(at) or (at and self.tokens[at - 1].text == "."):
             return None, at + 1
         if token.upper in _CALLS:
             return self._window(at)
+        if token.upper in WATERMARKS:
+            return watermarked(self, at)
         if token.upper in ("FLOOR", "CEIL", "CEILING"):
             return rounded(self, at)
         return None, at + 1

@@ -107,7 +107,12 @@ def _descriptor(reader: CallReader, argument: Argument, what: str = "the column 
     is_call = reader.tokens[argument.first].upper == "DESCRIPTOR" and reader.opens(argument.first)
     if not is_call or argument.stop - argument.first < 4:
         raise reader.error(argument.first, f"{what} is given as DESCRIPTOR(ts)")
-    return reader.slice(argument.first + 2, argument.stop - 1)
+    first = argument.first + 2
+    if argument.name and all(
+        t.kind in ("word", "quoted") or t.text == "." for t in reader.tokens[first : argument.stop - 1]
+    ):
+        first = argument.stop - 2  # OctoSQL's names keep the name of what they were read from: e.time
+    return reader.slice(first, argument.stop - 1)
 
 
 def _descriptors(reader: CallReader, argument: Argument) -> list[Slice]:

@@ -2,6 +2,7 @@
 
     column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
                 ts TIMESTAMP LATENESS PERCENTILE 5 OVER 1000 ROWS [EVERY 100 ROWS] [MAX JUMP ...]
+                id BIGINT LATENESS 3 ROWS                          -- at most so many rows too late
                 region STRING CONSTANT DOMAIN
                 arrived TIMESTAMP DEFAULT now()
     statement:  LATENESS view.column INTERVAL 4 SECONDS [MAX JUMP ...];
@@ -28,7 +29,7 @@ from dbsp.sql.plans.nodes import Values
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.text.extensions import refuse_special_time
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Cursor, Slice
+from dbsp.sql.text.tokens import Cursor, Slice, Token
 
 _ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT"}
 _DAY = timedelta(days=1)
@@ -57,12 +58,37 @@ def lateness_clause(cursor: Cursor) -> LatenessClause:
     """After the word LATENESS."""
     first = cursor.next
     percentile = _percentile(cursor) if cursor.accept("PERCENTILE") else None
+    if percentile is None and cursor.next.kind == "number" and cursor.ahead(1).upper in ("ROW", "ROWS"):
+        percentile = _of_rows(cursor)
     if percentile is None:
         amount = constant_clause(cursor, "LATENESS")
+        _check_alone(cursor, first)
     else:
         amount = Slice(cursor.source.text[first.start : cursor.ahead(-1).stop], first.start)
     jump = constant_clause(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
     return LatenessClause(amount, jump, percentile)
+
+
+def _of_rows(cursor: Cursor) -> Percentile:
+    """k ROWS: no row comes more than k rows too late, so that none below the last k + 1 rows is to come."""
+    token = cursor.take()
+    if not token.text.isdigit():
+        cursor.fail(f"LATENESS {token.text} ROWS: give a whole number of rows", token)
+    cursor.take()
+    return Percentile(Decimal(100), int(token.text) + 1)
+
+
+def _check_alone(cursor: Cursor, first: Token) -> None:
+    """What follows a number is no part of it, which Spark would read as its name."""
+    word = next((t for t in cursor.tokens if t.start >= first.stop), first)
+    if first.kind == "number" and word.kind in ("word", "quoted") and word.start < cursor.next.start:
+        if word.upper in ("DESC", "DESCENDING", "DECREASING"):
+            cursor.fail(
+                "not supported yet: a column that decreases; its negative doesn't: CREATE VIEW v AS "
+                "SELECT -id AS up, ...; LATENESS v.up 0",
+                word,
+            )
+        cursor.fail(f"'{word.text}' after LATENESS {first.text}; lateness is a constant", word)
 
 
 def _percentile(cursor: Cursor) -> Percentile:

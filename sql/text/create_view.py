@@ -9,6 +9,7 @@ from dbsp.sql.text.create_table import pairs
 from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start
 from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.extensions import refuse_in_query
+from dbsp.sql.text.inner_emission import inner_emission
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
@@ -62,7 +63,10 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
         pass
     cursor.expect("AS")
     query = query_text(cursor)
-    emission = emission_clause(cursor) if cursor.next.kind != "end" else None
+    inner = inner_emission(cursor, query)
+    if inner is not None and cursor.next.kind != "end":
+        cursor.fail("the view has a TRIGGER or EMIT already, of what it reads; leave one out")
+    emission = emission_clause(cursor) if cursor.next.kind != "end" else inner
     if emission is not None and kind == "local":
         message = (
             f"view '{name.text}' is LOCAL: nothing of it leaves, at no time; declare it with CREATE VIEW"

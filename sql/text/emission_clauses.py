@@ -9,7 +9,7 @@ Read here token by token; the durations are constants of Spark's, read by Cataly
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dbsp.sql.plans.program import Emission, Schedule, Triggers
@@ -55,17 +55,32 @@ def emission_start(cursor: Cursor) -> int | None:
     """The position of the clause's first token, from the cursor on; None: the statement has none."""
     depth = 0
     for at in range(cursor.at, len(cursor.tokens) - 2):
-        token, after, third = cursor.tokens[at : at + 3]
+        token = cursor.tokens[at]
         depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
-        if depth or token.kind != "word":
-            continue
-        if token.upper == "TRIGGER" and (
-            after.upper in ("COUNTING", "AFTER") or (after.upper == "ON" and third.upper in _WATERLINE)
-        ):
-            return at
-        if token.upper == "EMIT" and after.text == "(" and third.upper in _FORMS:
+        if not depth and begins_emission(cursor.tokens, at):
             return at
     return None
+
+
+def begins_emission(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a clause begins at the token."""
+    token, after, third = [*tokens[at : at + 3], tokens[-1], tokens[-1]][:3]
+    if token.kind != "word" or token.upper not in ("TRIGGER", "EMIT"):
+        return False
+    if token.upper == "EMIT":
+        return after.text == "(" and third.upper in _FORMS
+    return after.upper in ("COUNTING", "AFTER") or (after.upper == "ON" and third.upper in _WATERLINE)
+
+
+def emission_stop(tokens: Sequence[Token], at: int) -> int:
+    """The token that closes the parenthesis in which the clause at a token is; else the end."""
+    depth = 0
+    while at < len(tokens) - 1:
+        depth += (tokens[at].text == "(") - (tokens[at].text == ")")
+        if depth < 0:
+            break
+        at += 1
+    return at
 
 
 def emission_clause(cursor: Cursor) -> Clause:
@@ -196,4 +211,6 @@ def resolved(source: Source, clause: Clause, read: Reading) -> Emission:
     rows = clause.rate if isinstance(clause.rate, int) else None
     if every is None and rows is None:
         rows = 1
-    return Schedule(first, complete, last, every, rows, clause.late, clause.flag, location)
+    is_more = clause.first or clause.complete or clause.last or clause.late or clause.flag
+    rate_only = clause.rate is not None and not is_more
+    return Schedule(first, complete, last, every, rows, clause.late, clause.flag, location, rate_only)

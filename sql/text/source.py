@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import ProgramError
@@ -44,6 +44,43 @@ class Source:
 
     def error(self, offset: int, message: str) -> ProgramError:
         return ProgramError(f"{self.location(offset)}: {message}")
+
+    def replaced(self, edits: Sequence[tuple[int, int, str, int]]) -> Source:
+        """With text[start:stop] replaced, for each (start, stop, text, the place that it stands for).
+
+        edits: in order, none within another.
+        """
+        parts: list[str] = []
+        starts, origins, exact = list[int](), list[int](), list[bool]()
+        length = at = 0
+
+        def keep(stop: int) -> None:
+            """text[at:stop], piece by piece."""
+            nonlocal length, at
+            while at < stop:
+                piece = bisect_right(self.starts, at) - 1
+                end = min(stop, *self.starts[piece + 1 : piece + 2], stop)
+                inside = at - self.starts[piece] if self.exact[piece] else 0
+                starts.append(length)
+                origins.append(self.origins[piece] + inside)
+                exact.append(self.exact[piece])
+                parts.append(self.text[at:end])
+                length, at = length + end - at, end
+
+        for start, stop, text, place in edits:
+            keep(start)
+            piece = bisect_right(self.starts, place) - 1
+            starts.append(length)
+            origins.append(self.origins[piece] + (place - self.starts[piece] if self.exact[piece] else 0))
+            exact.append(False)
+            parts.append(text)
+            length, at = length + len(text), stop
+        keep(len(self.text))
+        # so that what stands at the end has a place of its own
+        starts.append(length)
+        origins.append(len(self.original))
+        exact.append(True)
+        return Source(self.name, "".join(parts), self.original, tuple(starts), tuple(origins), tuple(exact))
 
 
 def as_it_is(text: str, name: str) -> Source:

@@ -149,11 +149,18 @@ BARE = {
     "grouped": "SELECT window.end AS e, k FROM r GROUP BY window(ts, '10 minutes'), k",
     "distinct": "SELECT DISTINCT w.end AS e, k FROM (SELECT window(ts, '10 minutes') AS w, k FROM r)",
 }
+# a key that is no window, though its values are those of the windows' ends
+PLAIN = (
+    "SELECT timestamp_micros((unix_micros(ts) DIV 600000000 + 1) * 600000000) AS e, k, count(*) AS n, "
+    "sum(v) AS s FROM r GROUP BY 1, k"
+)
+RATES = {"each3": Clause(counting=3, rated=True), "each2minutes": Clause(delay=2, rated=True)}
 BARE_CLAUSES = ("count3", "listed", "emit_rows")
 # view → (query, clause)
 WINDOWED = {name: (QUERY, clause) for name, clause in CLAUSES.items()} | {
     f"{shape}_{name}": (query, CLAUSES[name]) for shape, query in BARE.items() for name in BARE_CLAUSES
 }
+WINDOWED |= {name: (PLAIN, clause) for name, clause in RATES.items()}
 WINDOWS = Program(
     (TABLE,),
     tuple(View(name, query, None, emission=clause.sql) for name, (query, clause) in WINDOWED.items()),
@@ -232,7 +239,7 @@ def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
                 found = running.changes(delta, clock)
             for name, model in models.items():
                 query, clause = WINDOWED[name]
-                held_rows = view if query == QUERY else bare
+                held_rows = view if query in (QUERY, PLAIN) else bare
                 expected = model.step(records, held_rows, clock, bound, largest, ending)
                 expected = Counter({identity(row): n for row, n in expected.items()})
                 assert found[name] == expected, f"step {number} of {steps}: {name}: {clause.sql}"

@@ -17,7 +17,10 @@ MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Clause:
-    """TRIGGER or EMIT, as SQL and as what it means. Times in minutes."""
+    """TRIGGER or EMIT, as SQL and as what it means. Times in minutes.
+
+    rated: EMIT with an update rate alone, whose delay is since the first record that waits.
+    """
 
     counting: int | None = None
     delay: int | None = None
@@ -27,9 +30,13 @@ class Clause:
     rows: int | None = None
     late: bool = False
     flag: bool = False
+    rated: bool = False
 
     @property
     def sql(self) -> str:
+        if self.rated:
+            rate = f"{self.counting} ROWS" if self.delay is None else f"INTERVAL {self.delay} MINUTES"
+            return f"EMIT (UPDATE RATE {rate})"
         if self.emit is None:
             members = []
             if self.counting is not None:
@@ -151,9 +158,10 @@ class Model:
         clause = self.clause
         overdue = waiting.pending and waiting.deadline is not None and waiting.deadline <= clock
         if records:
+            if clause.delay is not None and not (clause.rated and waiting.pending):
+                waiting.deadline = clock + clause.delay * MINUTE
             waiting.pending = True
             waiting.count += records
-            waiting.deadline = None if clause.delay is None else clock + clause.delay * MINUTE
         state, fires = "", ending and waiting.pending
         every = clause.counting
         if clause.emit is not None:

@@ -1,8 +1,11 @@
 """The executable cases of a note: under one heading, in this order, fenced blocks with these info strings.
 
+    csv NAME | json NAME             a file that the program, or the query, reads; there may be several
     sql program                      the program
     sql deltas | jsonl deltas        a replay file
+    sql query                        of files, without a program
     changelog                        what `dbsp step --output text` prints
+    answer                           what `dbsp query` prints
     check                            what `dbsp check` prints, without the operators' numbers
     keys                             `view: stream key`, as `dbsp explain` has them
     error                            the line on stderr: of the step after the changelog, else of the compiler
@@ -17,16 +20,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ORDER = ("program", "deltas", "changelog", "check", "keys", "error")
+ORDER = ("program", "deltas", "query", "changelog", "answer", "check", "keys", "error")
 INFO = {
     "sql program": "program",
     "sql deltas": "deltas",
     "jsonl deltas": "deltas",
+    "sql query": "query",
+    "answer": "answer",
     "changelog": "changelog",
     "check": "check",
     "keys": "keys",
     "error": "error",
 }
+_FILE = re.compile(r"(?:csv|json) (\S+)")
 _HEADING = re.compile(r"#{1,6} +(.*?) *#*")
 
 
@@ -43,12 +49,13 @@ class Block:
 
 @dataclass
 class Case:
-    """blocks: by the names of `ORDER`. line: of the heading."""
+    """blocks: by the names of `ORDER`. files: by their names. line: of the heading."""
 
     note: str
     heading: str
     line: int
     blocks: dict[str, Block] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -66,6 +73,9 @@ class Case:
         """Raises BadNote where the block is none of a case's, or comes too late."""
         where = f"{self.note}:{block.line}"
         name = INFO.get(block.info)
+        if (file := _FILE.fullmatch(block.info)) is not None and not self.blocks:
+            self.files[file[1]] = block.text
+            return
         if name is None:
             raise BadNote(f"{where}: a block '{block.info}' belongs to no case; kinds: {', '.join(INFO)}")
         present = [ORDER.index(other) for other in self.blocks]
@@ -75,9 +85,9 @@ class Case:
 
     def complete(self) -> None:
         """Raises BadNote where something is missing."""
-        if "program" not in self.blocks:
+        if not self.blocks.keys() & {"program", "query"}:
             raise BadNote(f"{self.place}: '{self.heading}' has no program")
-        if not set(self.blocks) - {"program", "deltas"}:
+        if not set(self.blocks) - {"program", "deltas", "query"}:
             raise BadNote(f"{self.place}: '{self.heading}' expects nothing")
         if ("changelog" in self.blocks) > ("deltas" in self.blocks):
             raise BadNote(f"{self.place}: '{self.heading}' has a changelog, but no deltas")
@@ -91,7 +101,7 @@ def cases(path: Path) -> list[Case]:
         if isinstance(item, Case):
             case = item
         else:
-            if not case.blocks:
+            if not case.blocks and not case.files:
                 found.append(case)
             case.add(item)
     for case in found:

@@ -40,11 +40,14 @@ ON_SPARK = list(on_spark())
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """run(command, *options) → (stdout, stderr) of `dbsp command program.sql` in a directory of its own."""
+    """run(command, *options) → (stdout, stderr) of `dbsp command program.sql` in a directory of its own; of a
+    query it is what is asked.
+    """
     monkeypatch.chdir(tmp_path)
 
     def invoke(command: str, *options: str) -> tuple[str, str]:
-        result = CliRunner().invoke(main, [command, "program.sql", *options])
+        of = [] if command == "query" else ["program.sql"]
+        result = CliRunner().invoke(main, [command, *of, *options])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result.stdout, result.stderr
@@ -54,11 +57,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def compile_error(case: Case, spark: Any) -> str:
     """'' for a program that compiles: it is in the cache then, so that commands start no session."""
+    for name, text in case.files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
     Path("program.sql").write_text(case.text("program"), encoding="utf-8")
     if "deltas" in case.blocks:
         Path(case.deltas_name).write_text(case.text("deltas"), encoding="utf-8")
     try:
-        load_program(Path("program.sql"), session=spark)
+        if "program" in case.blocks:
+            load_program(Path("program.sql"), session=spark)
     except ProgramError as error:
         return str(error).split("\n", 1)[0] + "\n"
     return ""
@@ -87,6 +94,11 @@ def steps_as_said(case: Case, run: Any, *options: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=named)
 def test_a_case_comes_out_as_the_note_says(case: Case, spark: Any, run: Any) -> None:
     error = compile_error(case, spark)
+    if "query" in case.blocks:
+        answer, error = run("query", case.text("query"))
+        same(case, "answer", answer)
+        same(case, "error", error)
+        return
     if error or "deltas" not in case.blocks:
         same(case, "error", error)
     if not error and "check" in case.blocks:

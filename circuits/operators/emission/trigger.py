@@ -5,7 +5,8 @@ records counted, the deadline on the step clock; additive, so that a row of the 
 one of the conditions holds:
 
     counting n      its count crosses a multiple of n; the remainder stays
-    delay           it was pending for that long on the step clock when this step began, since its last record
+    delay           it was pending for that long on the step clock when this step began, since its last
+                    record, or, paced, its first
     passed          it is pending, and an expression of the key is below a threshold
     schedule        one of its instants came, or a late row (see `agenda.Timetable`)
     the end         it is pending, and no input will follow
@@ -75,7 +76,8 @@ class Schedule:
 class Trigger(Keeper):
     """Inputs: records (keys, their weight the number), the view's trace, the agendas, what `Proved` says.
 
-    key: the key's columns in the view. Output: the keys that fire, with the result's state if flagged.
+    key: the key's columns in the view. paced: the delay is since the first record that waits. Output: the
+    keys that fire, with the result's state if flagged.
     """
 
     history: ClassVar[str] = "TRIGGER or EMIT: what has left already"
@@ -86,6 +88,7 @@ class Trigger(Keeper):
     delay: int | None = None
     passed: tuple[Passed, ...] = ()
     schedule: Schedule | None = None
+    paced: bool = False
 
     @property
     def flagged(self) -> bool:
@@ -127,7 +130,8 @@ class Trigger(Keeper):
         waits = (known.pending | (asked.records > 0)) & ~fires
         deadline = np.zeros(len(count), dtype=np.int64)
         if self.delay is not None and clock is not None:
-            deadline = np.where(asked.records > 0, clock + self.delay, known.deadline)
+            set_anew = (asked.records > 0) & ~(known.pending & self.paced)
+            deadline = np.where(set_anew, clock + self.delay, known.deadline)
             deadline = np.where(waits, deadline, 0)
         if (count > 0).any():
             gone = fires.copy()

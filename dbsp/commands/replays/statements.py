@@ -5,7 +5,7 @@
     STEP;                                         STEP AT TIMESTAMP '2024-01-01 10:00:00';
     ADVANCE visit.at TO TIMESTAMP '2024-01-01 10:00:00';    -- a waterline
     UPDATE customer SET name = upper(name) WHERE id < 9;    DELETE FROM votes WHERE user_id = 1;
-    INSERT INTO votes SELECT id, 0 FROM customer;           -- as of the step before
+    INSERT INTO votes SELECT id, 0 FROM customer;           -- as of the step before; UPSERT, MERGE too
 
 Columns may be named, as in INSERT INTO votes (story_id, user_id) VALUES ...
 """
@@ -33,7 +33,9 @@ from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Token, tokens
 
-_KNOWN = "statements are INSERT INTO, DELETE FROM, UPSERT INTO ... VALUES, UPDATE, TRUNCATE, ADVANCE and STEP"
+_KNOWN = (
+    "statements are INSERT INTO, DELETE FROM, UPSERT INTO, UPDATE, MERGE INTO, TRUNCATE, ADVANCE and STEP"
+)
 
 
 def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
@@ -92,9 +94,9 @@ def _advance(cursor: Cursor, program: Program) -> Advance:
 
 def _is_evaluated(cursor: Cursor) -> bool:
     """Whether its rows aren't listed, but found."""
-    if cursor.sees("UPDATE") or cursor.sees("TRUNCATE"):
+    if cursor.next.upper in ("UPDATE", "TRUNCATE", "MERGE"):
         return True
-    if not (cursor.sees("DELETE", "FROM") or cursor.sees("INSERT", "INTO")):
+    if not any(cursor.sees(*verb) for verb in (("DELETE", "FROM"), ("INSERT", "INTO"), ("UPSERT", "INTO"))):
         return False
     words = [token.upper for token in cursor.tokens]
     return "VALUES" not in words and (words[0] == "DELETE" or bool({"SELECT", "FROM", "TABLE"} & {*words}))

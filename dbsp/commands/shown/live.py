@@ -59,6 +59,11 @@ class LiveTable:
             gone = f"−{went:,}" if went else ""
             table.add_row(view, f"{size:,}", f"+{came:,}" if came else "", gone)
         parts.append(table)
+        # the clock's is no column's
+        for column, waterline in progress.waterlines.items():
+            if "." in column and waterline is not None:
+                line = f"waterline of {column}: {waterline}"
+                parts.append(Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
         parts += self._rows(height - len(parts) - len(progress.sizes) - 1)
         if self._note:
             parts.append(Text(self._note, style="dim"))

@@ -14,7 +14,10 @@ RECENT = 100
 
 @dataclass
 class Progress:
-    """rows: taken in so far. sizes: rows per view. expected: how many steps this run will make, or None."""
+    """rows: taken in so far. sizes: rows per view. expected: how many steps this run will make, or None.
+
+    waterlines: by their columns, as of the last step.
+    """
 
     sizes: dict[str, int]
     expected: int | None = None
@@ -22,6 +25,7 @@ class Progress:
     steps: int = 0
     rows: int = 0
     last: dict[str, tuple[int, int]] = field(default_factory=dict)
+    waterlines: dict[str, object] = field(default_factory=dict)
     _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
     _arrivals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=RECENT))
     _began: float = field(default_factory=time.monotonic)
@@ -33,6 +37,7 @@ class Progress:
         self.step = changes.step
         self.steps += 1
         self.rows += rows
+        self.waterlines = changes.metrics.waterlines
         self._seconds.append(changes.metrics.seconds)
         self._arrivals.append((now, rows))
         for view, delta in changes.items():

@@ -29,9 +29,10 @@ _CHANGES = {
     "INSERT": "INSERT 0 {}",
     "UPDATE": "UPDATE {}",
     "DELETE": "DELETE {}",
+    "MERGE": "MERGE {}",
     "TRUNCATE": "TRUNCATE TABLE",
 }
-_DEFINES = frozenset({"MERGE", "CREATE", "DROP", "ALTER"})
+_DEFINES = frozenset({"CREATE", "DROP", "ALTER"})
 WRITER = "writer"
 
 # what ends with the connection, and does nothing before

@@ -39,7 +39,9 @@ def lower_triggers(
         keyed.add_agenda(Timers(keyed.places, At(value), threshold))
         passed.append(Passed(value, threshold))
     limits = tuple(Limit(keyed.over_view(value), bound) for value, bound in watched)
-    return Trigger(keyed.key, len(keyed.agendas), given.counting, given.delay, tuple(passed)), limits
+    return Trigger(
+        keyed.key, len(keyed.agendas), given.counting, given.delay, tuple(passed), paced=given.paced
+    ), limits
 
 
 def _watched(keyed: Keyed, given: Triggers, ordered: Expression | None) -> list[Watched]:

@@ -15,7 +15,7 @@ from dbsp.sql.lowering.emission.keyed import Keyed
 from dbsp.sql.lowering.emission.records import lower_records
 from dbsp.sql.lowering.emission.schedules import lower_schedule
 from dbsp.sql.lowering.emission.triggers import lower_triggers
-from dbsp.sql.plans.program import Ordered, Triggers, View
+from dbsp.sql.plans.program import Ordered, Schedule, Triggers, View
 from dbsp.sql.plans.schemas import Key
 
 
@@ -30,6 +30,8 @@ def lower_emission(lowering: Lowering, view: View, node: int, stream_key: Key) -
     trace = builder.add(Integrate(key), builder.placed(node, key))
     records = lower_records(lowering, view, trace, key, keyed=stream_key is not None)
     keyed = Keyed(lowering, view, node, key, records)
+    if isinstance(given, Schedule) and given.rate_only and not any(one.window for one in keyed.values()):
+        given = given.of_any_key
     if isinstance(given, Triggers):
         trigger, limits = lower_triggers(keyed, given, ordered)
     else:

@@ -73,15 +73,19 @@ FORMS: Forms = {
     ),
     program.ColumnLateness: Form("lateness", ("column", "amount", "jump", Default("percentile", None))),
     program.Triggers: Form(
-        "triggers", ("counting", "delay", "waterline", Default("once", False)), silent=("location",)
+        "triggers",
+        ("counting", "delay", "waterline", Default("once", False), Default("paced", False)),
+        silent=("location",),
     ),
     program.Ordered: Form(
         "ordered",
-        ("counting", "delay", "waterline", Default("once", False), "by"),
+        ("counting", "delay", "waterline", Default("once", False), Default("paced", False), "by"),
         silent=("location",),
     ),
     program.Schedule: Form(
-        "schedule", ("first", "complete", "last", "every", "rows", "late", "flagged"), silent=("location",)
+        "schedule",
+        ("first", "complete", "last", "every", "rows", "late", "flagged"),
+        silent=("location", "rate_only"),
     ),
     Field: Form("field", ("name", "type", Default("nullable", True))),
     # plans

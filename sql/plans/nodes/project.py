@@ -56,7 +56,7 @@ class Project(OneInput):
         return tuple(dict.fromkeys(kept[column] for column in key)) if kept.keys() >= set(key) else None
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        """never(π a): the columns of never(a) that are kept"""
+        """never(π a): the columns of never(a) that are kept, and the windows of times among them"""
         return kept_columns(self.expressions, self.input.never_null(relations))
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
@@ -109,8 +109,32 @@ def _told_by(expression: Expression) -> set[int]:
 
 
 def kept_columns(expressions: Sequence[Expression], below: Set[int]) -> set[int]:
-    """Where expressions are nothing but one of these columns."""
-    return {i for i, e in enumerate(expressions) if isinstance(e, Column) and e.index in below}
+    """Where expressions are one of these columns, or made of them by what is NULL for nothing else."""
+    return {i for i, e in enumerate(expressions) if _is_of(e, below)}
+
+
+# NULL where an argument is, and nowhere else, whatever Spark says of their types
+_TOTAL = frozenset({"precise_timestamp_conversion", "add", "subtract"})
+
+
+def _is_of(expression: Expression, below: Set[int]) -> bool:
+    """The start of a window is ts − pmod(ts, width), of which Spark says that pmod may be NULL, as by 0."""
+    match expression:
+        case Column(index=index):
+            return index in below
+        case Call("pmod", (number, Literal(value=width))) if width:
+            return _is_of(number, below)
+        case Call(function, arguments, options=options) if (
+            function in _TOTAL
+            and (
+                "evalMode",
+                "TRY",
+            )
+            not in options
+        ):
+            found = [one for one in arguments if not isinstance(one, Literal) or one.value is None]
+            return bool(found) and all(_is_of(one, below) for one in found)
+    return False
 
 
 def columns_in(expressions: Iterable[Expression]) -> set[int]:

@@ -117,7 +117,10 @@ def test_truncate_is_delete() -> None:
         ("INSERT INTO item (id) VALUES (1) ON CONFLICT (name) DO NOTHING", r"the key of 'item' is \(id\)"),
         ("INSERT INTO item (id) VALUES (1) ON CONFLICT DO UPDATE SET name = 'x'", "expected EXCLUDED"),
         ("INSERT INTO item (id) VALUES (1) RETURNING id", "RETURNING isn't known here"),
-        ("MERGE INTO item", "unknown statement 'MERGE'"),
+        ("MERGE INTO item", "expected USING"),
+        ("UPSERT INTO bag VALUES (1, '', 1, NULL)", "no PRIMARY KEY to upsert by"),
+        ("UPSERT INTO item (id) VALUES (1) ON CONFLICT DO NOTHING", "ON CONFLICT is of INSERT"),
+        ("REPLACE INTO item", "unknown statement 'REPLACE'"),
     ],
 )
 def test_what_is_wrong_is_said_where(text: str, said: str) -> None:

@@ -41,11 +41,11 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
         ),
         (
             "SELECT date_trunc('MONTH', at) AS month, count(*) AS n FROM bid GROUP BY 1 "
-            "EMIT (UPDATE RATE 1 ROW)",
+            "EMIT (LATE UPDATES ON)",
             "3:93: EMIT needs the end of a window in the stream key of view 'v' (month); group",
         ),
         (
-            "SELECT seen AS window_end, count(*) AS n FROM bid GROUP BY seen EMIT (UPDATE RATE 1 ROW)",
+            "SELECT seen AS window_end, count(*) AS n FROM bid GROUP BY seen EMIT (LATE UPDATES ON)",
             "3:82: EMIT needs the end of a window in the stream key of view 'v' (window_end); group",
         ),
         (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import permutations
 
 import pytest
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.text.column_definitions import check_new, column_definition, name_tokens
 from tests.sql.text.reading import cursor_over
 
@@ -76,3 +78,24 @@ def test_a_list_of_names_keeps_their_places() -> None:
     assert [(token.text, token.start) for token in found] == [("a", 1), ("b,c", 4), ("d", 12)]
     with pytest.raises(ProgramError, match=r"1:4: expected \), found 'b'"):
         name_tokens(cursor_over("(a b)"))
+
+
+@pytest.mark.parametrize(
+    ("clause", "error"),
+    [
+        ("LATENESS 0 DECREASING", "not supported yet: a column that decreases; its negative doesn't"),
+        ("LATENESS 3 FEET", "'FEET' after LATENESS 3; lateness is a constant"),
+        ("LATENESS 1.5 ROWS", "LATENESS 1.5 ROWS: give a whole number of rows"),
+    ],
+)
+def test_what_spark_would_read_as_the_numbers_name_is_refused(clause: str, error: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        column_definition(cursor_over(f"id BIGINT {clause}, x INT)"))
+    assert error in str(raised.value)
+
+
+def test_rows_that_come_so_many_rows_too_late() -> None:
+    column, _ = column_definition(cursor_over("id BIGINT LATENESS 3 ROWS NOT NULL, x INT)"))
+    lateness = column.lateness
+    assert lateness is not None
+    assert lateness.percentile == Percentile(Decimal(100), 4)

@@ -44,3 +44,25 @@ def test_positions_are_those_of_the_file_around_substitutions() -> None:
 def test_near_names_are_proposed() -> None:
     assert did_you_mean("amuont", ["id", "Amount"]) == "; did you mean 'Amount'?"
     assert did_you_mean("amount", ["zzz"]) == ""
+
+
+def test_what_is_replaced_stands_in_the_place_that_it_stands_for() -> None:
+    """Also beside values that were filled in, and again."""
+    source = read("SELECT ${X}\nFROM 'a.csv' b", "p.sql", {"X": "price"})
+    at = source.text.index("'a.csv'")
+    edits = [(0, 0, "CREATE TABLE a; ", at), (at, at + len("'a.csv'"), "`a`", at)]
+    made = source.replaced(edits)
+    assert made.text == "CREATE TABLE a; SELECT price\nFROM `a` b"
+    assert made.original == source.original
+    for word, place in [
+        ("TABLE", (2, 6)),
+        ("SELECT", (1, 1)),
+        ("ice", (1, 8)),
+        ("`a`", (2, 6)),
+        (" b", (2, 13)),
+    ]:
+        assert made.position(made.text.index(word)) == place
+    assert made.position(len(made.text)) == (2, 15)
+    again = made.replaced([(0, 6, "DROP", 0)])
+    assert again.text.startswith("DROP TABLE a")
+    assert again.position(again.text.index(" b")) == (2, 13)

@@ -47,6 +47,16 @@ def test_the_live_table_names_views_sizes_and_changes(p):
     assert "━" in lines[2]
 
 
+def test_waterlines_stand_under_the_views(p):
+    table = live(p)
+    table.progress.waterlines = {"event.at": "2024-01-01 10:00:00", "event.x": None, "NOW()": "2024-01-02"}
+    lines = drawn(table)
+    assert [line for line in lines if "waterline" in line] == ["waterline of event.at: 2024-01-01 10:00:00"]
+    changes = next(iter(steps(p)))
+    table.step(changes)
+    assert table.progress.waterlines == changes.metrics.waterlines
+
+
 def ordered(*order):
     """The votes program, of which all_votes has an order."""
     program = votes_program()

@@ -34,7 +34,7 @@ def test_progress_goes_on_from_what_is_there(p):
 def step(number, seconds, rows, *weights):
     """Of a view v."""
     delta = SimpleNamespace(zset=SimpleNamespace(weights=np.array(weights, dtype=np.int64)))
-    metrics = SimpleNamespace(rows_in={"t": rows}, seconds=seconds)
+    metrics = SimpleNamespace(rows_in={"t": rows}, seconds=seconds, waterlines={})
     changes = {"v": delta}
     return SimpleNamespace(step=number, metrics=metrics, items=changes.items)
 

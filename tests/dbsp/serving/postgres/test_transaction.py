@@ -58,6 +58,18 @@ def test_each_statement_is_a_step_of_its_own(port: Served) -> None:
         assert totals(port) == {"Ada's": (1, 3)}
 
 
+def test_a_merge_is_counted_as_postgres_does(port: Served) -> None:
+    merge = (
+        "MERGE INTO orders t USING (SELECT 1 AS id, 4.5 AS price UNION ALL SELECT 3, 7) AS s ON t.id = s.id "
+        "WHEN MATCHED AND t.shop = %s THEN UPDATE SET price = s.price "
+        "WHEN NOT MATCHED THEN INSERT (id, shop, price) VALUES (s.id, 'Cy', s.price)"
+    )
+    with writing(port, autocommit=True) as one:
+        one.execute("INSERT INTO orders (id, shop, price) VALUES (1, 'Al', 2), (2, 'Bo', 1)")
+        assert one.execute(merge, ("Al",)).statusmessage == "MERGE 2"
+        assert totals(port) == {"Al": (1, Decimal("4.50")), "Bo": (1, 1), "Cy": (1, 7)}
+
+
 def test_a_transaction_is_one_step_that_sees_its_own_changes(port: Served) -> None:
     pipeline = port.serving.pipeline
     with writing(port) as one:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.sql.plans.nodes import Filter, Project, Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import View
@@ -38,3 +38,17 @@ def test_of_a_view_that_reads_itself_the_types_say_it_all() -> None:
     assert never_null(READER, {"known": recursive, "reader": READER}) == set()
     late = view("late_rows", Scan("late_rows", SCHEMA))
     assert never_null(late, {"late_rows": late}) == {2}
+
+
+def test_a_windows_start_is_there_where_its_time_is() -> None:
+    """ts − pmod(ts, width), which is NULL for no other reason; by 0, or where it may overflow, it is."""
+    ten, zero = Literal(10, INT), Literal(0, INT)
+
+    def start(of: Column, width: Literal, mode: str = "ANSI") -> Call:
+        rest = Call("pmod", (of, width), INT)
+        return Call("subtract", (of, rest), INT, True, (("evalMode", mode),))
+
+    c = Column(2, INT, False)
+    expressions = (start(c, ten), start(A, ten), start(c, zero), start(c, ten, "TRY"))
+    windows = view("windows", Project(T, expressions, tuple(Field(name, INT) for name in "wxyz")))
+    assert never_null(windows, {"windows": windows}) == {0}

@@ -1,0 +1,145 @@
+"""MERGE as it is written, which is Spark's.
+
+MERGE INTO t [[AS] name] USING relation | (query) [[AS] name] ON condition
+  WHEN MATCHED [AND condition] THEN UPDATE SET column = expression, ... | UPDATE SET * | DELETE
+  WHEN NOT MATCHED [BY TARGET] [AND condition] THEN INSERT (columns) VALUES (...) | INSERT *
+  WHEN NOT MATCHED BY SOURCE [AND condition] THEN UPDATE SET ... | DELETE
+"""
+
+from __future__ import annotations
+
+from dbsp.dml.statement import Merge, When
+from dbsp.sql.plans.program import Table
+from dbsp.sql.text.tokens import Cursor
+
+_CLAUSES = frozenset({"USING", "ON", "WHEN"})
+
+
+def read_merge(cursor: Cursor, table: Table) -> Merge:
+    """After the table's name. Raises ProgramError."""
+    name = _name(cursor) or table.name.rpartition(".")[2]
+    cursor.expect("USING")
+    source, called = _source(cursor)
+    cursor.expect("ON")
+    on = _text(cursor, "ON")
+    clauses = []
+    while cursor.next.kind != "end":
+        clauses.append(_when(cursor, table, called))
+    if not clauses:
+        cursor.fail("MERGE does nothing; add WHEN MATCHED THEN ..., or WHEN NOT MATCHED THEN ...")
+    return Merge(table, name, source, on, tuple(clauses))
+
+
+def column_named(cursor: Cursor, table: Table) -> str:
+    """A column of the table, as that calls it. Raises ProgramError."""
+    token = cursor.name("a column's name")
+    for field in table.schema:
+        if field.name.lower() == token.text.lower():
+            return field.name
+    listed = ", ".join(field.name for field in table.schema)
+    return cursor.fail(f"unknown column '{token.text}' in '{table.name}'; columns: {listed}", token)
+
+
+def _name(cursor: Cursor) -> str:
+    if cursor.accept("AS") or (cursor.next.kind in ("word", "quoted") and cursor.next.upper not in _CLAUSES):
+        return cursor.name("a name").text
+    return ""
+
+
+def _source(cursor: Cursor) -> tuple[str, str]:
+    """(its text, with its name; that name)"""
+    start = cursor.next.start
+    name = ""
+    if cursor.next.text == "(":
+        cursor.parentheses()
+    else:
+        cursor.relation("a table or view, or a query in parentheses")
+        name = cursor.ahead(-1).text.strip("`")
+    text = cursor.source.text[start : cursor.ahead(-1).stop]
+    given = _name(cursor)
+    if not (given or name):
+        cursor.fail("the query has no name; write USING (SELECT ...) AS s")
+    return (f"{text} AS `{given}`" if given else text), given or name
+
+
+def _when(cursor: Cursor, table: Table, called: str) -> When:
+    cursor.expect("WHEN")
+    matched = not cursor.accept("NOT")
+    cursor.expect("MATCHED")
+    of = "matched" if matched else "source"
+    if not matched and cursor.accept("BY"):
+        of = "target" if cursor.accept("SOURCE") else "source"
+        if of == "source":
+            cursor.expect("TARGET")
+    condition = _text(cursor, "AND", "THEN") if cursor.accept("AND") else ""
+    cursor.expect("THEN")
+    if of != "source" and cursor.accept("DELETE"):
+        return When(of, condition, None)
+    if of != "source":
+        cursor.expect("UPDATE")
+        cursor.expect("SET")
+        return When(of, condition, _assigned(cursor, table, called if of == "matched" else ""))
+    cursor.expect("INSERT")
+    return When(of, condition, _inserted(cursor, table, called))
+
+
+def _all(table: Table, called: str) -> dict[str, str]:
+    return {column.name: f"`{called}`.`{column.name}`" for column in table.schema}
+
+
+def _assigned(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
+    """After SET. called: the source's row; '' where there is none."""
+    if called and cursor.accept("*"):
+        return _all(table, called)
+    texts: dict[str, str] = {}
+    while True:
+        if cursor.ahead(1).text == ".":
+            cursor.take()
+            cursor.take()
+        token = cursor.next
+        column = column_named(cursor, table)
+        if column in texts:
+            cursor.fail(f"column '{column}' is set twice", token)
+        cursor.expect("=")
+        texts[column] = _text(cursor, f"{column} =", ",", "WHEN")
+        if not cursor.accept(","):
+            return texts
+
+
+def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
+    """After INSERT."""
+    if cursor.accept("*"):
+        return _all(table, called)
+    columns = [column.name for column in table.schema]
+    if cursor.accept("("):
+        columns = [column_named(cursor, table)]
+        while cursor.accept(","):
+            columns.append(column_named(cursor, table))
+        cursor.expect(")")
+    cursor.expect("VALUES")
+    start = cursor.expect("(")
+    values = [_text(cursor, "VALUES", ",")]
+    while cursor.accept(","):
+        values.append(_text(cursor, "VALUES", ","))
+    cursor.expect(")")
+    if len(values) != len(columns):
+        cursor.fail(f"{len(values)} values for {len(columns)} columns ({', '.join(columns)})", start)
+    return dict(zip(columns, values, strict=True))
+
+
+def _text(cursor: Cursor, what: str, *ends: str) -> str:
+    """To one of these words, outside of parentheses and CASE; the next WHEN, where none is given."""
+    ends = ends or ("WHEN",)
+    start = cursor.at
+    depth, at = 0, cursor.at
+    while cursor.tokens[at].kind != "end":
+        token = cursor.tokens[at]
+        is_case = token.upper in ("CASE", "END") and cursor.tokens[at - 1].text != "."
+        if depth == 0 and (token.upper in ends or token.text == ")"):
+            break
+        depth += (token.text == "(") - (token.text == ")")
+        depth += is_case * (1 if token.upper == "CASE" else -1)
+        at += 1
+    if at == start:
+        cursor.fail(f"{what} what?")
+    return cursor.until(at).text
