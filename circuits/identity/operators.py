@@ -25,6 +25,7 @@ from dbsp.circuits.operators.groups.aggregates import (
 from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
 from dbsp.circuits.operators.inputs import (
+    absent,
     arrivals,
     bad,
     defaults,
@@ -158,6 +159,8 @@ OPERATORS: Forms = {
     emit.Emit: Form("emit", ("key", Default("schedule", None), Default("limits", ())), silent=("once",)),
     bad.Numbered: Form("numbered", ()),
     replacement.Replacement: Form("replacement", ("table", "key")),
+    absent.Absent: Form("absent", ()),
+    absent.Excuses: Form("excuses", ("relation", "origin_name", "names")),
     # what they are made of
     accumulators.Values: Form("values", ("column",)),
     accumulators.NarrowSum: Form("narrow_sum", ("column",)),

@@ -113,7 +113,7 @@ def kept_columns(expressions: Sequence[Expression], below: Set[int]) -> set[int]
     return {i for i, e in enumerate(expressions) if _is_of(e, below)}
 
 
-# NULL where an argument is, and nowhere else, whatever Spark says of their types
+# NULL where an argument is and nowhere else, whatever Spark says of their types: what doesn't fit is an error
 _TOTAL = frozenset({"precise_timestamp_conversion", "add", "subtract"})
 
 
@@ -124,13 +124,8 @@ def _is_of(expression: Expression, below: Set[int]) -> bool:
             return index in below
         case Call("pmod", (number, Literal(value=width))) if width:
             return _is_of(number, below)
-        case Call(function, arguments, options=options) if (
-            function in _TOTAL
-            and (
-                "evalMode",
-                "TRY",
-            )
-            not in options
+        case Call(function, arguments) if (
+            function in _TOTAL and expression.option("evalMode", "ANSI") == "ANSI"
         ):
             found = [one for one in arguments if not isinstance(one, Literal) or one.value is None]
             return bool(found) and all(_is_of(one, below) for one in found)
