@@ -11,7 +11,7 @@ import pyarrow as pa
 from dbsp.circuits.steps.evaluation import evaluate
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
-from dbsp.sql.compiler.query import QUERY
+from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.schemas import Schema
 from dbsp.views.view import Contents
 

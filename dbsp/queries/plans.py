@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.compiler.query import QUERY, load_query
-from dbsp.sql.compiler.shapes import Shapes
+from dbsp.sql.compiler.queries.query import QUERY, load_query
+from dbsp.sql.compiler.queries.shapes import Shapes
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.text.source import as_it_is

@@ -18,7 +18,6 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.defined import Defined
 from dbsp.sql.compiler.functions.known import Functions
-from dbsp.sql.compiler.shapes import Shape
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
@@ -30,6 +29,7 @@ from dbsp.sql.text.annotations import constant_value
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.create_view import CreateRecursiveView
 from dbsp.sql.text.extensions import SPECIAL_TIME
+from dbsp.sql.text.literals.shape import Shape
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.cache import cached
-from dbsp.sql.compiler.shapes import Plan, Shape, Shapes, plan_of, shape_of
+from dbsp.sql.compiler.queries.shapes import Plan, Shapes, plan_of
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import ddl
+from dbsp.sql.text.literals.shape import Shape, shape_of
 from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.tokens import Slice, tokens
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from dbsp.sql.text.literals import written
+from dbsp.sql.text.literals.written import written
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import tokens
 

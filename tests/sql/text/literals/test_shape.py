@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.compiler.shapes import FIXED, FREE, SIZED, Shape, shape_of
+from dbsp.sql.text.literals.shape import FIXED, FREE, SIZED, Shape, shape_of
 from dbsp.sql.text.source import as_it_is
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from dbsp.sql.text.literals import Written
+from dbsp.sql.text.literals.written import Written
 
 # around what a hole says, which begins with the literal's number; in no query's own text
 HOLE = "\ue000"

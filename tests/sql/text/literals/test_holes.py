@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbsp.sql.text.holes import HOLE, filled, with_holes
-from dbsp.sql.text.literals import written
+from dbsp.sql.text.literals.holes import HOLE, filled, with_holes
+from dbsp.sql.text.literals.written import written
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import tokens
 
