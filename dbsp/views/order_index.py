@@ -50,19 +50,28 @@ class Ordered:
         return int(self.weights.sum())
 
     @cached_property
+    def negative(self) -> int | None:
+        """Where a row is that is there less than never."""
+        found = np.flatnonzero(self.weights < 0)
+        return int(found[0]) if len(found) else None
+
+    @cached_property
     def _ends(self) -> np.ndarray | None:
         """int64[n]: how many rows there are up to each; None: each is there once."""
         return None if (self.weights == 1).all() else np.cumsum(np.maximum(self.weights, 0))
 
     def page(self, offset: int, count: int) -> ZSet:
-        """The rows from the offset on, each as often as it is on the page. Cost: O(log n + count)."""
+        """The rows from the offset on, as often as they are on the page; or one that is less than never.
+
+        Cost: O(log n + count).
+        """
+        if self.negative is not None:
+            return self.between(self.negative, self.negative + 1)
         if self._ends is None:
             return self.between(min(offset, len(self)), min(offset + count, len(self)))
         first = int(np.searchsorted(self._ends, offset, "right"))
         stop = min(int(np.searchsorted(self._ends, offset + count, "left")) + 1, len(self))
         found = self.between(first, stop)
-        if (found.weights < 0).any():
-            return found
         ends = self._ends[first:stop]
         left = np.minimum(ends, offset + count) - np.maximum(ends - found.weights, offset)
         return ZSet(found.rows, left).take(np.flatnonzero(left > 0))

@@ -98,9 +98,9 @@ def test_only_what_changed_is_read_and_found_a_place_for(monkeypatch: pytest.Mon
     assert index.of(parts).total == 50_000
     keys = order_index._keys
 
-    def counted(batch: pa.RecordBatch, *others: Any) -> list[np.ndarray]:
+    def counted(batch: pa.RecordBatch, *others: Any, **named: Any) -> list[np.ndarray]:
         compared[0] += batch.num_rows
-        return keys(batch, *others)
+        return keys(batch, *others, **named)
 
     monkeypatch.setattr(order_index, "_keys", counted)
     parts[Chunk("1", 0, 0, 2)] = part([(7, "b", None), (9, "a", None)], [1, -1])
