@@ -1,7 +1,7 @@
 """What a client writes, from its first statement to the end of its transaction, which is a step.
 
 Its queries and statements see one step, and tables with what the transaction has changed. At its end the
-statements are queued in the turn of who writes; where steps were made meanwhile, they are evaluated once more,
+statements are queued in the turn of who writes; where steps were made meanwhile, they are evaluated again,
 and the transaction fails where that changes other rows: what commits is as if it had happened at once.
 """
 
