@@ -113,7 +113,7 @@ def drawn(template: str, choices: random.Random) -> str:
 
 
 @pytest.mark.slow
-@examples(10)
+@examples(6)
 @given(template=st.sampled_from(TEMPLATES), seed=st.integers(0, 999))
 def test_a_known_shape_gives_what_spark_gives(
     spark: Any, template: str, seed: int, tmp_path_factory: pytest.TempPathFactory
