@@ -5,6 +5,9 @@ Error
 ├── DataError        rows handed to a table     (table, column, row)
 │   ├── AbsentRow         a retraction of a row that isn't there (table, row)
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
+├── Refusal          what an evaluation may not take
+│   ├── Ended             more time (or who asked has left)
+│   └── TooMuch           more memory (bytes)
 └── StateError       the state directory        (directory, log, fingerprint)
     ├── Overtaken         another writer has it
     ├── NotKept           a step that can't be read (step)
@@ -64,6 +67,18 @@ class EvaluationError(DataError):
         self.condition = condition
         self.row = row
         self.expression: str | None = None
+
+
+class Refusal(Error):
+    """An evaluation may not go on."""
+
+
+class Ended(Refusal):
+    """Nobody waits for what is evaluated."""
+
+
+class TooMuch(Refusal):
+    """It takes more memory than it may."""
 
 
 class StateError(Error):

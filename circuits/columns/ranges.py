@@ -11,11 +11,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dbsp.circuits.allowance import may_go_on
+
+_POSITION = 8  # bytes
+
 
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
     counts = stop - start
     total = int(counts.sum())
+    may_go_on(2 * total * _POSITION)
     owner = np.repeat(np.arange(len(counts)), counts)
     if total == len(counts) and (counts == 1).all():
         return owner, start

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from dbsp.circuits.allowance import may_go_on
 from dbsp.circuits.columns.arrow import retyped
 from dbsp.circuits.columns.broken_text import Wrapping, decoded, is_broken
 from dbsp.circuits.columns.json_text import described
@@ -34,6 +35,7 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
     if isinstance(expression, Literal):
         return pa.scalar(expression.value, expression.type)
     assert isinstance(expression, Call), f"a lambda's parameter outside of its lambda: {expression}"
+    may_go_on()
     if not rows.num_rows:  # constants fail only where there is a row to compute them for
         return pa.array([], expression.type)
     from dbsp.circuits.functions.library import find  # noqa: PLC0415  half a second, where nothing is computed

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.allowance import may_go_on
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
@@ -43,6 +44,7 @@ class Evaluation:
         self._source, self._before = source, before
         self.values: dict[int, Value] = {}
         self.seconds: dict[int, float] = {}
+        self._held = 0
         for name, value in context.advances.items():
             context.report(name, value)
         if circuit.is_timed and context.clock is not None:
@@ -54,8 +56,12 @@ class Evaluation:
             node = self.circuit.nodes[i]
             if node.level == level and i not in self.values:
                 began = time.perf_counter()
-                self.values |= self._located(i, node)
+                found = self._located(i, node)
+                self.values |= found
                 self.seconds[i] = time.perf_counter() - began
+                if not isinstance(node.operator, Source):  # which is there anyway
+                    self._held += sum(map(_bytes_of, found.values()))
+                may_go_on(self._held)
 
     def _located(self, i: int, node: Node) -> dict[int, Value]:
         """The values that are there with this node; an expression that fails says in which views."""
@@ -83,6 +89,10 @@ class Evaluation:
             return run_cancelling(partial(operator.step, self.context), self.circuit.seed, inputs)
         run = partial(operator.integrate, self.context, layout, self._before(i))
         return run_cancelling(run, self.circuit.seed, inputs)
+
+
+def _bytes_of(value: Value) -> int:
+    return value.rows.nbytes + value.weights.nbytes if isinstance(value, ZSet) else 0
 
 
 def table_delta(source: Source, parts: Sequence[tuple[int, ZSet]]) -> ZSet:

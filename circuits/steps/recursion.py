@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.allowance import may_go_on
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.operator import Context, Value, delta_of
@@ -121,6 +122,7 @@ class _Nested:
             settled = {j: _settled(value) for j, value in self.outside.items()}
             todo = {0}
             while todo:
+                may_go_on()
                 iteration = min(todo)
                 self._iterate(iteration, now)
                 todo = {i for waiting in self.waiting.values() for i in waiting.iterations}

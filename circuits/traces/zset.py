@@ -72,8 +72,8 @@ class ZSet:
 
     def consolidate(self, seed: int = 0) -> ZSet:
         """Every row once, no zero weight. O(n log n)."""
-        if not len(self):
-            return self
+        if len(self) < 2:  # as of a lookup, whose row is compared with no other
+            return self if self.weights.all() else self.take(np.empty(0, np.int64))
         columns = self.rows.columns
         order, starts = group_rows(columns, hash_rows(columns, len(self), seed))
         weights = np.add.reduceat(self.weights[order], starts)

@@ -161,8 +161,30 @@ def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, 
     callback=listed,
     help="A name that clients know this machine by, if not by --host.",
 )
+@click.option(
+    "--query-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="A query that takes longer is ended.",
+)
+@click.option(
+    "--query-memory",
+    type=click.IntRange(1),
+    default=2048,
+    show_default=True,
+    metavar="MB",
+    help="A query that holds more at a time is ended.",
+)
 def serve(
-    program: str, port: int, postgres: int | None, host: str, allowed: tuple[str, ...], **options: Any
+    program: str,
+    port: int,
+    postgres: int | None,
+    host: str,
+    allowed: tuple[str, ...],
+    query_seconds: float,
+    query_memory: int,
+    **options: Any,
 ) -> None:
     """Run the program, and answer over HTTP: views, queries, changes as they happen, rows for tables.
 
@@ -179,9 +201,15 @@ def serve(
     """
     from dbsp.commands.serve import serve_program  # noqa: PLC0415
 
-    settings = settings_of(options)
     serve_program(
-        program, host=host, port=port, postgres=postgres, allowed=allowed, settings=settings, **options
+        program,
+        host=host,
+        port=port,
+        postgres=postgres,
+        allowed=allowed,
+        a_query=(query_seconds, query_memory),
+        settings=settings_of(options),
+        **options,
     )
 
 

@@ -36,6 +36,7 @@ def serve_program(
     port: int,
     postgres: int | None,
     allowed: tuple[str, ...],
+    a_query: tuple[float, int],
     settings: Settings,
     define: Mapping[str, str],
     every: str | None,
@@ -43,6 +44,7 @@ def serve_program(
     **options: object,
 ) -> None:
     """Serve until Ctrl-C. Raises Error. allowed: names that clients know this machine by, besides its own.
+    a_query: seconds and megabytes that one may take.
 
     A program whose tables have no source runs in this process, without Spark, unless it has settings.
     otlp: where traces go. options: of the pipeline.
@@ -50,11 +52,12 @@ def serve_program(
     try:
         from dbsp.serving.access import LOCAL, VARIABLE, Access  # noqa: PLC0415  an extra
         from dbsp.serving.app import Serving  # noqa: PLC0415
+        from dbsp.serving.evaluating import Evaluating  # noqa: PLC0415
         from dbsp.serving.postgres.port import listening_postgres  # noqa: PLC0415
         from dbsp.serving.server import listening  # noqa: PLC0415
     except ImportError as error:
         raise Error(f"dbsp serve needs {error.name}: pip install 'dbsp[serve]'") from None
-    seconds = None if every is None else parse_seconds(every)
+    pause = None if every is None else parse_seconds(every)
     spark = _session(settings) if settings != Settings() else None
     compiled = load_program(Path(program), define=define, session=spark)
     has_sources = any(compiled.input(table).format for table in compiled.inputs)
@@ -66,7 +69,8 @@ def serve_program(
         Pipeline(compiled, spark=spark, runner=runner, progress=say, tracer=tracer, **options) as pipeline,  # type: ignore[arg-type]
     ):
         names = ("*",) if host in _EVERYWHERE and not allowed else (*LOCAL, host, *allowed)
-        serving = Serving(pipeline, Access(), names)
+        seconds, megabytes = a_query
+        serving = Serving(pipeline, Access(), names, evaluating=Evaluating(seconds, megabytes << 20))
         with ExitStack() as running:
             at = running.enter_context(listening(serving, host, port))
             said = f"serving {compiled.name} at http://{_shown(*at)}"
@@ -82,7 +86,7 @@ def serve_program(
             if has_sources:
                 from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
 
-                run(pipeline, every=seconds, on_step=serving.made, stop=stop)
+                run(pipeline, every=pause, on_step=serving.made, stop=stop)
             else:
                 _wait(serving, stop)
 

@@ -95,6 +95,17 @@ class Edits:
             return self._merge(statement)
         return self._update(statement) if isinstance(statement, Update) else self._delete(statement)
 
+    def query(self, select: str) -> Contents:
+        """The rows of a query, as statements see them: tables with what was changed, views as of the step."""
+        names = named_in(select, self.readable)
+        return answer(
+            self.plans, select, {name: self._contents(name) for name in names}, self.spark, self.step
+        )
+
+    def again(self) -> Edits:
+        """As of the same step, with nothing changed."""
+        return Edits(self.program, self.plans, self.read, self.readable, self.step, self.spark, self.strict)
+
     # -- what is there --------------------------------------------------------------------------------
 
     def _contents(self, name: str) -> Contents:

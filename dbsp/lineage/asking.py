@@ -16,8 +16,8 @@ from dbsp.lineage.explaining import Explaining
 from dbsp.lineage.held import Held, searched
 from dbsp.lineage.relational import Demand, columns, consolidated, matching
 from dbsp.state.store import Store
-from dbsp.views.derivation import Why
-from dbsp.views.outputs import changes_of
+from dbsp.views.derivation import Why, leaves, most
+from dbsp.views.outputs import changes_of, state_of
 from dbsp.views.traces import Traces
 
 # steps that are looked through for the one that made a row
@@ -43,13 +43,18 @@ class Asking:
         question = f"{view} where {_in_words(asked, bound)}"
         if len(rows):
             derivation = explaining.view(view, rows)
-            return Why(question, step, self._made(view, step, consolidated(rows, schema)), derivation)
+            made = self._made(view, step, consolidated(rows, schema))
+            came = {} if made is None else self._came(view, made, self._demanded(view, asked, bound))
+            return Why(question, step, made, derivation, came)
+        return Why(question, step, None, explaining.missing(view, self._demanded(view, asked, bound)))
+
+    def _demanded(self, view: str, asked: Sequence[int], bound: pa.RecordBatch) -> Demand:
+        schema = self._program.views[view].schema
         values = pa.RecordBatch.from_arrays(
             [bound.column(i) for i in asked], names=[schema[i].name for i in asked]
         )
         own = tuple(Column(i, schema[i].type, schema[i].nullable) for i in asked)
-        demand = Demand(own, ZSet(values, np.ones(1, dtype=np.int64)))
-        return Why(question, step, None, explaining.missing(view, demand))
+        return Demand(own, ZSet(values, np.ones(1, dtype=np.int64)))
 
     def _made(self, view: str, until: int, rows: ZSet) -> int | None:
         """The last step that changed one of the rows, of those that are kept and of this program."""
@@ -67,6 +72,44 @@ class Asking:
                 if len(matching(changed, schema, [demand])):
                     return step
         return None
+
+    def _came(self, view: str, made: int, demand: Demand) -> dict[str, ZSet]:
+        """What a step changed in the tables, of the rows that the view's follow from, before it or after.
+
+            came[t] = (I(t) − z⁻¹(I(t))) on leaves(rows) ∪ leaves(z⁻¹(rows))
+
+        {} where the step before isn't kept, or was one of another program.
+        """
+        schema, found = self._program.views[view].schema, dict[str, list[ZSet]]()
+        try:
+            states = [self._state(made - 1), self._state(made)]
+            for held in (Held(self._traces, state, self._store.segments) for state in states):
+                there = held.view(view, schema, [demand])
+                if there is not None and len(there.rows):
+                    derivation = Explaining(self._program, held).view(view, there.rows)
+                    for table, rows in leaves(derivation).items():
+                        found.setdefault(table, []).append(rows)
+            return self._changed(found, states)
+        except Error:
+            return {}
+
+    def _changed(self, found: dict[str, list[ZSet]], states: Sequence[State]) -> dict[str, ZSet]:
+        changed = {}
+        for table, parts in found.items():
+            schema = self._program.inputs[table].schema
+            demand = columns(most(parts), schema, 0, len(schema))
+            before, after = (
+                Held(self._traces, state, self._store.segments).table(table, schema, False, [demand])
+                for state in states
+            )
+            if before is not None and after is not None:
+                delta = consolidated(after.rows - before.rows, schema)
+                if len(delta):
+                    changed[table] = delta
+        return changed
+
+    def _state(self, step: int) -> State:
+        return state_of(self._program, self._store.commit_of(step) if step else None)
 
 
 def _in_words(asked: Sequence[int], bound: pa.RecordBatch) -> str:

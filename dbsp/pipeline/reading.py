@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -145,9 +145,12 @@ class Reading:
         self._position.settle()
 
     def edits(self, strict: bool = False) -> Edits:
-        """To change rows of tables by statements, which all see the state as of the last step."""
+        """To change rows of tables by statements, which all see the state as of the last step.
+
+        What was read once stays readable, whatever later steps delete.
+        """
         step, state = self._last(lambda step, state: (step, state))
-        read = partial(self._contents, step=step, state=state)
+        read = cache(partial(self._contents, step=step, state=state))
         return Edits(self.program, self.plans, read, self.readable, step, self._spark, strict)
 
     @cached_property

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dbsp.circuits.steps.evaluation import evaluate
+from dbsp.queries.leading import leading_rows
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
-from dbsp.sql.compiler.query import QUERY
+from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.schemas import Schema
 from dbsp.views.view import Contents
 
@@ -29,6 +30,9 @@ def answer(
     """
     program = plans.of(select, {name: view.columns for name, view in views.items()})
     tables = {name: views[name].parts for name in program.tables}
+    for name, (count, order) in leading_rows(program.views[QUERY].plan).items():
+        if len(views[name].parts) and sum(map(len, tables[name])) > count:
+            tables[name] = views[name].leading(count, order)
     rows = evaluate(program.circuit, tables, datetime.now(UTC))[QUERY]
     view = program.views[QUERY]
     return Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)

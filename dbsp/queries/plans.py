@@ -1,4 +1,4 @@
-"""Queries of a program's views, compiled: the last ones in memory, all of them in the cache of programs."""
+"""Queries of a program's views, compiled: the last ones in memory, their shapes in the cache of programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.compiler.query import QUERY, load_query
+from dbsp.sql.compiler.queries.query import QUERY, load_query
+from dbsp.sql.compiler.queries.shapes import Shapes
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.text.source import as_it_is
@@ -27,6 +28,7 @@ class Plans:
     ) -> None:
         self._session, self._timezone, self._known = session, timezone, known or {}
         self._kept: OrderedDict[object, Program] = OrderedDict()
+        self._shapes = Shapes()
 
     def of(self, select: str, read: Mapping[str, Schema]) -> Program:
         """The query's program. read: the relations that it names. Raises ProgramError."""
@@ -41,7 +43,7 @@ class Plans:
 
     def _loaded(self, select: str, read: Mapping[str, Schema]) -> Program:
         try:
-            return load_query(select, read, self._session, self._timezone)
+            return load_query(select, read, self._session, self._timezone, self._shapes)
         except ProgramError:
             if self._known:  # with all that there is, the error says what, and what was misspelt
                 load_query(select, {**self._known, **read}, self._session, self._timezone)

@@ -37,11 +37,11 @@ class Serving:
     access: Access = field(default_factory=Access)
     hosts: tuple[str, ...] = LOCAL
     trouble: str = ""
+    evaluating: Evaluating = field(default_factory=Evaluating)
 
     def __post_init__(self) -> None:
         self.feed = Feed(self.pipeline)
         self.subscriptions = Subscriptions(self.pipeline, self.feed)
-        self.evaluating = Evaluating()
         self.numbers = Numbers(self.pipeline, self.subscriptions)
         self.writes = Writes(self.pipeline, self.made, self.access)
         self.status = Status(self.pipeline, self.feed, self.subscriptions, lambda: self.trouble)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-import pyarrow as pa
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -102,12 +101,16 @@ class Reads:
 
         def answered() -> tuple[bytes, int]:
             found = read()
-            rows = _ordered(found, order)
-            shown = rows.slice(offset, limit)
-            more = offset + shown.num_rows < rows.num_rows
+            by = _order_of(found, order)
+            if limit is None:
+                rows = found.in_order(by)
+                shown, count = rows.slice(offset), rows.num_rows
+            else:
+                shown, count = found.page(offset, limit, by)
+            more = offset + shown.num_rows < count
             head = {
                 "step": found.step,
-                "of": rows.num_rows,
+                "of": count,
                 "more": more,
                 "columns": columns_of(found.columns),
             }
@@ -129,10 +132,10 @@ class Reads:
         return contents.where(values_of(contents.columns, equal)) if equal else contents
 
 
-def _ordered(contents: Contents, order: str) -> pa.RecordBatch:
-    """In the view's order unless another is asked for, `a,-b`: by a, where it is the same by b downwards."""
+def _order_of(contents: Contents, order: str) -> list[SortOrder] | None:
+    """The order that is asked for, `a,-b`: by a, where it is the same by b downwards; None: the view's."""
     if not order:
-        return contents.sorted_batch()
+        return None
     names = contents.schema.names
     by = []
     for part in order.split(","):
@@ -142,4 +145,4 @@ def _ordered(contents: Contents, order: str) -> pa.RecordBatch:
             raise DataError(f"order={wanted} is no column; columns: {', '.join(names)}")
         descending = part.strip().startswith("-")
         by.append(SortOrder(Column(column, contents.schema.field(column).type), descending, descending))
-    return Contents(contents.view, contents.schema, contents.parts, order=by).sorted_batch()
+    return by

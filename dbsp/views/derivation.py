@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -100,27 +100,33 @@ class Why:
     """The answer to `p.why(view, key)`.
 
     asked: the question, in words. step: after which. made: the last kept step that changed the rows.
-    derivation: the rows of the view, and what they follow from.
+    derivation: the rows of the view, and what they follow from. came: per table, what that step changed of
+    the rows that they follow from, or did before it; {} where the step before isn't kept.
     """
 
     asked: str
     step: int
     made: int | None
     derivation: Derivation
+    came: Mapping[str, ZSet] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> dict[str, pa.Table]:
+        """Per table, the rows of `came`, with their `__weight`."""
+        return {
+            name: pa.Table.from_batches([batch_to_calendar(sort_rows(rows).to_batch())])
+            for name, rows in self.came.items()
+        }
 
     @property
     def rows(self) -> pa.Table:
         """The rows of the view; none where there is none, and the derivation tells where it is lost."""
-        return _table([self.derivation])
+        return _table(self.derivation.rows)
 
     @cached_property
     def tables(self) -> dict[str, pa.Table]:
         """Per table, the rows that the view's rows follow from: each as often as it is there."""
-        leaves: dict[str, list[Derivation]] = {}
-        for one in self.derivation.walk():
-            if one.is_table:
-                leaves.setdefault(one.relation, []).append(one)
-        return {name: _table(found) for name, found in leaves.items()}
+        return {name: _table(rows) for name, rows in leaves(self.derivation).items()}
 
     @property
     def notes(self) -> list[str]:
@@ -138,21 +144,45 @@ class Why:
             "asked": self.asked,
             "step": self.step,
             "changed_by": self.made,
+            "changes": {
+                name: [json.loads(line) for line in objects(sort_rows(rows).to_batch().slice(0, limit))]
+                for name, rows in self.came.items()
+            },
             **self.derivation.to_json(limit),
         }
 
     def __str__(self) -> str:
         made = "" if self.made is None else f"; last changed by step {self.made}"
-        return "\n".join([f"{self.asked}, as of step {self.step}{made}", *self.derivation.lines()])
+        lines = [f"{self.asked}, as of step {self.step}{made}", *self.derivation.lines()]
+        for name, rows in self.came.items():
+            lines.append(f"step {self.made} changed {name}")
+            lines += _changes(rows)
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def _table(found: list[Derivation]) -> pa.Table:
-    """All their rows. The same row that several operators read is the same row."""
-    rows = repeated(sort_rows(most([one.rows for one in found])))
-    return pa.Table.from_batches([batch_to_calendar(rows)])
+def _changes(rows: ZSet) -> Iterator[str]:
+    in_order = sort_rows(rows)
+    lines = objects(in_order.rows.slice(0, _SHOWN))
+    for line, weight in zip(lines, in_order.weights.tolist(), strict=False):
+        yield f"| {weight:+d} {line}"
+    if len(rows) > _SHOWN:
+        yield f"| ... and {len(rows) - _SHOWN:,} more"
+
+
+def _table(rows: ZSet) -> pa.Table:
+    return pa.Table.from_batches([batch_to_calendar(repeated(sort_rows(rows)))])
+
+
+def leaves(derivation: Derivation) -> dict[str, ZSet]:
+    """Per table, the rows that are followed from. A row that several operators read is one row."""
+    found: dict[str, list[ZSet]] = {}
+    for one in derivation.walk():
+        if one.is_table:
+            found.setdefault(one.relation, []).append(one.rows)
+    return {name: most(rows) for name, rows in found.items()}
 
 
 def most(parts: list[ZSet]) -> ZSet:

@@ -22,6 +22,7 @@ from dbsp.sql.plans.schemas import Key
 from dbsp.sql.plans.types import ddl
 from dbsp.views.hash_index import HashIndexes
 from dbsp.views.index import Bound, ViewIndex
+from dbsp.views.order_index import OrderIndexes
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Indexes:
 
     program: Program
     hashes: HashIndexes = field(default_factory=HashIndexes)
+    orders: OrderIndexes = field(default_factory=OrderIndexes)
     _made: dict[tuple[str, tuple[int, ...]], ViewIndex] = field(default_factory=dict)
 
     def of(self, view: str, schema: pa.Schema, columns: tuple[int, ...]) -> ViewIndex:

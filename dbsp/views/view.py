@@ -20,6 +20,7 @@ from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.views.html import SHOWN, html_table
 from dbsp.views.index import FEW, Bound
+from dbsp.views.order_index import Order, Ordered, ordered
 from dbsp.views.search import Asker, Indexes, positions
 
 if TYPE_CHECKING:
@@ -95,8 +96,31 @@ class Contents:
 
     def first(self, count: int) -> pa.RecordBatch:
         """The first of the rows, as `rows` lists them."""
-        rows = self.sorted
-        return rows.take(np.repeat(np.arange(len(rows)), np.maximum(rows.weights, 0))[:count]).rows
+        return self.page(0, count)[0]
+
+    def page(
+        self, offset: int, count: int, order: Sequence[SortOrder] | None = None
+    ) -> tuple[pa.RecordBatch, int]:
+        """(rows from the offset on, how many there are in all), in the view's order or another one.
+
+        Cost: of the first page in an order that of sorting, of others O(log n + count), and what steps have
+        changed between them. Raises DataError for a row that is there less than never.
+        """
+        found = self._ordered(tuple(self._order if order is None else order))
+        rows = found.page(offset, count)
+        batch = pa.RecordBatch.from_arrays(rows.rows.columns, schema=self.schema)
+        return _repeated(self.view, ZSet(batch, rows.weights)), found.total
+
+    def leading(self, count: int, order: Sequence[SortOrder]) -> list[ZSet]:
+        """Parts that have at least the first rows in an order, and those that it doesn't tell from them."""
+        by = tuple(order)
+        return self.parts if self._indexes is None else [self._ordered(by).leading(count, by)]
+
+    def _ordered(self, order: Order) -> Ordered:
+        if self._indexes is None or not self._chunks:
+            return ordered(self.zset, order)
+        parts = dict(zip(self._chunks, self._parts, strict=True))
+        return self._indexes.orders.of(self.view, order).of(parts)
 
     def _repr_html_(self) -> str:
         return html_table(self.view, self.first(SHOWN), len(self))
@@ -116,6 +140,10 @@ class Contents:
     def sorted_batch(self) -> pa.RecordBatch:
         """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
         return _repeated(self.view, self.sorted)
+
+    def in_order(self, order: Sequence[SortOrder] | None) -> pa.RecordBatch:
+        """The same in another order; None: in the view's."""
+        return _repeated(self.view, self.sorted if order is None else sort_rows(self.zset, order))
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as dicts."""

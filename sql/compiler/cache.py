@@ -53,17 +53,41 @@ def cached(
 
     relations: of a query, what it may read: names and columns, in order.
     """
-    directory, entry = cache_directory(), _key(source, timezone, functions, relations) + ".pickle"
-    program = _read(read_private(directory, entry))
-    if program is None:
-        program = compile_()
-        body = pickle.dumps(program, protocol=pickle.HIGHEST_PROTOCOL)
-        content = hashlib.sha256(body).digest() + body
-        write_private(directory, entry, content)
-        if program.told:  # by which a state directory's readers know it
-            told = _key(as_it_is(program.told, source.name), timezone, functions, relations)
-            write_private(directory, f"{told}.pickle", content)
+    found = read_entry(source, timezone, functions, relations)
+    if isinstance(found, Program):
+        return found
+    program = compile_()
+    write_entry(program, source, timezone, functions, relations)
+    if program.told:  # by which a state directory's readers know it
+        write_entry(program, as_it_is(program.told, source.name), timezone, functions, relations)
     return program
+
+
+def read_entry(
+    source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()
+) -> object:
+    """The value that is kept under all these; None where there is none that can be read."""
+    entry = f"{_key(source, timezone, functions, relations)}.pickle"
+    content = read_private(cache_directory(), entry)
+    if content is None or hashlib.sha256(content[32:]).digest() != content[:32]:
+        return None
+    try:
+        return pickle.loads(content[32:])
+    except _CORRUPT:
+        return None
+
+
+def write_entry(
+    value: object,
+    source: Source,
+    timezone: str,
+    functions: Sequence[Declared] = (),
+    relations: Relations = (),
+) -> None:
+    """Keep a value, which can be pickled, for `read_entry`."""
+    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    entry = f"{_key(source, timezone, functions, relations)}.pickle"
+    write_private(cache_directory(), entry, hashlib.sha256(body).digest() + body)
 
 
 def cache_directory() -> Path:
@@ -90,6 +114,7 @@ def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), rela
     return digest.hexdigest()
 
 
+@cache
 def _versions() -> list[str]:
     found = [f"python {sys.version_info.major}.{sys.version_info.minor}"]
     for package in ("pyspark", "pyarrow", "dbsp"):
@@ -112,13 +137,3 @@ def _sources() -> str:
     for file in sorted(files):
         digest.update(f"{file.relative_to(root.parent)};".encode() + file.read_bytes())
     return digest.hexdigest()
-
-
-def _read(content: bytes | None) -> Program | None:
-    if content is None or hashlib.sha256(content[32:]).digest() != content[:32]:
-        return None
-    try:
-        program = pickle.loads(content[32:])
-    except _CORRUPT:
-        return None
-    return program if isinstance(program, Program) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -29,6 +29,7 @@ from dbsp.sql.text.annotations import constant_value
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.create_view import CreateRecursiveView
 from dbsp.sql.text.extensions import SPECIAL_TIME
+from dbsp.sql.text.literals.shape import Shape
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice
 
@@ -37,7 +38,8 @@ from dbsp.sql.text.tokens import Slice
 class Scope:
     """names: of all relations of the program, also of those that come later. written: in lower case, the
     tables that something is inserted into. reading: only to read what its views hold, so that none of its
-    code runs. notes: what of the text says nothing here.
+    code runs. notes: what of the text says nothing here. shape: of a query whose literals may become
+    parameters; then `parameters` are those that did.
     """
 
     source: Source
@@ -48,6 +50,8 @@ class Scope:
     defined: Defined = field(default_factory=Defined)
     functions: Functions = field(default_factory=Functions)
     notes: list[str] = field(default_factory=list)
+    shape: Shape | None = None
+    parameters: Mapping[str, Sequence[int]] | None = None
 
     def check_new_name(self, name: str, start: int) -> None:
         taken = {
@@ -68,7 +72,10 @@ class Scope:
         Raises ProgramError where it, or we, can't have it in a view.
         """
         text = in_sparks_spelling(self.source, text, self.microseconds, self.version_time, checked)
-        dumped = self.catalyst.query(text.text)
+        # a text that was spelled anew has its literals elsewhere
+        shape = None if text.made_of else self.shape
+        asked = () if shape is None else (shape.described, shape.words)
+        dumped = self.catalyst.query(text.text, *asked)
         if "error" in dumped:
             raise spark_error(
                 self.source,
@@ -90,6 +97,9 @@ class Scope:
             views=self.defined.exact_views(),
             looked_into=self.defined.looked_into,
         )
+        if shape is not None:
+            query = replace(query, shown=shape.shown)
+            self.parameters = dumped["parameters"]
         for node in dumped["forbidden"]:
             if node["why"] == "special":
                 raise query.error(node, f"{node['name']} {SPECIAL_TIME}")

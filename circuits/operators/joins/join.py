@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.allowance import may_go_on
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_in_blocks
@@ -107,11 +108,13 @@ class Join(Reader):
         short, long, band = left, right, self.right_band
         if len(right) < len(left):
             short, long, band = right, left, self.left_band
-        parts = []
+        parts, held = [], 0
         owner, start, stop = matches(short, band, SortedRun([long]))
         for i, j in expand_in_blocks(start, stop, PAIRS):
             mine, other = (owner[i], j) if short is left else (j, owner[i])
             parts.append(self._equal(left, right, mine, other, schema))
+            held += parts[-1].rows.nbytes + parts[-1].weights.nbytes
+            may_go_on(held)
         return ZSet.sum(schema, parts)
 
     def _equal(self, left: Batch, right: Batch, i: np.ndarray, j: np.ndarray, schema: pa.Schema) -> ZSet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError
+from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError, TooMuch
 from dbsp.dml.edits import KeyThere
 from dbsp.serving.answers import Refused, said_of
 from dbsp.serving.postgres.language.types import LISTED, TEXTS, TYPES, modifier_of, oid_of
@@ -100,4 +100,6 @@ def state_of(error: Exception, root: object) -> tuple[str, str]:
         return "23505", said
     if isinstance(error, DataError):
         return "22000", said
+    if isinstance(error, TooMuch):
+        return "53200", said
     return ("57014" if status == 503 else "XX000"), said

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong
@@ -23,6 +24,7 @@ from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
+from dbsp.views.view import Contents
 
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "(", "FROM"})
 _CHANGES = {
@@ -131,19 +133,25 @@ class Session:
     def _rows(self, words: Sequence[Word], values: Sequence[Value]) -> pa.RecordBatch:
         if self.catalogue.asks(words):
             return _one_batch(self.catalogue.answer(words, values))
+        within = self.transaction == "T" or self.written.has_begun
+        seen = self.written.snapshot() if within else None
         lookup = lookup_of(words)
         if lookup is not None:
-            found = self._looked_up(lookup, values)
+            found = self._looked_up(lookup, values, self.pipeline.view if seen is None else seen.read)
             if found is not None:
                 return found
         select = spark_text(words, [value.spark for value in values])
-        return batch_to_calendar(self.pipeline.sql(select).batch())
+        if seen is None or travels(select)[1]:
+            return batch_to_calendar(self.pipeline.sql(select).batch())
+        return batch_to_calendar(seen.query(select).batch())
 
-    def _looked_up(self, lookup: Lookup, values: Sequence[Value]) -> pa.RecordBatch | None:
+    def _looked_up(
+        self, lookup: Lookup, values: Sequence[Value], read: Callable[[str], Contents]
+    ) -> pa.RecordBatch | None:
         name = next((view for view in self.pipeline if view.lower() == lookup.view), None)
         if name is None:
             return None
-        contents = self.pipeline.view(name)
+        contents = read(name)
         equal = lookup.values(contents.columns, values)
         if equal is None:
             return None

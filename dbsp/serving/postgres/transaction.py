@@ -1,7 +1,7 @@
 """What a client writes, from its first statement to the end of its transaction, which is a step.
 
-Statements are evaluated when they come, as of the last step and of what the transaction has changed. At its
-end they are queued in the turn of who writes; where steps were made meanwhile, they are evaluated once more,
+Its queries and statements see one step, and tables with what the transaction has changed. At its end the
+statements are queued in the turn of who writes; where steps were made meanwhile, they are evaluated again,
 and the transaction fails where that changes other rows: what commits is as if it had happened at once.
 """
 
@@ -35,11 +35,20 @@ class Transaction:
         if len(self.done) >= _LONGEST:
             raise Wrong("53400", f"a transaction has at most {_LONGEST:,} statements; COMMIT more often")
         statement = read_statement(text, self.pipeline.program)
-        if self._edits is None:
-            self._edits = self.pipeline.edits(strict=True)
-        count = self._edits.run(statement)
+        count = self.snapshot().run(statement)
         self.done.append((statement, count))
         return count
+
+    def snapshot(self) -> Edits:
+        """What the transaction sees: the last step when it was first asked, and its own changes."""
+        if self._edits is None:
+            self._edits = self.pipeline.edits(strict=True)
+        return self._edits
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether something was done that isn't a step yet."""
+        return self._edits is not None
 
     async def commit(self) -> str:
         """Make the step, if there is anything to change; what else there is to say.
@@ -81,8 +90,6 @@ class Transaction:
             raise Wrong("3B001", f"no savepoint '{name}'")
         kept = self.done[: self.savepoints[at][1]]
         del self.savepoints[at + 1 :]
-        self.done, self._edits = [], None
+        self.done, self._edits = [], self.snapshot().again()
         for statement, _ in kept:
-            if self._edits is None:
-                self._edits = self.pipeline.edits(strict=True)
             self.done.append((statement, self._edits.run(statement)))

@@ -88,8 +88,10 @@ def _fields(rows: pa.RecordBatch, formats: list[int]) -> pa.Array:
     parts: list[object] = [pa.repeat(count, rows.num_rows)]
     for column, form in zip(rows.columns, formats, strict=True):
         value = _binary(column) if form else _text(column).cast(pa.large_binary())
-        lengths = pc.fill_null(pc.binary_length(value), -1).cast(pa.int32())
-        parts += [_fixed(lengths.to_numpy(False).astype(">i4")), pc.fill_null(value, _NOTHING)]
+        lengths = pc.binary_length(value)
+        if value.null_count:
+            lengths, value = pc.fill_null(lengths, -1), pc.fill_null(value, _NOTHING)
+        parts += [_fixed(lengths.to_numpy(False).astype(">i4")), value]
     return pc.binary_join_element_wise(*parts, _NOTHING)
 
 

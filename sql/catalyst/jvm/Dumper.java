@@ -29,6 +29,7 @@ import scala.collection.Iterator;
  *
  * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
+ *                  "parameters" of those that were asked for
  * expression node  {"c", "t", "n", "d", "s", "k": children, "o": other fields}; "s": [first, last] source index
  *                  a scalar sub-query: "id", "correlated", "plan"
  */
@@ -42,6 +43,7 @@ public class Dumper {
   private List typeList;
   private Throwable failure;
   private boolean callsJava;
+  private Parameters parameters;
 
   /** excluded: the names of optimiser rules, with commas between. */
   public Dumper(org.apache.spark.sql.classic.SparkSession session, String excluded) {
@@ -72,6 +74,12 @@ public class Dumper {
       try { dumper.query(text); } catch (Throwable error) { dumper.failure = error; }
       return null;
     }
+  }
+
+  /** The same, of which some literals become parameters; see Parameters. */
+  public void dump(String text, String literals, String words, String path) throws java.io.IOException {
+    parameters = new Parameters(text, literals, words);
+    try { dump(text, path); } finally { parameters = null; }
   }
 
   /** Writes the JSON of the query `text` to the file `path`: long strings are slow to pass through the socket. */
@@ -275,7 +283,10 @@ public class Dumper {
     out.append("],\"forbidden\":[");
     callsJava = false;
     forbidden(analyzed, new boolean[] {true});
-    out.append("],\"plan\":");
+    if (parameters != null) {
+      analyzed = parameters.marked(analyzed);
+      out.append("],\"parameters\":").append(parameters.told()).append(",\"plan\":");
+    } else out.append("],\"plan\":");
     // the optimiser computes over constant rows, and would call any method there
     if (!callsJava) plan(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks())));
     else out.append("null");
@@ -460,6 +471,7 @@ public class Dumper {
 
   private void expression(Expression e) {
     String name = className(e);
+    if (e instanceof BoundReference && ((BoundReference) e).ordinal() <= Parameters.LEAST) name = "Parameter";
     out.append("{\"c\":"); string(name);
     DataType dataType = null;
     boolean nullable = true;

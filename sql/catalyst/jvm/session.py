@@ -68,10 +68,13 @@ _OPTIONS = {
 @cache
 def _dumper_class(gateway: Any) -> Any:
     """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook((Path(__file__).parent / "Dumper.java").read_text(encoding="utf-8"))
-    return compiler.getClassLoader().loadClass("Dumper").getConstructors()[0]
+    loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    for name in ("Parameters", "Dumper"):  # each sees those before it
+        compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(loader)
+        compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
+        loader = compiler.getClassLoader()
+    return loader.loadClass("Dumper").getConstructors()[0]
 
 
 class Catalyst:
@@ -171,8 +174,11 @@ class Catalyst:
             names += loaded.getField("MODULE$").get(None).getAllOptions().mkString(",").split(",")
         return names
 
-    def query(self, text: str) -> Any:
-        """What Dumper.java says of a query."""
+    def query(self, text: str, literals: str = "", words: str = "") -> Any:
+        """What Dumper.java says of a query. literals: those that may become parameters, as Parameters.java
+        takes them, and the names that are in the text.
+        """
+        asked = (text, literals, words) if literals else (text,)
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            self._dumper.dump(text, file.name)
+            self._dumper.dump(*asked, file.name)
             return json.loads(Path(file.name).read_bytes())

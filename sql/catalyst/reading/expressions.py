@@ -18,10 +18,13 @@ from dbsp.circuits.functions.library import find
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
 from dbsp.sql.catalyst.reading.literals import broken_text, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
+from dbsp.sql.plans.parameters import parameter
 from dbsp.sql.plans.types import UnsupportedType, intervals_in
 
 Special = Callable[[Node], Expression | None]
 
+# of Parameters.java
+_LEAST = -16
 # They only inform Spark's optimiser, and are the value of their child.
 _TRANSPARENT = {
     "Alias",
@@ -74,6 +77,9 @@ def expression(
         return expression(query, node["k"][0], position, special)
     if name == MARK:
         return clock_value(query, node)
+    if name == "Parameter":
+        number, negative = divmod(_LEAST - node["o"]["ordinal"], 2)
+        return parameter(number, bool(negative), query.value_type(node), query.spelled(node))
     if name == "ScalaUDF" and node["o"]["udfName"].lower() in {"", *query.functions}:
         return _python_call(query, node, position, special)
     if name in _REFUSED:

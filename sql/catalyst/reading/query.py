@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,8 @@ class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
     the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
-    the columns of each table and view so far. views: those whose rows are exactly their plan's.
+    the columns of each table and view so far. views: those whose rows are exactly their plan's. shown: how a
+    piece of the text is told that begins at a place.
     """
 
     source: Source
@@ -38,6 +39,7 @@ class Query:
     relations: Mapping[str, Schema] = field(default_factory=dict)
     views: Mapping[str, Plan] = field(default_factory=dict)
     looked_into: set[str] = field(default_factory=set)
+    shown: Callable[[str, int], str] = lambda text, _: text
 
     def view(self, name: str) -> Plan | None:
         """The plan of a view that is to be looked into, as `looked_into` then says."""
@@ -86,7 +88,7 @@ class Query:
         if "s" not in node or self._is_everything(node):
             return ""
         first, last = node["s"]
-        return " ".join(self.slice.original(first, last, self.source).split())
+        return " ".join(self.shown(self.slice.original(first, last, self.source), first).split())
 
     def spark_type(self, node: Node) -> Any:
         return self.types[node["t"]]

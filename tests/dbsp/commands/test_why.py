@@ -39,7 +39,7 @@ def test_of_a_state_directory(tmp_path: Path) -> None:
         assert beside.exit_code == 0, beside.output
     lines = dbsp("why", state, "turnover", "Ada").stdout.splitlines()
     assert lines[0] == 'turnover where name = "Ada", as of step 2; last changed by step 1'
-    assert lines[-1].strip() == '| {"id": 1, "name": "Ada"}'
+    assert lines[-2:] == ["step 1 changed shop", '| +1 {"id": 1, "name": "Ada"}']
     said = json.loads(dbsp("why", state, "turnover", "name=Bo", "--as-of", "1", "--output", "json").stdout)
     assert (said["step"], said["rows"]) == (1, [{"name": "Bo", "total": 96, "n": 4}])
     for words, wrong in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.circuits.errors import DataError
+from dbsp.circuits.errors import DataError, StateError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.view import Contents
 from tests.dbsp.build import pipeline
@@ -46,3 +46,44 @@ def test_only_a_view_of_a_pipeline_can_be_asked(p: Pipeline) -> None:
         alone.why({"story_id": 7})
     with pytest.raises(DataError, match="view 'counts' has no column 'story'"):
         contents.why({"story": 7})
+
+
+def test_what_the_step_changed_of_the_rows_that_it_follows_from(p: Pipeline) -> None:
+    p.insert("votes", [(1, 7), (2, 7), (9, 8)])
+    p.step()
+    p.insert("votes", [(3, 7), (4, 8), (5, 7)])
+    p.delete("votes", [(1, 7)])
+    p.step()
+    p.step()
+    why = p["counts"].why(7)
+    assert (why.step, why.made) == (3, 2)
+    assert why.changes["votes"].to_pylist() == [
+        {"user_id": 1, "story_id": 7, "__weight": -1},
+        {"user_id": 3, "story_id": 7, "__weight": 1},
+        {"user_id": 5, "story_id": 7, "__weight": 1},
+    ]
+    assert str(why).splitlines()[-4:-1] == [
+        "step 2 changed votes",
+        '| -1 {"user_id": 1, "story_id": 7}',
+        '| +1 {"user_id": 3, "story_id": 7}',
+    ]
+    assert why.to_json(1)["changes"] == {"votes": [{"user_id": 1, "story_id": 7, "__weight": -1}]}
+    assert p["counts"].why(8).changes["votes"].to_pylist() == [{"user_id": 4, "story_id": 8, "__weight": 1}]
+    assert p.why("counts", 7, as_of=1).changes["votes"].num_rows == 2
+
+
+def test_what_a_step_changed_is_not_told_where_the_one_before_is_forgotten(tmp_path) -> None:
+    with pipeline(tmp_path / "s", keep_steps=1) as p:
+        for i in range(4):
+            p.insert("votes", [(i, 7)])
+            p.step()
+        oldest = min(step for step in (2, 3, 4) if kept(p, step))
+        assert p.why("counts", 7, as_of=oldest).changes == {}
+        assert p.why("counts", 7).tables["votes"].num_rows == 4
+
+
+def kept(p: Pipeline, step: int) -> bool:
+    try:
+        return bool(len(p.view("counts", step)))
+    except StateError:
+        return False

@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DataError, EvaluationError
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans
+from dbsp.views.search import Indexes
 from dbsp.views.view import Contents
+from tests.dbsp.build import votes_program
 from tests.generators.columns.zsets import zset_of
 
 pytestmark = pytest.mark.spark
@@ -71,3 +75,22 @@ def test_rows_that_are_there_less_than_never_are_said(spark: Any) -> None:
     odd = Contents("v", SCHEMA, [zset_of(SCHEMA, [((1, "a"), -1)])])
     with pytest.raises(DataError, match="-1 times"):
         asked(spark, "SELECT k FROM v", {"v": odd}).rows()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT s, k FROM v ORDER BY k DESC LIMIT 3 OFFSET 2",
+        "SELECT s FROM v ORDER BY s NULLS LAST, k LIMIT 4",
+        "SELECT count(*) AS n, max(k) AS t FROM (SELECT k FROM v ORDER BY k LIMIT 5)",
+        "SELECT k FROM v WHERE k > 3 ORDER BY k LIMIT 2",
+        "SELECT a.k FROM (SELECT k FROM v ORDER BY k LIMIT 2) a JOIN v b ON a.k < b.k",
+    ],
+)
+def test_the_first_rows_are_those_of_all_rows(spark: Any, query: str) -> None:
+    rows = [((i * 7 % 20, "abc"[i % 3]), 1 + i % 2) for i in range(20)] + [((21, None), 1)]
+    part = zset_of(SCHEMA, rows)
+    held = Contents("v", SCHEMA, [part], chunks=[Chunk("0", 0, 0, 21)], indexes=Indexes(votes_program()))
+    expected = duckdb.from_arrow(held.to_arrow()).query("v", query).to_arrow_table()
+    found = asked(spark, query, {"v": held}).to_arrow()
+    assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))

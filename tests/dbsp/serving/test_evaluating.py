@@ -1,4 +1,4 @@
-"""A client waits for so long, and what it asked for holds its place until it has ended."""
+"""A client waits for so long, and what it asked for ends with the wait."""
 
 from __future__ import annotations
 
@@ -7,11 +7,29 @@ import threading
 
 import pytest
 
+from dbsp.circuits.allowance import may_go_on
+from dbsp.circuits.errors import TooMuch
 from dbsp.serving.answers import Refused
 from dbsp.serving.evaluating import Evaluating
 
 
-def test_what_takes_too_long_is_refused_and_ends_later() -> None:
+def busy() -> None:
+    while True:
+        may_go_on()
+
+
+def test_what_takes_too_long_is_refused_and_ends() -> None:
+    async def course() -> None:
+        evaluating = Evaluating(seconds=0.1)
+        for _ in range(3):  # more than there are places
+            with pytest.raises(Refused, match="no answer within 0 s"):
+                await evaluating.done(busy)
+        assert await evaluating.done(lambda: 1) == 1
+
+    asyncio.run(course())
+
+
+def test_what_cannot_be_ended_holds_its_place_until_it_has() -> None:
     async def course() -> None:
         evaluating, go_on = Evaluating(seconds=0.1), threading.Event()
         for _ in range(2):
@@ -22,5 +40,33 @@ def test_what_takes_too_long_is_refused_and_ends_later() -> None:
         go_on.set()
         await asyncio.sleep(0.2)
         assert await evaluating.done(lambda: 1) == 1
+
+    asyncio.run(course())
+
+
+def test_what_is_cancelled_ends() -> None:
+    async def course() -> None:
+        evaluating, ended = Evaluating(), threading.Event()
+
+        def run() -> None:
+            try:
+                busy()
+            finally:
+                ended.set()
+
+        asked = asyncio.create_task(evaluating.done(run))
+        await asyncio.sleep(0.05)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        assert await asyncio.to_thread(ended.wait, 5)
+
+    asyncio.run(course())
+
+
+def test_what_takes_too_much_is_refused() -> None:
+    async def course() -> None:
+        with pytest.raises(TooMuch, match="may take 1 MB"):
+            await Evaluating(bytes=1 << 20).done(lambda: may_go_on(1 << 30))
 
     asyncio.run(course())

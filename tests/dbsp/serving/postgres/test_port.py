@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 from unittest import mock
 
 import psycopg
@@ -113,3 +115,29 @@ def test_who_is_connected_at_the_end_is_let_go() -> None:
         next(stream)
     idle.close()
     follower.close()
+
+
+@pytest.mark.spark
+def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
+    endless = "SELECT count(*) FROM latest a, latest b, latest c, latest d, latest e WHERE a.id + e.id < b.id"
+    with connected() as served:
+        served.http.posted("orders", [{"id": i, "shop": "a"} for i in range(300)])
+        evaluating = served.serving.evaluating
+        served.serving.pipeline.sql_schema(endless)  # what is compiled isn't ended
+        for _ in range(3):  # more than are evaluated at the same time
+            with served.connect() as one:
+                timer = threading.Timer(0.5, one.cancel_safe)
+                timer.start()
+                with pytest.raises(psycopg.errors.QueryCanceled, match="cancelled, as was asked"):
+                    one.execute(endless)
+                timer.join()
+        evaluating.seconds = 1.0
+        answer = served.http.get("/query", params={"sql": endless})
+        assert (answer.status_code, answer.json()["error"][:20]) == (503, "no answer within 1 s")
+        evaluating.seconds, evaluating.bytes = 60.0, 1 << 20
+        with served.connect() as one, pytest.raises(psycopg.errors.OutOfMemory, match="may take 1 MB"):
+            one.execute(endless)
+        answer = served.http.get("/query", params={"sql": endless})
+        assert answer.status_code == 422
+        assert "may take 1 MB; ask for less" in answer.json()["error"]
+        assert served.asked("SELECT count(*) FROM latest") == [(300,)]

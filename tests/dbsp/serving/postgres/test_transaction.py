@@ -218,3 +218,22 @@ def test_what_can_t_be_written_is_said(
             one.execute("INSERT INTO orders (id, shop) VALUES (2, 'a')")
         one.rollback()
     assert port.asked("SELECT * FROM orders") == []
+
+
+def test_a_transaction_reads_one_step_and_its_own_changes(port: Served) -> None:
+    with writing(port) as one, writing(port, autocommit=True) as other:
+        other.execute("INSERT INTO orders (id, shop, price) VALUES (1, 'a', 1), (2, 'b', 2)")
+        prices = "SELECT id, price FROM orders ORDER BY id"
+        assert one.execute(prices).fetchall() == [(1, 1), (2, 2)]
+        other.execute("UPDATE orders SET price = 9 WHERE id = 2")
+        other.execute("INSERT INTO orders (id, shop, price) VALUES (3, 'c', 3)")
+        assert one.execute(prices).fetchall() == [(1, 1), (2, 2)]
+        assert one.execute("SELECT price FROM latest WHERE id = 2").fetchall() == [(2,)]
+        one.execute("SAVEPOINT s")
+        assert one.execute("UPDATE orders SET price = 5 WHERE id = 1").rowcount == 1
+        assert one.execute(prices).fetchall() == [(1, 5), (2, 2)]
+        assert one.execute("SELECT sum(total) FROM turnover").fetchall() == [(3,)]  # a view is the step's
+        one.execute("ROLLBACK TO SAVEPOINT s")
+        assert one.execute(prices).fetchall() == [(1, 1), (2, 2)]
+        one.commit()
+        assert one.execute(prices).fetchall() == [(1, 1), (2, 9), (3, 3)]

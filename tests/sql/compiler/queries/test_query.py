@@ -10,7 +10,7 @@ import pytest
 
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.compiler.query import QUERY, load_query
+from dbsp.sql.compiler.queries.query import QUERY, load_query
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Field, Schema
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.cache import cached
+from dbsp.sql.compiler.queries.shapes import Plan, Shapes, plan_of
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import ddl
+from dbsp.sql.text.literals.shape import Shape, shape_of
 from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.tokens import Slice, tokens
 
@@ -21,32 +26,56 @@ _CURE = "it is SELECT, WITH, VALUES or TABLE ..."
 
 
 def load_query(
-    select: str, relations: Mapping[str, Schema], session: Callable[[], SparkSession], timezone: str
+    select: str,
+    relations: Mapping[str, Schema],
+    session: Callable[[], SparkSession],
+    timezone: str,
+    shapes: Shapes | None = None,
 ) -> Program:
     """A program whose view QUERY is `select`, and whose tables are the relations, through the on-disk cache.
 
-    session: to compile in; not asked for where the query is in the cache. Raises ProgramError.
+    session: to compile in; not asked for where a query of its shape is in the cache, or in `shapes`, which
+    has what was read of it. Raises ProgramError.
     """
     source = as_it_is(select.strip().rstrip(";").rstrip(), QUERY)
+    among = tuple(sorted(relations.items()))
+    shape = shape_of(source, timezone)
+    if shape is None:
+        compile_ = partial(_compiled, source, relations, session, timezone)
+        return cached(source, timezone, compile_, relations=among)
+    shapes = Shapes() if shapes is None else shapes
+    plan = shapes.plan(shape, timezone, among)
+    if plan is None:
+        plan = _opened(source, shape, partial(_compiled, source, relations, session, timezone))
+        shapes.keep(plan, shape, timezone, among)
+    return plan.filled(shape, source)
 
-    def compile_() -> Program:
-        return _compiled(source, relations, session(), timezone)
 
-    return cached(source, timezone, compile_, relations=tuple(sorted(relations.items())))
+def _opened(source: Source, shape: Shape, compile_: Callable[..., Program]) -> Plan:
+    """The query compiled with parameters; where that can't be, as it is."""
+    found: dict[str, Sequence[int]] = {}
+    with suppress(ProgramError):  # which is the literals' own, or that of what needs a literal
+        return plan_of(compile_(shape, found), shape, found)
+    return plan_of(compile_(), shape, {"free": (), "sized": ()})
 
 
 def _compiled(
-    source: Source, relations: Mapping[str, Schema], session: SparkSession, timezone: str
+    source: Source,
+    relations: Mapping[str, Schema],
+    session: Callable[[], SparkSession],
+    timezone: str,
+    shape: Shape | None = None,
+    found: dict[str, Sequence[int]] | None = None,
 ) -> Program:
+    """found: is told which literals of the shape became parameters."""
     # what only compiling needs
     from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415
     from dbsp.sql.compiler.compile import Compiler  # noqa: PLC0415
     from dbsp.sql.compiler.scope import Scope  # noqa: PLC0415
 
     _check_word(source)
-    scope = Scope(
-        source, Catalyst(session, timezone), frozenset({*relations, QUERY}), frozenset(), reading=True
-    )
+    names = frozenset({*relations, QUERY})
+    scope = Scope(source, Catalyst(session(), timezone), names, frozenset(), reading=True, shape=shape)
     types: dict[str, object] = {}
     for name, schema in relations.items():
         spelled = [ddl(column.type) for column in schema]
@@ -58,6 +87,8 @@ def _compiled(
         scope.defined.tables[name] = Table(name, schema, (), False, True, None, {}, QUERY)
     compiler = Compiler(source, scope)
     compiler.add_query(QUERY, Slice(source.text, 0))
+    if found is not None:
+        found |= scope.parameters or {"free": (), "sized": ()}
     return compiler.program()
 
 
