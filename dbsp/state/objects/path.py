@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dbsp.state.objects.bucket import Bucket, Tag
+from dbsp.state.objects.bucket import Bucket, Entry, Tag
 from dbsp.state.objects.refusals import Changed, Unanswered
 
 _TRIES = 3
@@ -73,6 +73,10 @@ class ObjectPath:
         """Of all that is in this folder and those in it, ascending. Raises OSError."""
         begin = f"{self.key}/" if self.key else ""
         return [name.removeprefix(begin) for name in self.bucket.names(begin)]
+
+    def entries(self) -> list[Entry]:
+        """The objects in this folder. Raises OSError."""
+        return self.bucket.entries(self.key)
 
     def is_dir(self) -> bool:
         """Whether there is anything in this folder. Raises OSError."""
