@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,9 +79,9 @@ class Past:
                 self._expired[step] = known
         return over
 
-    def put_back(self, steps: Collection[int]) -> None:
+    def put_back(self, is_gone: Callable[[int], bool]) -> None:
         """The records of steps that were tagged while they were forgotten. Raises StateError."""
-        for tag in [tag for tag in self.tags.all().values() if tag.step in steps]:
+        for tag in [tag for tag in self.tags.all().values() if is_gone(tag.step)]:
             path = record_path(self._root, tag.step)
             commit = Commit.from_bytes(tag.record.encode(), path)
             if not self._are_there(commit.segments):
@@ -128,7 +128,7 @@ class Past:
                 self.kept.beside(step), *(known.segments for known in self._expired.values())
             )
         if gone:
-            self.put_back(self.tags.steps().keys() & {*gone})
+            self.put_back({*gone}.__contains__)
 
     def _take_back(self, steps: Collection[int]) -> None:
         for step in steps:

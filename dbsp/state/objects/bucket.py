@@ -52,7 +52,7 @@ class Bucket:
 
     uri: str
     traffic: Traffic = field(default_factory=Traffic)
-    pause: float = _PAUSE
+    pause: float = field(default_factory=lambda: _PAUSE)
     _counting: Lock = field(default_factory=Lock)
 
     @cached_property
@@ -177,9 +177,7 @@ class Bucket:
     def _folder(self, name: str) -> Any:
         import obstore  # noqa: PLC0415
 
-        return self._ask(
-            lambda: obstore.list_with_delimiter(self._store, prefix=name or None), name, "lists"
-        )
+        return self._ask(lambda: obstore.list_with_delimiter(self._store, prefix=name or None), name, "lists")
 
     def delete(self, names: Iterable[str]) -> None:
         """Those that are there. Raises OSError."""

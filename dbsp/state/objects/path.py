@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from dbsp.state.objects.bucket import Bucket, Entry, Tag
 from dbsp.state.objects.refusals import Changed, Unanswered
@@ -108,6 +109,11 @@ class ObjectPath:
         """The object, whose name nobody gives to another content. Raises OSError."""
         self.bucket.send(self.key, io.BytesIO(data), len(data))
 
+    def send(self, file: Path) -> None:
+        """The object with a file's content, like `put`. Raises OSError."""
+        with file.open("rb") as content:
+            self.bucket.send(self.key, content, file.stat().st_size)
+
     def write(self, data: bytes) -> None:
         """The object, in place of what this process last read or wrote there. Raises Changed, OSError."""
         tag = self._tags.get(self.key)
@@ -138,7 +144,7 @@ class ObjectPath:
 
     def remove(self, names: Iterable[str]) -> None:
         """What is in this folder, in one request. Raises OSError."""
-        self.bucket.delete([f"{self.key}/{name}" for name in names])
+        self.bucket.delete([(self / name).key for name in names])
 
     def unlink(self, missing_ok: bool = False) -> None:
         """missing_ok: as of a path; a store doesn't say."""

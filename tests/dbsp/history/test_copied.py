@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.history.copied import Changing, copied, place
+from dbsp.history.copied import Changing, copied
+from dbsp.history.placing import place
 from dbsp.state.records.commits import record_path
 from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
 from dbsp.state.store import Store
@@ -34,7 +35,7 @@ def test_a_copy_is_of_one_step(state: Path, tmp_path: Path) -> None:
         "delivered.json",
         "keep.json",
     }
-    place(found, state / "segments", tmp_path / "c")
+    place(found, state, tmp_path / "c")
     assert read_delivered(tmp_path / "c") == {"out": Delivery(3, "/out"), "late": Delivery(1)}
     with pipeline(tmp_path / "c") as p:
         assert (p.last_step, p.store.steps, p.store.keep.steps) == (3, [1, 2, 3], 7)
@@ -59,7 +60,7 @@ def test_nothing_is_placed_over_something(state: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for there in (state, tmp_path / "file"):
         with pytest.raises(StateError, match="is there already; use a new directory"):
-            place(found, state / "segments", there)
+            place(found, state, there)
     (tmp_path / "empty").mkdir()
-    place(found, state / "segments", tmp_path / "empty")
+    place(found, state, tmp_path / "empty")
     assert "commits" in os.listdir(tmp_path / "empty")
