@@ -3,8 +3,7 @@
 A changed program gets a checkpoint of its own, DIR/checkpoint-N, N being the step that changes it: that of
 the program before, with each source's files in its new place. `offsets/B` has a line for each source, or '-'
 for one of which nothing has been read. It is written before the step's record, which refers to it by name and
-by digests; until then nothing does. On a store files are known by their content, so that it is beside the one
-before.
+by digests; until then nothing does. On a store files are known by their content, too, and all in one folder.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from shutil import rmtree
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.program import Program
-from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.batch_files import batch_files, batch_object, digest_of
+from dbsp.state.records.batch_files import batch_file, batch_object, digest_of, recorded
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync, write_whole
 from dbsp.state.records.manifest import Manifest
 from dbsp.state.records.places import Place
@@ -45,9 +43,12 @@ def moved(
     """(the folder of the checkpoint, digests of its files) for a change at a step. Raises StateError."""
     if last.batch is None or list(before) == list(now):
         return last.checkpoint, last.offsets
-    folder = last.checkpoint if isinstance(root, ObjectPath) else f"{CHECKPOINT}-{step}"
+    folder = f"{CHECKPOINT}-{step}"
     with disk(root / last.checkpoint):
-        files = batch_files(root, last)
+        files = {
+            name: batch_file(root, last.checkpoint, name, digest).read_bytes()
+            for name, digest in recorded(last).items()
+        }
     try:
         made = rearranged(files, before, now)
     except ValueError as error:

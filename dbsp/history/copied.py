@@ -5,16 +5,16 @@ It is read while a writer runs. So it goes by one record, and takes of every fil
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbsp.circuits.disk import refused
 from dbsp.circuits.errors import StateError
 from dbsp.state.keeping import keep, tags
-from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records import delivered, identity
-from dbsp.state.records.batch_files import batch_files, recorded
+from dbsp.state.records.batch_files import batch_file, recorded
 from dbsp.state.records.commits import Commit, record_path
 from dbsp.state.records.identity import Identity, read_identity
 from dbsp.state.records.places import Place
@@ -42,7 +42,6 @@ def copied(store: Store, found: Identity, step: int, others: Collection[int]) ->
     try:
         records = _records(store, step, others)
         commits = tuple(Commit.from_bytes(record, record_path(root, n)) for n, record in records.items())
-        last = commits[-1]
         files = {identity.NAME: _program(root, found), delivered.NAME: _delivered(root, step)}
         if (root / keep.NAME).exists():
             files[keep.NAME] = (root / keep.NAME).read_bytes()
@@ -50,7 +49,7 @@ def copied(store: Store, found: Identity, step: int, others: Collection[int]) ->
             if tag.until is None and tag.step in records:
                 files[f"{tags.FOLDER}/{name}"] = (root / tags.FOLDER / name).read_bytes()
         files |= {f"commits/{n:012d}.json": record for n, record in records.items()}
-        files |= {f"{last.checkpoint}/{name}": content for name, content in _batch(root, last).items()}
+        files |= _checkpoints(root, commits)
     except FileNotFoundError as error:
         raise Changing(f"{error.filename}: went away while it was copied; try again") from None
     except OSError as error:
@@ -90,17 +89,23 @@ def _delivered(root: Place, step: int) -> bytes:
     return delivered.sealed({name: replace(each, step=min(each.step, step)) for name, each in known.items()})
 
 
-def _batch(root: Place, last: Commit) -> dict[str, bytes]:
-    """What the step's batch needs of Spark's checkpoint."""
-    if last.batch is None:
-        return {}
-    names = recorded(last)
-    for name in names:
-        if name.startswith("/") or ".." in Path(name).parts:
-            raise StateError(
-                f"{root}: a record says that '{name}' is a file of its checkpoint; it is damaged"
-            )
-    if names or isinstance(root, ObjectPath):
-        return batch_files(root, last)
-    base = root / last.checkpoint
-    return {str(path.relative_to(base)): path.read_bytes() for path in base.rglob("*") if path.is_file()}
+def _checkpoints(root: Place, commits: Sequence[Commit]) -> dict[str, bytes]:
+    """What the steps' batches need of Spark's checkpoints; of those before the last, what is there yet.
+
+    Raises FileNotFoundError, OSError.
+    """
+    last, files = commits[-1], dict[str, bytes]()
+    if last.batch is not None and not recorded(last) and isinstance(root, Path):  # of an older release
+        base = root / last.checkpoint
+        return {str(path.relative_to(root)): path.read_bytes() for path in base.rglob("*") if path.is_file()}
+    for commit in reversed(commits):
+        for name, digest in recorded(commit).items() if commit.batch is not None else ():
+            if name.startswith("/") or ".." in Path(name).parts:
+                raise StateError(
+                    f"{root}: a record says that '{name}' is a file of its checkpoint; it is damaged"
+                )
+            path = f"{commit.checkpoint}/{name}"
+            if path not in files:
+                with suppress(*([] if commit is last else [FileNotFoundError])):
+                    files[path] = batch_file(root, commit.checkpoint, name, digest).read_bytes()
+    return files

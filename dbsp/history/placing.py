@@ -87,6 +87,6 @@ def _on_store(found: Copied, source: Place, root: ObjectPath) -> tuple[int, int]
 def _object(found: Copied, root: ObjectPath, name: str) -> ObjectPath:
     """Where a file of the copy is."""
     folder, _, file = name.partition("/")
-    if file and folder == found.commits[-1].checkpoint:
+    if file and folder in {commit.checkpoint for commit in found.commits}:
         return batch_object(root, file, found.files[name])
     return root / name

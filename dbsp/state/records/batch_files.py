@@ -32,16 +32,13 @@ def object_name(name: str, digest: str) -> str:
     return f"{name}.{digest}"
 
 
+def batch_file(root: Place, folder: str, name: str, digest: str) -> Place:
+    """Where a file is. folder: of a directory; on a store all are in one."""
+    if isinstance(root, ObjectPath):
+        return root / CHECKPOINT / object_name(name, digest)
+    return root / folder / name
+
+
 def batch_object(root: ObjectPath, name: str, content: bytes) -> ObjectPath:
     """Where a file of that content is on a store."""
     return root / CHECKPOINT / object_name(name, digest_of(content))
-
-
-def batch_files(root: Place, commit: Commit) -> dict[str, bytes]:
-    """The files that a record has digests of, by name. Raises FileNotFoundError, OSError."""
-    on_store = isinstance(root, ObjectPath)
-    folder = root / (CHECKPOINT if on_store else commit.checkpoint)
-    return {
-        name: (folder / (object_name(name, digest) if on_store else name)).read_bytes()
-        for name, digest in recorded(commit).items()
-    }
