@@ -37,13 +37,14 @@ def spark() -> Iterator[Any]:
     # a run without Spark tests starts no JVM
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    from dbsp.running.spark.session import OPTIONS  # noqa: PLC0415
+    from dbsp.running.spark.session import LOOPBACK, OPTIONS  # noqa: PLC0415
     from tests.servers.jars import connector  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the python3 of the path
     builder = SparkSession.builder.master("local[2]").appName("dbsp tests")
     for option, value in {
         **OPTIONS,
+        **LOOPBACK,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.jars": ",".join(connector()),

@@ -3,7 +3,7 @@
 A changed program gets a checkpoint of its own, DIR/checkpoint-N, N being the step that changes it: that of
 the program before, with each source's files in its new place. `offsets/B` has a line for each source, or '-'
 for one of which nothing has been read. It is written before the step's record, which refers to it by name and
-by digests; until then nothing does.
+by digests; until then nothing does. On a store files are known by their content, too, and all in one folder.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
 
-import xxhash
-
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.program import Program
+from dbsp.state.records.batch_files import batch_file, batch_object, digest_of, recorded
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync, write_whole
 from dbsp.state.records.manifest import Manifest
 from dbsp.state.records.places import Place
@@ -44,15 +43,12 @@ def moved(
     """(the folder of the checkpoint, digests of its files) for a change at a step. Raises StateError."""
     if last.batch is None or list(before) == list(now):
         return last.checkpoint, last.offsets
-    if not isinstance(root, Path):
-        raise StateError(
-            f"{root}: tables with a source can't come, go or change places with state on a store yet; "
-            "leave them as they were, or take a new place for state"
-        )
-    names = last.offsets if isinstance(last.offsets, dict) else {}
     folder = f"{CHECKPOINT}-{step}"
     with disk(root / last.checkpoint):
-        files = {name: (root / last.checkpoint / name).read_bytes() for name in names}
+        files = {
+            name: batch_file(root, last.checkpoint, name, digest).read_bytes()
+            for name, digest in recorded(last).items()
+        }
     try:
         made = rearranged(files, before, now)
     except ValueError as error:
@@ -61,18 +57,27 @@ def moved(
             "tables with a source as they were, or take a new state directory"
         ) from None
     with disk(root / folder):
-        rmtree(root / folder, ignore_errors=True)
-        for name, content in made.items():
-            path = root / folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, content, durable)
-        if durable:
-            for path in (root / folder).rglob("*"):
-                if path.is_dir():
-                    sync(path)
-            sync(root / folder)
-            sync(root)
-    return folder, {name: xxhash.xxh3_64_hexdigest(content) for name, content in made.items()}
+        if isinstance(root, Path):
+            _write(root, folder, made, durable)
+        else:
+            for name, content in made.items():
+                batch_object(root, name, content).put(content)
+    return folder, {name: digest_of(content) for name, content in made.items()}
+
+
+def _write(root: Path, folder: str, files: Mapping[str, bytes], durable: bool) -> None:
+    """Raises OSError."""
+    rmtree(root / folder, ignore_errors=True)
+    for name, content in files.items():
+        path = root / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content, durable)
+    if durable:
+        for path in (root / folder).rglob("*"):
+            if path.is_dir():
+                sync(path)
+        sync(root / folder)
+        sync(root)
 
 
 def rearranged(files: Mapping[str, bytes], before: Sequence[str], now: Sequence[str]) -> dict[str, bytes]:

@@ -2,6 +2,8 @@
 
     TO/backup.json    the small files, whole and sealed, as of a step      TO/segments/*    what they refer to
 
+TO and the state are directories, or places on stores, the one as well as the other.
+
 A backup is made at the instant at which backup.json is replaced: segments are there before, and those that
 only the backup before needed go after. So one that is interrupted leaves the one before. A segment that is
 there, and is what its checksums say, isn't copied again. The steps are pinned meanwhile, by a tag that goes
@@ -13,7 +15,7 @@ What is put back becomes a state directory at the instant at which it gets its n
 from __future__ import annotations
 
 import base64
-import os
+import logging
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,18 +27,22 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.history.chunks import copy_segments
-from dbsp.history.copied import Changing, Copied, copied, place
-from dbsp.state.lock import Lock
+from dbsp.history.copied import Changing, Copied, copied
+from dbsp.history.placing import place
+from dbsp.state.objects.copies import SEGMENTS
+from dbsp.state.opening import only_writer
 from dbsp.state.records.commits import Commit, write_whole
-from dbsp.state.records.places import delete, local_root
+from dbsp.state.records.places import Place, delete, names_in, place_of
 from dbsp.state.records.sealed import read_sealed, seal
 from dbsp.state.store import Store
 
 NAME = "backup.json"
-_OURS = {NAME, NAME + ".tmp", "segments", "lock"}
+_OURS = {NAME, NAME + ".tmp", SEGMENTS, "lock", "lease"}
 _ATTEMPTS = 5
 # what a backup that was killed leaves pinned
 _PINNED = timedelta(days=1)
+
+log = logging.getLogger("dbsp")
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,12 @@ class Copy:
 
 def back_up(state: str | Path, to: str | Path) -> Copy:
     """Make, or renew, the backup in a directory. Raises StateError; then the one before is as it was."""
-    root, target = local_root(state), local_root(to)
-    if target.absolute() == root.absolute() or root.absolute() in target.absolute().parents:
+    root, target = place_of(state).absolute(), place_of(to).absolute()
+    if f"{target}/".startswith(f"{root}/"):
         raise StateError(f"{target}: is in the state directory {root}; a backup goes to another place")
     _claim(target)
     with disk(target):
-        lock = Lock(target / "lock")
+        lock = only_writer(target)
     try:
         for attempt in range(_ATTEMPTS):
             try:
@@ -71,14 +77,15 @@ def back_up(state: str | Path, to: str | Path) -> Copy:
     raise AssertionError(target)
 
 
-def _backed_up(root: Path, target: Path) -> Copy:
+def _backed_up(root: Place, target: Place) -> Copy:
     with _pinned(root) as step:
         store, identity = Store.read(root)
         found = copied(store, identity, step, [other for other in store.steps if other < step])
         _refuse_another(target, root, found)
-        with disk(target):
-            (target / "segments").mkdir(exist_ok=True)
-        count, size = copy_segments(root / "segments", target / "segments", found.commits)
+        if isinstance(target, Path):
+            with disk(target):
+                (target / SEGMENTS).mkdir(exist_ok=True)
+        count, size = copy_segments(root, target, found.commits)
         _write(target, root, found)
     _sweep(target, found)
     return Copy(found.step, tuple(commit.step for commit in found.commits), count, size)
@@ -86,30 +93,31 @@ def _backed_up(root: Path, target: Path) -> Copy:
 
 def restore(source: str | Path, state: str | Path) -> Copy:
     """Make a state directory of a backup. Raises StateError; then there is none."""
-    origin, root = local_root(source), local_root(state)
+    origin, root = place_of(source), place_of(state)
     found = _read(origin)
     if found is None:
         raise StateError(
             f"{origin}: no backup (it has no {NAME}); give the directory that `dbsp backup` made"
         )
-    count, size = place(found, origin / "segments", root)
+    count, size = place(found, origin, root)
     return Copy(found.step, tuple(commit.step for commit in found.commits), count, size)
 
 
-def _claim(target: Path) -> None:
+def _claim(target: Place) -> None:
     """Raises StateError for a directory of something else."""
     with disk(target):
-        if target.exists() and not target.is_dir():
-            raise StateError(f"{target}: is a file; a backup needs a directory")
-        target.mkdir(parents=True, exist_ok=True)
-        strange = sorted({entry.name for entry in os.scandir(target)} - _OURS)
+        if isinstance(target, Path):
+            if target.exists() and not target.is_dir():
+                raise StateError(f"{target}: is a file; a backup needs a directory")
+            target.mkdir(parents=True, exist_ok=True)
+        strange = sorted({*names_in(target)} - _OURS)
     if strange:
         raise StateError(
             f"{target}: is no backup (it holds '{strange[0]}'); use a new directory, or that of a backup"
         )
 
 
-def _refuse_another(target: Path, root: Path, found: Copied) -> None:
+def _refuse_another(target: Place, root: Place, found: Copied) -> None:
     """Raises StateError where the backup that is there is of another state."""
     before = _read(target)
     if before is None:
@@ -124,14 +132,14 @@ def _refuse_another(target: Path, root: Path, found: Copied) -> None:
         )
 
 
-def _write(target: Path, root: Path, found: Copied) -> None:
+def _write(target: Place, root: Place, found: Copied) -> None:
     files = {name: base64.b64encode(content).decode() for name, content in found.files.items()}
     record = {"format": 1, "of": str(root.absolute()), "step": found.step, "files": files}
     with disk(target / NAME):
         write_whole(target / NAME, seal("backup", record))
 
 
-def _read(target: Path) -> Copied | None:
+def _read(target: Place) -> Copied | None:
     """Raises StateError for a damaged one."""
     advice = "use a backup before it, in another directory"
     record: Any = read_sealed("backup", target / NAME, advice)
@@ -149,16 +157,23 @@ def _read(target: Path) -> Copied | None:
     return Copied(tuple(Commit.from_bytes(files[name], target / name) for name in records), files)
 
 
-def _sweep(target: Path, found: Copied) -> None:
+def _sweep(target: Place, found: Copied) -> None:
     """What only the backup before needed, and what one that was interrupted left."""
     needed = {name for commit in found.commits for name in commit.segments}
-    for entry in os.scandir(target / "segments"):
-        if entry.name not in needed:
-            delete(Path(entry.path))
+    segments = target / SEGMENTS
+    try:
+        others = {*names_in(segments)} - needed
+        if isinstance(segments, Path):
+            for name in others:
+                delete(segments / name)
+        else:
+            segments.remove(others)
+    except OSError as error:
+        log.warning("%s: can't be swept (%s); the next backup does it", segments, error)
 
 
 @contextmanager
-def _pinned(root: Path) -> Iterator[int]:
+def _pinned(root: Place) -> Iterator[int]:
     """The last step, which stays meanwhile."""
     name = f"backup-{secrets.token_hex(8)}"
     store = Store.read(root)[0]
@@ -177,7 +192,7 @@ def _pinned(root: Path) -> Iterator[int]:
             store.tags.remove(name)
 
 
-def _is_needed(root: Path, error: DamagedChunk) -> bool:
+def _is_needed(root: Place, error: DamagedChunk) -> bool:
     """Whether a kept step needs the segment that is damaged."""
     store = Store.read(root)[0]
     name = Path(error.path).name

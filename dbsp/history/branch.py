@@ -6,11 +6,12 @@ from pathlib import Path
 
 from dbsp.circuits.errors import StateError
 from dbsp.history.asked import AsOf, step_of
-from dbsp.history.copied import copied, place
+from dbsp.history.copied import copied
+from dbsp.history.placing import place
 from dbsp.history.tagging import pin
 from dbsp.state.records import delivered
 from dbsp.state.records.identity import Identity
-from dbsp.state.records.places import local_root
+from dbsp.state.records.places import place_of
 from dbsp.state.store import Store
 
 
@@ -29,5 +30,5 @@ def branch(state: str | Path, as_of: AsOf, other: str | Path) -> Identity:
             )
         found = copied(store, identity, step, ())
         del found.files[delivered.NAME]
-        place(found, local_root(store.root) / "segments", local_root(other))
+        place(found, store.root, place_of(other))
     return identity

@@ -1,11 +1,17 @@
-"""What a record refers to, and copies of it that are known to be right."""
+"""What a record refers to, and copies of it that are known to be right, from any place to any other.
+
+What is copied is compared with its checksums. A store takes an object wholly or not at all, and keeps it.
+There a segment is known by its name, which no other has, and by its size.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from dbsp.circuits.disk import disk
@@ -13,8 +19,17 @@ from dbsp.circuits.errors import DamagedChunk
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Spine
+from dbsp.state.objects.copies import SEGMENTS
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.opening import open_segments
 from dbsp.state.records.commits import Commit, sync
-from dbsp.state.records.places import delete
+from dbsp.state.records.places import Place, delete
+
+# to or from a store, at a time: what one takes is mostly waited for
+_TOGETHER = 16
+
+# per segment what of it is needed, and whose that is
+Wanted = Mapping[str, Mapping[Chunk, str]]
 
 
 def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
@@ -29,43 +44,71 @@ def chunks_of(commit: Commit) -> Iterator[tuple[str, Chunk]]:
         yield from ((f"the state (trace {name})", chunk) for chunk in Spine.from_json(spine).chunks())
 
 
-def copy_segments(source: Path, target: Path, commits: Iterable[Commit]) -> tuple[int, int]:
-    """Bring what commits need from one folder of segments to another; (how many, bytes) were copied.
+def copy_segments(source: Place, target: Place, commits: Iterable[Commit]) -> tuple[int, int]:
+    """Bring what commits need from one state, or backup, to another; (how many, bytes) were copied.
 
-    What is there under its name, and is what its checksums say, isn't copied again. All is on the disk then.
-    Raises DamagedChunk for what is damaged, or gone, in the source.
+    What is there isn't copied again. Raises DamagedChunk for what is damaged, or gone, in the source.
     """
     wanted: dict[str, dict[Chunk, str]] = {}
     for commit in commits:
-        for name in commit.segments:
-            wanted.setdefault(name, {})
         for owner, chunk in chunks_of(commit):
             wanted.setdefault(chunk.segment, {})[chunk] = owner
-    count = size = 0
-    for name, chunks in sorted(wanted.items()):
-        if chunks and not _is_there(target, name, chunks):
-            _copy(source / name, target / name)
-            if not _is_there(target, name, chunks):
-                check(source, chunks)
-                check(target, chunks)
-            count, size = count + 1, size + (target / name).stat().st_size
+    with TemporaryDirectory(prefix="dbsp-copy-") as copies:
+        given = open_segments(source, copied=Path(copies))
+
+        def copied(name: str) -> int:
+            return _copied(given, target / SEGMENTS / name, wanted[name])
+
+        lacking = _lacking(target / SEGMENTS, wanted)
+        if isinstance(source, Path) and isinstance(target, Path):
+            sizes = [copied(name) for name in lacking]
+        else:
+            with ThreadPoolExecutor(_TOGETHER, "dbsp-copy") as threads:
+                sizes = list(threads.map(copied, lacking))
     with disk(target):
-        sync(target)
-    return count, size
+        sync(target / SEGMENTS)
+    return len(sizes), sum(sizes)
 
 
-def check(segments: Path, chunks: dict[Chunk, str]) -> None:
+def check(segments: Segments, chunks: Mapping[Chunk, str]) -> None:
     """Raises DamagedChunk."""
-    opened = Segments(segments)
     for chunk, owner in chunks.items():
-        opened.check(chunk, owner)
+        segments.check(chunk, owner)
 
 
-def _is_there(segments: Path, name: str, chunks: dict[Chunk, str]) -> bool:
+def _lacking(target: Place, wanted: Wanted) -> list[str]:
+    """The segments that aren't there, or aren't what they should be."""
+    if isinstance(target, Path):
+        return [name for name, chunks in sorted(wanted.items()) if not _is_there(target, name, chunks)]
+    with disk(target):
+        sizes = {entry.name: entry.size for entry in target.entries()}
+    ends = {name: max(chunk.offset + chunk.length for chunk in chunks) for name, chunks in wanted.items()}
+    return [name for name, end in sorted(ends.items()) if sizes.get(name, 0) < end]
+
+
+def _copied(given: Segments, target: Place, chunks: Mapping[Chunk, str]) -> int:
+    """Copy one; its size. Raises DamagedChunk."""
+    check(given, chunks)  # and bring it here
+    path = Path(given.root) / target.name
+    size = path.stat().st_size
+    if isinstance(target, ObjectPath):
+        with disk(target):
+            target.send(path)
+    else:
+        _copy(path, target)
+        if not _is_there(target.parent, target.name, chunks):
+            check(Segments(given.root), chunks)
+            check(Segments(target.parent), chunks)
+    if given.origin is not None:
+        delete(path)
+    return size
+
+
+def _is_there(segments: Path, name: str, chunks: Mapping[Chunk, str]) -> bool:
     if not (segments / name).exists():
         return False
     try:
-        check(segments, chunks)
+        check(Segments(segments), chunks)
     except DamagedChunk:
         return False
     return True

@@ -53,7 +53,8 @@ class Recovery:
 
         Gives, on a store, the segments of steps after the last.
         """
-        self._past.put_back(self._past.tags.steps().keys() - {*recorded_steps(self._root)})
+        steps = {*recorded_steps(self._root)}
+        self._past.put_back(lambda step: step not in steps)
         self._load(self._with_marked(recorded_steps(self._root), durable))
         self._damaged.difference_update(self._past.forget_again())
         behind = self._begun(segments)

@@ -219,7 +219,7 @@ class Store:
         """The record of a kept step. Raises StateError, which says which steps are kept."""
         if self.last is not None and step == self.last.step:
             return self.last
-        commit = load_commit(self.root, step) if step in self.past.kept else None
+        commit = load_commit(self.root, step) if step in self.past else None
         if (
             commit is None
             and self.last is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 
 from dbsp.circuits.errors import Error, StateError
 from dbsp.commands.history.reading import program_of
@@ -15,7 +14,7 @@ from dbsp.sql.compiler.functions.handlers import may_define_functions
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.identity import Identity
-from dbsp.state.records.places import local_root
+from dbsp.state.records.places import delete_all, place_of
 from dbsp.state.store import Store
 
 
@@ -32,7 +31,7 @@ def replay(
     try:
         yield from replay_steps(without_sinks, deltas, {}, "inline", None, other, output, changelog)
     except Error:
-        rmtree(local_root(other), ignore_errors=True)
+        delete_all(place_of(other))
         raise
 
 

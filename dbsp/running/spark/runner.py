@@ -54,10 +54,14 @@ class SparkRunner:
         self.session = session if session is not None else default_session()
         self._context = self.session.sparkContext
         self._small = small
-        self.partitions = int(self._context.defaultParallelism)
         self._seeds: dict[int, RDD[int]] = {}
         self._circuits: list[tuple[Circuit, Broadcast[Circuit]]] = []  # the last one used last
         share_packages(self._context)
+
+    @property
+    def partitions(self) -> int:
+        """The cores there are now: executors come and go."""
+        return int(self._context.defaultParallelism)
 
     def run(self, work: Work) -> list[TaskResult]:
         rows = sum(_rows(part) for parts in work.inputs.values() for part in parts)

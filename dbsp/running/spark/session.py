@@ -1,4 +1,4 @@
-"""The Spark session in which steps run: made for short jobs, quiet on a terminal, loopback only."""
+"""The Spark session in which steps run: made for short jobs, quiet on a terminal, local on loopback only."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ OPTIONS = {
     # Loopback sockets wait 40 ms for a delayed ACK in every task: 130 ms a job against 35 ms.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.python.worker.reuse": "true",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     "spark.ui.showConsoleProgress": "false",
     # A result must not depend on where it was computed.
     "spark.sql.session.timeZone": "UTC",
@@ -37,6 +35,9 @@ OPTIONS = {
     # Nobody looks at more of a streaming query's past.
     "spark.sql.streaming.numRecentProgressUpdates": "4",
 }
+
+# Of a session whose tasks run in its own process: nobody else needs to reach it. Executors do.
+LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
 _NONE = Settings()
 
@@ -75,12 +76,14 @@ def _start(name: str, cores: int, ui: bool, settings: Settings) -> SparkSession:
     # a task whose worker died runs once more
     conf = SparkConf().setMaster(f"local[{cores},2]").setAppName(name).setAll(list(OPTIONS.items()))
     conf.set("spark.ui.enabled", str(ui).lower())
-    conf.set("spark.sql.shuffle.partitions", str(cores))
+    if settings.is_local:
+        conf.setAll([*LOOPBACK.items(), ("spark.sql.shuffle.partitions", str(cores))])
     # Not ./spark-warehouse in the user's directory.
     conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
-    conf.setAll(list(settings.options().items()))
+    options = settings.options()
+    conf.setAll(list(options.items()))
     # Workers run on what the driver runs on, wherever `python3` on the path may point.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_PYTHON", options.get("spark.pyspark.python", sys.executable))
     if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
         require_java()
         launch_quietly(conf, Path(scratch, "spark.log"))

@@ -15,6 +15,11 @@ class Settings:
     packages: Sequence[str] = ()
     jars: Sequence[str] = ()
 
+    @property
+    def is_local(self) -> bool:
+        """Whether tasks run in the driver's own process."""
+        return self.options().get("spark.master", "local").startswith("local")
+
     def options(self) -> dict[str, str]:
         """As Spark's own; packages and jars beside those that conf names."""
         options = {name: str(value) for name, value in self.conf.items()}

@@ -18,7 +18,7 @@ def session(
     jars: Sequence[str] = (),
     ui: bool = False,
 ) -> SparkSession:
-    """The session of this process, or a new one, of short jobs and on loopback.
+    """The session of this process, or a new one, of short jobs; a local one is on loopback.
 
     master: where it runs, default all cores of this machine. packages: group:artifact:version, which Spark
     fetches. Raises Error where one runs already that has other settings.

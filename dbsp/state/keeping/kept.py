@@ -65,10 +65,10 @@ class Kept:
     def add(self, step: int, known: Known) -> None:
         self._known[step] = known
 
-    def remove(self, step: int) -> frozenset[str]:
-        """Let go of a step; what it needed."""
-        segments: frozenset[str] = self._known.pop(step).segments
-        return segments
+    def remove(self, step: int) -> Known:
+        """Let go of a step."""
+        known: Known = self._known.pop(step)
+        return known
 
     def beside(self, step: int) -> set[str]:
         """What the kept steps around one need."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,29 +42,31 @@ class Past:
         self._root = root
         self._segments = segments
         self._durable = durable
-        self._expired: dict[int, frozenset[str]] = {}  # segments of those whose record is to be deleted
+        self._on_store = isinstance(root, ObjectPath)
+        self._expired: dict[int, Known] = {}  # those whose record is to be deleted
         self._freed: set[str] = set()  # of those whose record was deleted since `commits` was last synced
+
+    def __contains__(self, step: int) -> bool:
+        """Whether a step can be read."""
+        return step in self.kept or step in self._expired
 
     def needed(self) -> set[str]:
         """The segments that a record refers to, or one that is to be deleted."""
-        return self.kept.segments().union(*self._expired.values())
+        return self.kept.segments().union(*(known.segments for known in self._expired.values()))
 
     def forget(self) -> None:
         """The records that nothing keeps, and what only those needed that were deleted before."""
         self.sweep.add(self._freed)
         self._freed = set()
         try:
-            over = self._over()
+            for step in self._over():
+                self._expired[step] = self.kept.remove(step)
+            self._forget_expired()
         except StateError as error:  # what a damaged tag pins isn't known
             log.warning("%s; nothing is forgotten meanwhile", error)
+            self._take_back(set(self._expired))
+            self._freed = set()  # the next opening knows whether they go
             return
-        for step in over:
-            self._expired[step] = self.kept.remove(step)
-        for step in self._delete_expired():
-            names = self._expired.pop(step)
-            self._freed |= names.difference(self.kept.beside(step), *self._expired.values())
-        if over:
-            self.put_back(self.tags.steps().keys() & {*over})
         self.tags.sweep()
         self.sweep.beside()
 
@@ -72,24 +74,24 @@ class Past:
         """What was forgotten, and is listed: a power failure brought it back, or a store still has it."""
         over = self._over()
         for step in over:
-            needed = self.kept.remove(step)
-            if isinstance(self._root, ObjectPath):
-                self._expired[step] = needed
+            known = self.kept.remove(step)
+            if self._on_store:
+                self._expired[step] = known
         return over
 
-    def put_back(self, steps: Collection[int]) -> None:
-        """The records of steps that were tagged while they were forgotten."""
-        for tag in [tag for tag in self.tags.all().values() if tag.step in steps]:
+    def put_back(self, is_gone: Callable[[int], bool]) -> None:
+        """The records of steps that were tagged while they were forgotten. Raises StateError."""
+        for tag in [tag for tag in self.tags.all().values() if is_gone(tag.step)]:
             path = record_path(self._root, tag.step)
             commit = Commit.from_bytes(tag.record.encode(), path)
-            if not all(os.path.exists(Path(self._segments.root) / name) for name in commit.segments):
+            if not self._are_there(commit.segments):
                 log.warning("tag '%s' came too late: step %d had gone", tag.name, tag.step)
                 self.tags.remove(tag.name)
                 continue
-            with suppress(FileExistsError):
+            self._freed -= commit.segments
+            with disk(path), suppress(FileExistsError):
                 create_whole(path, tag.record.encode(), self._durable)
             self.kept.add(tag.step, Known.of(commit))
-            self._freed -= commit.segments
 
     def said(self) -> str:
         """What is kept, in words."""
@@ -101,27 +103,51 @@ class Past:
 
     def close(self) -> None:
         """Waits for what is being deleted."""
-        if isinstance(self._root, ObjectPath):  # nobody looks for what has no record any more
+        if self._on_store:  # nobody looks for what has no record any more
             self.sweep.add(self._freed)
         self.sweep.close()
 
     def _over(self) -> list[int]:
-        """The steps that nothing keeps any more."""
+        """The steps that nothing keeps any more; of a store, by the tags that were there last."""
         if not self.kept.steps:
             return []
         oldest = self.kept.oldest(self.keep)
-        return self.kept.past(oldest, self.tags.pinned()) if min(self.kept) < oldest else []
-
-    def _delete_expired(self) -> list[int]:
-        """The steps whose records are gone; the others can still be read."""
-        if not isinstance(self._root, ObjectPath):
-            return [step for step in sorted(self._expired) if delete(record_path(self._root, step))]
-        if len(self._expired) < EXPIRED:
+        if min(self.kept) >= oldest:
             return []
+        return self.kept.past(oldest, self.tags.known_pinned() if self._on_store else self.tags.pinned())
+
+    def _forget_expired(self) -> None:
+        """Delete the records, but for those that a tag keeps by now. Raises StateError."""
+        if len(self._expired) < (EXPIRED if self._on_store else 1):
+            return
+        self._take_back(self.tags.pinned() & self._expired.keys())
+        gone = self._deleted()
+        for step in gone:
+            names = self._expired.pop(step).segments
+            self._freed |= names.difference(
+                self.kept.beside(step), *(known.segments for known in self._expired.values())
+            )
+        if gone:
+            self.put_back({*gone}.__contains__)
+
+    def _take_back(self, steps: Collection[int]) -> None:
+        for step in steps:
+            self.kept.add(step, self._expired.pop(step))
+
+    def _deleted(self) -> list[int]:
+        """The steps whose records are gone; the others can still be read."""
+        records = self._root / "commits"
+        if isinstance(records, Path):
+            return [step for step in sorted(self._expired) if delete(record_path(self._root, step))]
         try:
             with disk(self._root):
-                (self._root / "commits").remove(map(record_name, self._expired))
+                records.remove(map(record_name, self._expired))
         except StateError as error:
             log.warning("%s; tried again later", error)
             return []
         return sorted(self._expired)
+
+    def _are_there(self, segments: frozenset[str]) -> bool:
+        if self._on_store:
+            return segments <= {*self._segments.names("")}
+        return all(os.path.exists(Path(self._segments.root) / name) for name in segments)

@@ -3,14 +3,16 @@
 Anybody may tag a step, beside the writer and without its lock. The tag holds the step's record. It is made,
 and counts if the record is still in the log then; the writer takes the record from the log, and puts it back
 if a tag has come meanwhile. Whoever is first, either the step stays or the one who tags is told that it has
-gone: its segments go a step later at the earliest.
+gone: its segments go a step later at the earliest. On a store the writer looks for tags, by one LIST, when it
+is about to delete records, and once more when it has.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.state.records.commits import create_whole, record_path, sync
-from dbsp.state.records.places import Place
+from dbsp.state.records.places import Place, delete
 from dbsp.state.records.sealed import read_sealed, seal
 
 FOLDER = "tags"
@@ -50,27 +52,20 @@ class Tag:
 
 
 class Tags:
-    """Of a state directory. What is read of a file is kept for as long as the file is the same.
-
-    On a store there are none: each step would have to list them.
-    """
+    """Of a state directory. What is read of a file is kept for as long as the file is the same."""
 
     def __init__(self, root: Place) -> None:
         self.root = root
-        self._read: dict[tuple[str, int, int], Tag] = {}
+        self._read: dict[tuple[str, Hashable], Tag] = {}
 
     def all(self) -> dict[str, Tag]:
         """By name, those whose time isn't over. Raises StateError for a damaged one."""
-        found: dict[tuple[str, int, int], Tag] = {}
-        for entry in self._entries():
-            try:
-                status = entry.stat()
-            except FileNotFoundError:  # deleted meanwhile
-                continue
-            key = (entry.name, status.st_ino, status.st_mtime_ns)
-            tag = self._read.get(key) or self._load(entry.name)
-            if tag is not None:
-                found[key] = tag
+        found: dict[tuple[str, Hashable], Tag] = {}
+        with disk(self.root):
+            for key in self._stamped():
+                tag = self._read.get(key) or self._load(key[0])
+                if tag is not None:
+                    found[key] = tag
         self._read = found
         return {tag.name: tag for tag in sorted(found.values(), key=lambda tag: tag.name) if not tag.is_over}
 
@@ -79,21 +74,25 @@ class Tags:
         return {tag.step: tag for tag in self.all().values()}
 
     def pinned(self) -> set[int]:
-        """All steps that any of them keeps."""
-        return {step for tag in self.all().values() for step in tag.steps}
+        """All steps that any of them keeps. Raises StateError."""
+        self.all()
+        return self.known_pinned()
+
+    def known_pinned(self) -> set[int]:
+        """The same, as of when the tags were last looked at."""
+        return {step for tag in self._read.values() if not tag.is_over for step in tag.steps}
 
     def add(self, name: str, step: int, lasting: timedelta | None = None, since: int | None = None) -> None:
         """since: see `Tag`. Raises StateError where the name is taken, or no name, or the step isn't kept."""
         path = self._path(name)
-        if not isinstance(path, Path):
+        tags = self.all()
+        if name in tags:
             raise StateError(
-                f"{self.root}: steps on a store can't be tagged yet; keep more of them: --keep-steps"
+                f"tag '{name}' is of step {tags[name].step}; delete it first, or use another name"
             )
         with disk(self.root):
-            tag = self.all().get(name)
-            if tag is not None:
-                raise StateError(f"tag '{name}' is of step {tag.step}; delete it first, or use another name")
-            path.unlink(missing_ok=True)  # its time is over
+            if any(tag.name == name for tag in self._read.values()):
+                path.unlink(missing_ok=True)  # its time is over
             record = record_path(self.root, step)
             gone = StateError(f"{self.root}: step {step} is not kept, so there is nothing to tag")
             try:
@@ -101,7 +100,8 @@ class Tags:
             except FileNotFoundError:
                 raise gone from None
             until = None if lasting is None else (datetime.now(UTC) + lasting).isoformat()
-            path.parent.mkdir(exist_ok=True)
+            if isinstance(path, Path):
+                path.parent.mkdir(exist_ok=True)
             try:
                 tag_of = {"step": step, "since": since, "until": until, "record": content}
                 create_whole(path, seal("tag", tag_of))
@@ -116,29 +116,25 @@ class Tags:
     def remove(self, name: str) -> None:
         """The step goes when it is its turn. Raises StateError where there is no such tag."""
         with disk(self.root):
-            try:
-                self._path(name).unlink()
-            except FileNotFoundError:
-                names = [entry.name for entry in self._entries()]
+            path = self._path(name)
+            if not path.exists():
+                names = [name for name, _ in self._stamped()]
                 there = ", ".join(sorted(names)) or "none"
                 hint = did_you_mean(name, names)
                 raise StateError(f"{self.root}: no tag '{name}'; tags: {there}{hint}") from None
+            path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Delete those whose time is over."""
-        for tag in [tag for tag in self._read.values() if tag.is_over]:
-            self._path(tag.name).unlink(missing_ok=True)
+        for key in [key for key, tag in self._read.items() if tag.is_over]:
+            if delete(self._path(key[0])):
+                del self._read[key]
 
-    def _entries(self) -> Iterator[os.DirEntry[str]]:
-        if not isinstance(self.root, Path):
-            return
-        try:
-            with os.scandir(self.root / FOLDER) as entries:
-                yield from (
-                    entry for entry in entries if _NAME.fullmatch(entry.name) and not _is_temporary(entry)
-                )
-        except FileNotFoundError:
-            return
+    def _stamped(self) -> Iterator[tuple[str, Hashable]]:
+        """Their names, each with what is another when the content is. Raises OSError."""
+        folder = self.root / FOLDER
+        found = _files(folder) if isinstance(folder, Path) else ((e.name, e.stamp) for e in folder.entries())
+        return (each for each in found if _NAME.fullmatch(each[0]) and not each[0].endswith(".tmp"))
 
     def _load(self, name: str) -> Tag | None:
         record: Any = read_sealed("tag", self._path(name), _ADVICE)
@@ -156,5 +152,9 @@ class Tags:
         return self.root / FOLDER / name
 
 
-def _is_temporary(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(".tmp")
+def _files(folder: Path) -> Iterator[tuple[str, Hashable]]:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                status = entry.stat()
+                yield entry.name, (status.st_ino, status.st_mtime_ns)

@@ -37,13 +37,22 @@ Answer = TypeVar("Answer")
 Tag = Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An object of a folder. stamp: what its name has with this content only."""
+
+    name: str
+    size: int
+    stamp: str
+
+
 @dataclass
 class Bucket:
     """uri: `s3://bucket/prefix`, without a slash at its end. traffic: of this process."""
 
     uri: str
     traffic: Traffic = field(default_factory=Traffic)
-    pause: float = _PAUSE
+    pause: float = field(default_factory=lambda: _PAUSE)
     _counting: Lock = field(default_factory=Lock)
 
     @cached_property
@@ -154,13 +163,21 @@ class Bucket:
 
     def folder(self, name: str) -> list[str]:
         """The names in a folder, of objects and of folders, ascending. Raises OSError."""
+        found = self._folder(name)
+        paths = [*found["common_prefixes"], *(each["path"] for each in found["objects"])]
+        return sorted(map(_last, paths))
+
+    def entries(self, name: str) -> list[Entry]:
+        """The objects in a folder. Raises OSError."""
+        return [
+            Entry(_last(each["path"]), each["size"], each["e_tag"] or f"{each['last_modified']}")
+            for each in self._folder(name)["objects"]
+        ]
+
+    def _folder(self, name: str) -> Any:
         import obstore  # noqa: PLC0415
 
-        found = self._ask(
-            lambda: obstore.list_with_delimiter(self._store, prefix=name or None), name, "lists"
-        )
-        paths = [*found["common_prefixes"], *(each["path"] for each in found["objects"])]
-        return sorted(path.rpartition("/")[2] for path in paths)
+        return self._ask(lambda: obstore.list_with_delimiter(self._store, prefix=name or None), name, "lists")
 
     def delete(self, names: Iterable[str]) -> None:
         """Those that are there. Raises OSError."""
@@ -190,6 +207,10 @@ class Bucket:
     def _count(self, what: str, number: int) -> None:
         with self._counting:
             setattr(self.traffic, what, getattr(self.traffic, what) + number)
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _tag(found: Mapping[str, Any]) -> Tag:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from dbsp.state.objects.bucket import Bucket, Tag
+from dbsp.state.objects.bucket import Bucket, Entry, Tag
 from dbsp.state.objects.refusals import Changed, Unanswered
 
 _TRIES = 3
@@ -74,6 +75,10 @@ class ObjectPath:
         begin = f"{self.key}/" if self.key else ""
         return [name.removeprefix(begin) for name in self.bucket.names(begin)]
 
+    def entries(self) -> list[Entry]:
+        """The objects in this folder. Raises OSError."""
+        return self.bucket.entries(self.key)
+
     def is_dir(self) -> bool:
         """Whether there is anything in this folder. Raises OSError."""
         return bool(self.names())
@@ -103,6 +108,11 @@ class ObjectPath:
     def put(self, data: bytes) -> None:
         """The object, whose name nobody gives to another content. Raises OSError."""
         self.bucket.send(self.key, io.BytesIO(data), len(data))
+
+    def send(self, file: Path) -> None:
+        """The object with a file's content, like `put`. Raises OSError."""
+        with file.open("rb") as content:
+            self.bucket.send(self.key, content, file.stat().st_size)
 
     def write(self, data: bytes) -> None:
         """The object, in place of what this process last read or wrote there. Raises Changed, OSError."""
@@ -134,7 +144,7 @@ class ObjectPath:
 
     def remove(self, names: Iterable[str]) -> None:
         """What is in this folder, in one request. Raises OSError."""
-        self.bucket.delete([f"{self.key}/{name}" for name in names])
+        self.bucket.delete([(self / name).key for name in names])
 
     def unlink(self, missing_ok: bool = False) -> None:
         """missing_ok: as of a path; a store doesn't say."""

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 from pathlib import Path
+from shutil import rmtree
 from typing import TypeAlias
 
 from dbsp.circuits.errors import Error, StateError
@@ -82,17 +83,20 @@ def _scheme_of(place: str) -> str | None:
     return match[1].lower() if match and match[1].lower() in (*SCHEMES, "hdfs") else None
 
 
-def local_root(text: str | Path | ObjectPath) -> Path:
-    """Raises StateError for a URI of anything but local files."""
-    found = place_of(text)
-    if isinstance(found, ObjectPath):
-        raise StateError(f"{found}: only a local directory can be used here")
-    return found
-
-
 def names_in(folder: Place) -> list[str]:
     """Of what is in it. Raises OSError."""
     return folder.names() if isinstance(folder, ObjectPath) else os.listdir(folder)
+
+
+def delete_all(root: Place) -> None:
+    """What is there, as far as it can be; why not is logged."""
+    if isinstance(root, Path):
+        rmtree(root, ignore_errors=True)
+        return
+    try:
+        root.remove(root.all_names())
+    except OSError as error:
+        log.warning("%s: can't be deleted (%s)", root, error)
 
 
 def delete(path: Place) -> bool:

@@ -18,7 +18,7 @@ from tests.dbsp.build import feed, pipeline
 def state(tmp_path: Path) -> Path:
     with pipeline(tmp_path / "s") as p:
         feed(p)
-    (tmp_path / "to").mkdir()
+    (tmp_path / "to" / "segments").mkdir(parents=True)
     return tmp_path / "s" / "segments"
 
 
@@ -37,16 +37,16 @@ def test_what_a_record_refers_to_is_in_its_segments(state: Path) -> None:
 
 
 def test_it_is_copied_once_and_again_where_it_is_damaged(state: Path, tmp_path: Path) -> None:
-    commit, to = last(state), tmp_path / "to"
-    count, size = copy_segments(state, to, [commit])
+    commit, to = last(state), tmp_path / "to" / "segments"
+    count, size = copy_segments(state.parent, to.parent, [commit])
     assert {*os.listdir(to)} == commit.segments
     assert (count, size) == (len(commit.segments), sum(path.stat().st_size for path in to.iterdir()))
     for path in to.iterdir():
         assert path.read_bytes() == (state / path.name).read_bytes()
-    assert copy_segments(state, to, [commit]) == (0, 0)
+    assert copy_segments(state.parent, to.parent, [commit]) == (0, 0)
     path = min(to.iterdir())
     path.write_bytes(path.read_bytes()[:-64])
-    assert copy_segments(state, to, [commit])[0] == 1
+    assert copy_segments(state.parent, to.parent, [commit])[0] == 1
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut"])
@@ -57,4 +57,4 @@ def test_what_is_wrong_with_the_source_names_it(state: Path, tmp_path: Path, dam
     else:
         path.write_bytes(path.read_bytes()[:8])
     with pytest.raises(DamagedChunk, match=f"^{path}: damaged"):
-        copy_segments(state, tmp_path / "to", [last(state)])
+        copy_segments(state.parent, tmp_path / "to", [last(state)])

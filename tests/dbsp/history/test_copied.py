@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from dbsp.circuits.errors import StateError
-from dbsp.history.copied import Changing, copied, place
+from dbsp.history.copied import Changing, copied
+from dbsp.history.placing import place
 from dbsp.state.records.commits import record_path
 from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
 from dbsp.state.store import Store
@@ -34,7 +33,7 @@ def test_a_copy_is_of_one_step(state: Path, tmp_path: Path) -> None:
         "delivered.json",
         "keep.json",
     }
-    place(found, state / "segments", tmp_path / "c")
+    place(found, state, tmp_path / "c")
     assert read_delivered(tmp_path / "c") == {"out": Delivery(3, "/out"), "late": Delivery(1)}
     with pipeline(tmp_path / "c") as p:
         assert (p.last_step, p.store.steps, p.store.keep.steps) == (3, [1, 2, 3], 7)
@@ -51,15 +50,3 @@ def test_what_is_forgotten_meanwhile_is_left_out_with_all_before_it(state: Path)
     record_path(state, 4).unlink()
     with pytest.raises(Changing, match=r"000000000004.json: went away while it was copied; try again"):
         copied(store, identity, 4, [])
-
-
-def test_nothing_is_placed_over_something(state: Path, tmp_path: Path) -> None:
-    store, identity = Store.read(state)
-    found = copied(store, identity, 4, [])
-    (tmp_path / "file").write_text("")
-    for there in (state, tmp_path / "file"):
-        with pytest.raises(StateError, match="is there already; use a new directory"):
-            place(found, state / "segments", there)
-    (tmp_path / "empty").mkdir()
-    place(found, state / "segments", tmp_path / "empty")
-    assert "commits" in os.listdir(tmp_path / "empty")

@@ -95,9 +95,7 @@ def check(p: Pipeline, expected: dict[int, dict[str, Any]]) -> None:
 def leftovers(p: Pipeline) -> set[str]:
     """Objects that nothing needs."""
     assert p.store.segments.origin is not None
-    needed = {name for step in p.store.steps for name in p.store.commit_of(step).segments}
-    needed = needed.union(*p.store.past._expired.values())  # whose records are there, too
-    return {*p.store.segments.origin.names("")} - needed
+    return {*p.store.segments.origin.names("")} - p.store.past.needed()
 
 
 def test_the_same_steps_make_the_same_commits(
@@ -126,7 +124,9 @@ def test_the_same_steps_make_the_same_commits(
         assert not leftovers(p)
 
 
-def test_a_step_asks_for_little(place: OnStore) -> None:
+def test_a_step_asks_for_little(place: OnStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for one in twenty, at which records go."""
+    monkeypatch.setattr(past, "EXPIRED", 20)
     with opened(place) as p:
         made(p, BASE)
         first = len(place.proxy.seen)

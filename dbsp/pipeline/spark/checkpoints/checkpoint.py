@@ -18,15 +18,14 @@ compact file, which repeats all before it, and those after it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 
-import xxhash
-
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
+from dbsp.state.records.batch_files import digest_of, recorded
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync
 from dbsp.state.store import Store
 
@@ -136,11 +135,6 @@ def drop_others(store: Store) -> None:
                     rmtree(path, ignore_errors=True)
 
 
-def recorded(commit: Commit) -> Mapping[str, str]:
-    """The digests that a commit keeps of the checkpoint."""
-    return commit.offsets if isinstance(commit.offsets, dict) else {}
-
-
 def _numbers(directory: Path) -> dict[int, str]:
     """The files of a log that Spark reads, by their numbers."""
     with suppress(FileNotFoundError):
@@ -155,4 +149,4 @@ def _number(name: str) -> int:
 
 
 def _digest(path: Path) -> str:
-    return xxhash.xxh3_64_hexdigest(path.read_bytes())
+    return digest_of(path.read_bytes())

@@ -14,12 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shutil import rmtree
 
-import xxhash
-
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.spark.checkpoints.checkpoint import Checkpoint, recorded
+from dbsp.pipeline.spark.checkpoints.checkpoint import Checkpoint
 from dbsp.state.objects.path import ObjectPath
+from dbsp.state.records.batch_files import digest_of, object_name, recorded
 from dbsp.state.records.commits import CHECKPOINT, Commit
 from dbsp.state.records.places import Place
 
@@ -42,7 +41,7 @@ class CheckpointOnStore(Checkpoint):
     def record(self, durable: bool) -> dict[str, str]:
         """durable: they are sent in any case."""
         digests = super().record(durable=False)
-        names = {_object(path, digest): path for path, digest in digests.items()}
+        names = {object_name(path, digest): path for path, digest in digests.items()}
         with disk(self._objects):
             for name in sorted(names.keys() - self._kept):
                 (self._objects / name).put((self.root / names[name]).read_bytes())
@@ -57,7 +56,7 @@ class CheckpointOnStore(Checkpoint):
             for path, data in self._files(last):
                 (self.root / path).parent.mkdir(parents=True, exist_ok=True)
                 (self.root / path).write_bytes(data)
-        self._kept = frozenset(_object(path, digest) for path, digest in recorded(last).items())
+        self._kept = frozenset(object_name(path, digest) for path, digest in recorded(last).items())
 
     def check(self, last: Commit) -> None:
         for _ in self._files(last):
@@ -65,7 +64,9 @@ class CheckpointOnStore(Checkpoint):
 
     def sweep(self, commits: Iterable[Commit]) -> None:
         """Delete what none of the kept commits needs. Raises StateError."""
-        needed = {_object(path, digest) for commit in commits for path, digest in recorded(commit).items()}
+        needed = {
+            object_name(path, digest) for commit in commits for path, digest in recorded(commit).items()
+        }
         with disk(self._objects):
             self._objects.remove(set(self._objects.all_names()) - needed - self._kept)
 
@@ -73,12 +74,12 @@ class CheckpointOnStore(Checkpoint):
         """(path, content). Raises StateError for one that isn't as it was."""
         digests: Mapping[str, str] = recorded(commit)
         for path, digest in digests.items():
-            found = self._objects / _object(path, digest)
+            found = self._objects / object_name(path, digest)
             problem = "isn't what it was when its batch was committed"
             try:
                 with disk(found):
                     data = found.read_bytes()
-                if xxhash.xxh3_64_hexdigest(data) == digest:
+                if digest_of(data) == digest:
                     yield path, data
                     continue
             except StateError as error:
@@ -90,7 +91,3 @@ class CheckpointOnStore(Checkpoint):
                 "isn't known; restore the state from a backup, or go back to a step that is whole: "
                 f"`dbsp fsck {self._objects.parent}` names it"
             )
-
-
-def _object(path: str, digest: str) -> str:
-    return f"{path}.{digest}"

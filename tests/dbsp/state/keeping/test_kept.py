@@ -74,7 +74,7 @@ def test_what_only_a_step_needed_goes_with_it(lives: list[tuple[int, int]], gone
         }
         kept.add(step, Known(frozenset(needed)))
     for step in dict.fromkeys(gone):
-        segments = kept.remove(step)
+        segments = kept.remove(step).segments
         assert segments - kept.beside(step) == segments - kept.segments()
 
 
