@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = json.dumps(
         {"share": effort.share, "most": effort.most, "scales": scales, "flink": str(options.flink or "")}
     )
+    command = shlex.join(
+        ["python", "-m", "benchmarks.suite", *(sys.argv[1:] if arguments is None else arguments)]
+    )
     began, failed = time.monotonic(), []
     measured: dict[str, list[Measurement]] = {}
     for name in names:
@@ -59,12 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = _measured(name, given)
         if found is None:
             failed.append(name)
-        else:
+        else:  # what is there so far can be looked at
             measured[name] = found
+            report(options.out, measured, command)
         print(f"{time.monotonic() - at:7.1f} s  {name}{'' if found is not None else ': failed'}", flush=True)
-    report(
-        options.out, measured, shlex.join(["python", "-m", "benchmarks.suite", *(arguments or sys.argv[1:])])
-    )
     print(f"{time.monotonic() - began:7.1f} s  in all; see {options.out / 'RESULTS.md'}")
     return 1 if failed else 0
 
