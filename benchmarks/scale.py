@@ -32,8 +32,8 @@ class Spark:
     nothing, warm (52 to 56 ms of worker, 14 to 20 of JVM). shuffle: of a MB.
 
     pieces: of merges that run at once at most; None: as many as there are tasks. spread: by how much the
-    largest task's share exceeds the mean, for each doubling of tasks (q9, 16 tasks: 1.4). feed: seconds of the driver for a
-    million events that it writes itself; staged DataFrames don't need it.
+    largest task's share exceeds the mean, for each doubling of tasks (q9, 16 tasks: 1.4). feed: seconds of
+    the driver for a million events that it writes itself; staged DataFrames don't need it.
     """
 
     driver: float = 0.040

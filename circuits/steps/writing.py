@@ -49,6 +49,8 @@ class Writing:
             batches = [batch for run in absorbed for batch in batches_of(self.open(i, run))]
             self.result.absorbed.add(i)
             self.result.written[i] = self._store(i, self._merged(i, [*batches, delta]))
+            for run in absorbed:
+                self.segments.let_go(run.chunks, self._bounds_of(i))
 
     def changes(self, output: Output, delta: Batch) -> None:
         """Record the delta of a view; where it was just written as it is, by reference."""

@@ -185,7 +185,7 @@ class Segments:
 
         The same first chunk and number of chunks are the same chunks: a chunk lies in one run all its life.
         """
-        key = (chunks[0].segment, chunks[0].offset, len(chunks), cut)
+        key = _key(chunks, cut)
         kept = self._opened.get(key)
         if kept is not None:
             self._opened.move_to_end(key)
@@ -196,7 +196,12 @@ class Segments:
 
     def keep_open(self, chunks: Sequence[Chunk], cut: Hashable, opened: object) -> None:
         """`opened` is what reading these chunks, just written, would give `kept`: they needn't be read."""
-        self._remember((chunks[0].segment, chunks[0].offset, len(chunks), cut), chunks, opened)
+        self._remember(_key(chunks, cut), chunks, opened)
+
+    def let_go(self, chunks: Sequence[Chunk], cut: Hashable) -> None:
+        """Nobody is likely to ask `kept` for these again: they are read if somebody does."""
+        if (key := _key(chunks, cut)) in self._opened:
+            self._drop(key)
 
     def _remember(self, key: Hashable, chunks: Sequence[Chunk], opened: object) -> None:
         names = {chunk.segment for chunk in chunks}
@@ -278,6 +283,10 @@ class Segments:
     def _damaged(self, chunk: Chunk, problem: str, owner: object) -> DamagedChunk:
         path = self._path(chunk) if self.origin is None else f"{self.origin.uri}/segments/{chunk.segment}"
         return DamagedChunk(path, chunk.offset, problem, str(owner))
+
+
+def _key(chunks: Sequence[Chunk], cut: Hashable) -> Hashable:
+    return chunks[0].segment, chunks[0].offset, len(chunks), cut
 
 
 def _mapped(path: str) -> pa.Buffer:

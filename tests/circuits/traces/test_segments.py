@@ -109,6 +109,8 @@ def test_what_was_just_written_needs_no_reading(tmp_path: Path) -> None:
     assert segments.kept([first], 1, lambda: "another cut") == "another cut"
     segments.forget({"a.seg"})
     assert segments.kept([first], 0, lambda: "read") == "read"
+    segments.let_go([first], 1)
+    assert segments.kept([first], 1, lambda: "read") == "read"
     for chunk in (second, third):
         segments.keep_open([chunk], 0, "written")
     assert segments.kept([first], 0, lambda: "read again") == "read again", "no more than that many are kept"
