@@ -3,7 +3,8 @@
 # make test     the whole suite          make quick   what runs without Spark, in a minute
 # make check    format, lint, types, the direction of imports and the whole suite
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
-# make bench    the benchmarks and their table   make servers   servers for the tests that use real ones
+# make bench    the benchmarks, into benchmarks/RESULTS.md   make studies   others, of single questions
+# make servers  servers for the tests that use real ones
 # make docs     the documentation site, in build/site
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
@@ -12,7 +13,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment servers demo test quick check imports coverage mutants bench docs clean
+.PHONY: environment servers demo test quick check imports coverage mutants bench studies docs clean
 
 BIN := .venv/bin
 RUN := $(BIN)/python
@@ -135,7 +136,11 @@ docs: environment
 	$(RUN) -m dbsp.docs.site build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file dbsp/docs/mkdocs.yml
 
+# SUITE="--flink ~/flink/bin/python" runs Flink beside us; --help says what else
 bench: environment
+	$(RUN) -m benchmarks.suite $(SUITE)
+
+studies: environment
 	$(RUN) -m benchmarks.report
 
 clean:

@@ -49,6 +49,8 @@ class Writing:
             batches = [batch for run in absorbed for batch in batches_of(self.open(i, run))]
             self.result.absorbed.add(i)
             self.result.written[i] = self._store(i, self._merged(i, [*batches, delta]))
+            for run in absorbed:
+                self.segments.let_go(run.chunks, self._bounds_of(i))
 
     def changes(self, output: Output, delta: Batch) -> None:
         """Record the delta of a view; where it was just written as it is, by reference."""
@@ -126,7 +128,13 @@ class Writing:
         layout: Layout = self.circuit.stored(i)
         retention = self.circuit.retentions.get(i)
         greatest = tops(retention, batch.rows) if retention is not None else ()
-        return writer.write(batch.to_stored(layout), int(batch.keys[0]), int(batch.keys[-1]), greatest)
+        stored = batch.to_stored(layout)
+        chunk = writer.write(stored, int(batch.keys[0]), int(batch.keys[-1]), greatest)
+        if len(batch) < SMALL and self.step.partitions == 1 and i not in self.circuit.logs:
+            # the next step reads it; a log's rows may be slices, that keep more of memory than they are
+            own = SortedRun([Batch.from_stored(stored, layout)])
+            self.segments.keep_open([chunk], self._bounds_of(i), (own,))
+        return chunk
 
     @cached_property
     def _bounds(self) -> dict[int, list[pa.Scalar | None]]:

@@ -73,6 +73,11 @@ class Layout:
         key = pa.field(KEY, pa.uint64(), nullable=False)
         return pa.schema([key, *self.schema, pa.field(WEIGHT, pa.int64(), nullable=False)])
 
+    @cached_property
+    def nothing(self) -> pa.RecordBatch:
+        """No rows."""
+        return empty(self.schema)
+
     def sort_keys(self, rows: pa.RecordBatch, seed: int) -> np.ndarray:
         """uint64[n]. Cost: one hash of the placement and one of the identity columns."""
         if self.order is None:
@@ -150,7 +155,7 @@ class Batch:
 
     @staticmethod
     def empty(layout: Layout) -> Batch:
-        return Batch(np.zeros(0, np.uint64), empty(layout.schema), np.zeros(0, np.int64))
+        return Batch(np.zeros(0, np.uint64), layout.nothing, np.zeros(0, np.int64))
 
     @staticmethod
     def build(layout: Layout, delta: ZSet, seed: int) -> Batch:

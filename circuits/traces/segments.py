@@ -19,7 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
 import xxhash
@@ -47,7 +47,7 @@ class SegmentWriter:
     ) -> None:
         self.name, self.durable, self._origin = name, durable and origin is None, origin
         self._path = Path(root) / name
-        self._sink: pa.NativeFile | None = None
+        self._sink: BinaryIO | None = None
         self._offset = 0
 
     def write(
@@ -60,7 +60,8 @@ class SegmentWriter:
         padding = -message.size % _ALIGNMENT
         with disk(self._path):
             if self._sink is None:
-                self._sink = pa.OSFile(str(self._path) + ".tmp", "wb")
+                # a small step's chunks reach the system in one call
+                self._sink = Path(f"{self._path}.tmp").open("wb", buffering=_BLOCK)  # noqa: SIM115  `close` does
             self._sink.write(message)
             if padding:
                 self._sink.write(b"\0" * padding)
@@ -102,7 +103,8 @@ class Segments:
         self._capacity = capacity
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
         self._verified: dict[str, set[Chunk]] = {}
-        self._opened: OrderedDict[Hashable, tuple[frozenset[str], Any]] = OrderedDict()
+        self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
+        self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
         self._mapping = Lock()  # merges map files beside the step
 
     @property
@@ -183,24 +185,46 @@ class Segments:
 
         The same first chunk and number of chunks are the same chunks: a chunk lies in one run all its life.
         """
-        key = (chunks[0].segment, chunks[0].offset, len(chunks), cut)
+        key = _key(chunks, cut)
         kept = self._opened.get(key)
         if kept is not None:
             self._opened.move_to_end(key)
             return kept[1]  # type: ignore[no-any-return]
         opened = read()
-        self._opened[key] = frozenset(chunk.segment for chunk in chunks), opened
-        if len(self._opened) > self._capacity:
-            self._opened.popitem(last=False)
+        self._remember(key, chunks, opened)
         return opened
+
+    def keep_open(self, chunks: Sequence[Chunk], cut: Hashable, opened: object) -> None:
+        """`opened` is what reading these chunks, just written, would give `kept`: they needn't be read."""
+        self._remember(_key(chunks, cut), chunks, opened)
+
+    def let_go(self, chunks: Sequence[Chunk], cut: Hashable) -> None:
+        """Nobody is likely to ask `kept` for these again: they are read if somebody does."""
+        if (key := _key(chunks, cut)) in self._opened:
+            self._drop(key)
+
+    def _remember(self, key: Hashable, chunks: Sequence[Chunk], opened: object) -> None:
+        names = {chunk.segment for chunk in chunks}
+        self._opened[key] = names, opened
+        for name in names:
+            self._keys.setdefault(name, set()).add(key)
+        if len(self._opened) > self._capacity:
+            self._drop(next(iter(self._opened)))
+
+    def _drop(self, key: Hashable) -> None:
+        for name in self._opened.pop(key)[0]:
+            keys = self._keys[name]
+            keys.discard(key)
+            if not keys:
+                del self._keys[name]
 
     def forget(self, segments: Set[str]) -> None:
         """Drop what is kept of segments that are about to be deleted."""
         for segment in segments:
             self._files.pop(segment, None)
             self._verified.pop(segment, None)
-        for key in [key for key, (names, _) in self._opened.items() if not names.isdisjoint(segments)]:
-            del self._opened[key]
+            for key in [*self._keys.get(segment, ())]:
+                self._drop(key)
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
@@ -259,6 +283,10 @@ class Segments:
     def _damaged(self, chunk: Chunk, problem: str, owner: object) -> DamagedChunk:
         path = self._path(chunk) if self.origin is None else f"{self.origin.uri}/segments/{chunk.segment}"
         return DamagedChunk(path, chunk.offset, problem, str(owner))
+
+
+def _key(chunks: Sequence[Chunk], cut: Hashable) -> Hashable:
+    return chunks[0].segment, chunks[0].offset, len(chunks), cut
 
 
 def _mapped(path: str) -> pa.Buffer:

@@ -10,6 +10,7 @@ Cost of finding d keys among n rows in p batches: O(d log n + p), of which only 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -28,11 +29,16 @@ class SortedRun:
 
     def __init__(self, batches: Sequence[Batch]) -> None:
         self.batches = batches
-        self._bases = np.cumsum([0, *map(len, batches)])
+        self._rows = sum(map(len, batches))
         self._ends: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return int(self._bases[-1])
+        return self._rows
+
+    @cached_property
+    def _bases(self) -> np.ndarray:
+        """Where each batch begins, and the end."""
+        return np.cumsum([0, *map(len, self.batches)])
 
     def ranges(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Per i, the half-open range of positions with least[i] <= sort key <= greatest[i]."""
@@ -41,6 +47,8 @@ class SortedRun:
         # most runs hold few of the keys, and most keys one row: only the others' ends are searched for
         there = np.flatnonzero(start < len(self))
         there = there[self.keys(start[there]) <= greatest[there]]
+        if not len(there):
+            return start, stop
         stop[there] += 1
         more = there[stop[there] < len(self)]
         more = more[self.keys(stop[more]) <= greatest[more]]

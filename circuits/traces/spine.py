@@ -41,6 +41,8 @@ class Run:
 
     @property
     def rows(self) -> int:
+        if len(self.chunks) == 1:  # of small steps, which ask often
+            return self.chunks[0].rows
         return sum(chunk.rows for chunk in self.chunks)
 
 
@@ -133,6 +135,8 @@ class Spine:
                 rows = sum(run.rows for run in runs)
                 pieces = 1 if is_log else min(PIECES, max(1, rows // PIECE))
                 merges.append(Merge(tuple(run.id for run in runs), pieces))
+        if not merges:
+            return self
         credited = tuple(replace(m, credit=m.credit + CREDIT * inserted + SMALL) for m in merges)
         return replace(self, merges=credited)
 

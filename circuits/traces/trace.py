@@ -97,10 +97,9 @@ def find_in(
     """
     least, greatest = (keys, keys) if whole_key else of_placement(keys)
     for run in runs:
-        start, stop = run.ranges(least, greatest)
-        if (start == stop).all():
+        wanted, there = expand_ranges(*run.ranges(least, greatest))
+        if not len(there):
             continue
-        wanted, there = expand_ranges(start, stop)
         batch = run.batches[0]
         if len(run.batches) > 1:
             batch, there = run.take(there), np.arange(len(there))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -98,7 +99,8 @@ class Join(Reader):
         parts = [self._pairs(left.delta, batch, schema) for batch in found]
         found = near(left, right.delta, self.left_band) if len(right.delta) else ()
         parts += [self._pairs(batch, right.delta, schema) for batch in found]
-        parts.append(self._pairs(left.delta, right.delta, schema))
+        if len(left.delta) and len(right.delta):
+            parts.append(self._pairs(left.delta, right.delta, schema))
         return ZSet.sum(schema, parts)
 
     def _pairs(self, left: Batch, right: Batch, schema: pa.Schema) -> ZSet:
@@ -134,12 +136,19 @@ class Join(Reader):
         self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema
     ) -> tuple[np.ndarray, np.ndarray]:
         """The pairs of which the residual is true. Only what it reads is gathered of the others."""
-        if self.residual is None:
+        if self._narrow is None:
             return i, j
-        read = sorted(set(columns_of(self.residual))) or [0]
-        residual = remap(self.residual, {column: index for index, column in enumerate(read)})
+        read, residual = self._narrow
         kept = where_true(residual, self._gather(left, i, right, j, schema, read))
         return (i, j) if len(kept) == len(i) else (i[kept], j[kept])
+
+    @cached_property
+    def _narrow(self) -> tuple[list[int], Expression] | None:
+        """The output's columns that the residual reads, and the residual over them alone."""
+        if self.residual is None:
+            return None
+        read = sorted(set(columns_of(self.residual))) or [0]
+        return read, remap(self.residual, {column: index for index, column in enumerate(read)})
 
     def _gather(
         self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema, read: Iterable[int]

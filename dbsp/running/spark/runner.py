@@ -13,7 +13,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -26,6 +25,8 @@ from dbsp.circuits.steps.reads import read_columns, without_unread
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import SegmentWriter
+from dbsp.running.dealing import dealt, rows_of
 from dbsp.running.runner import Work
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session
@@ -64,11 +65,11 @@ class SparkRunner:
         return int(self._context.defaultParallelism)
 
     def run(self, work: Work) -> list[TaskResult]:
-        rows = sum(_rows(part) for parts in work.inputs.values() for part in parts)
+        rows = sum(rows_of(part) for parts in work.inputs.values() for part in parts)
         step = replace(work.step, partitions=self._tasks(work, rows))
         if work.segments.origin is not None:
             share_keys(self._context)
-        inputs = _placed(work, step.partitions, rows)
+        inputs = _placed(work, step.partitions)
         shared = Shared(
             self._broadcast(work.circuit),
             work.segments.place,
@@ -98,7 +99,7 @@ class SparkRunner:
                 broadcast.destroy()
 
     def _collect(
-        self, shared: Shared, work: Work, inputs: Mapping[str, Sequence[Input]]
+        self, shared: Shared, work: Work, inputs: Sequence[Mapping[str, Sequence[Input]]]
     ) -> list[tuple[int, Any]]:
         """The job's records. One whose worker died runs once more, as Spark's local mode doesn't."""
         for attempt in range(ATTEMPTS):
@@ -115,19 +116,19 @@ class SparkRunner:
                 raise Error(f"step {work.step.number}: {known}") from error
         raise AssertionError("no attempt was made")
 
-    def _job(self, shared: Shared, work: Work, inputs: Mapping[str, Sequence[Input]]) -> RDD[Record]:
+    def _job(
+        self, shared: Shared, work: Work, inputs: Sequence[Mapping[str, Sequence[Input]]]
+    ) -> RDD[Record]:
         pieces, step = work.step.state.pieces, shared.step
         if step.partitions == 1:
             beside = min(len(pieces), max(1, self.partitions - 1))
-            shares = [Share(inputs, ())]
+            shares = [Share(inputs[0], ())]
             shares += [Share({}, pieces[i::beside], merge_only=True) for i in range(beside)]
             return self._seed(len(shares)).mapPartitionsWithIndex(
                 FirstStage(shared, range(work.circuit.levels), shares)
             )
         count = step.partitions
-        shares = [
-            Share({t: parts[p::count] for t, parts in inputs.items()}, pieces[p::count]) for p in range(count)
-        ]
+        shares = [Share(inputs[p], pieces[p::count]) for p in range(count)]
         records = self._seed(count).mapPartitionsWithIndex(FirstStage(shared, range(1), shares))
         for level in range(1, work.circuit.levels):
             records = records.partitionBy(count, _itself).mapPartitionsWithIndex(NextStage(shared, level))
@@ -155,34 +156,25 @@ def _itself(partition: int) -> int:
     return partition
 
 
-def _rows(part: Input) -> int:
-    batch = part.batch
-    return batch.rows if isinstance(batch, Chunk) else int(batch.num_rows)
-
-
-def _placed(work: Work, partitions: int, rows: int) -> Mapping[str, Sequence[Input]]:
-    """The inputs cut so that every task gets a share, and put into a file where they are large.
-
-    Rows keep their places among the step's.
-    """
+def _placed(work: Work, partitions: int) -> list[Mapping[str, Sequence[Input]]]:
+    """The inputs of every task, put into a file where they are large."""
     needed = {table: _without_unread(work.circuit, table, parts) for table, parts in work.inputs.items()}
     parts = [part for table in needed.values() for part in table]
     size = sum(0 if isinstance(part.batch, Chunk) else part.batch.nbytes for part in parts)
     if partitions == 1 and size <= INLINE_BYTES:
-        return needed
+        return [needed]
     writer = work.segments.writer(f"{work.step.segment}.input", durable=False)
-    most = max(1, -(-rows // partitions))
-    placed: dict[str, list[Input]] = {}
-    for table, given in needed.items():
-        ordered = sorted(given, key=lambda part: part.ordinal)
-        pieces = chain.from_iterable(_cut(part, most) for part in ordered)
-        placed[table] = [
-            piece if isinstance(piece.batch, Chunk) else Input(piece.ordinal, writer.write(piece.batch))
-            for piece in pieces
-        ]
+    placed = [
+        {table: [_written(part, writer) for part in given] for table, given in share.items()}
+        for share in dealt(needed, partitions)
+    ]
     writer.close()
     work.segments.settle({writer.name})
-    return placed
+    return [*placed]
+
+
+def _written(part: Input, writer: SegmentWriter) -> Input:
+    return part if isinstance(part.batch, Chunk) else Input(part.ordinal, writer.write(part.batch))
 
 
 def _without_unread(circuit: Circuit, table: str, parts: Sequence[Input]) -> list[Input]:
@@ -192,11 +184,3 @@ def _without_unread(circuit: Circuit, table: str, parts: Sequence[Input]) -> lis
         part if isinstance(part.batch, Chunk) else Input(part.ordinal, without_unread(part.batch, read))
         for part in parts
     ]
-
-
-def _cut(part: Input, most: int) -> list[Input]:
-    """The part in slices of at most `most` rows; a chunk as it is, since tasks of Spark cut it already."""
-    batch = part.batch
-    if isinstance(batch, Chunk):
-        return [part]
-    return [Input(part.ordinal + start, batch.slice(start, most)) for start in range(0, batch.num_rows, most)]

@@ -20,6 +20,7 @@ from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.steps.writing import as_log
 from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.spine import END
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import output, source
 from tests.generators.columns.zsets import naive_of, zset_of
@@ -148,3 +149,19 @@ def test_nothing_is_collected_before_the_waterline_is_known(tmp_path: Path, smal
     driver = Driver(circuit, tmp_path, small)
     assert driver.step(delta(-5, 100)).collected == {}
     assert driver.state.rows() == {trace: 2}
+
+
+def test_a_step_opens_nothing_of_the_small_one_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    circuit, trace = kept()
+    driver = Driver(circuit, tmp_path, small=100)
+    driver.step(delta(1, 2))
+    monkeypatch.setattr(driver.segments, "open", None)
+    driver.step(delta(2, 3))
+    monkeypatch.undo()
+    held = driver.segments.kept(driver.state.spines[trace].live, (0, END), lambda: ())
+    driver.segments = Segments(tmp_path)
+    driver.step(delta(2, weight=-1))
+    assert driver.rows_of("v")[-1] == delta(2, weight=-1)
+    assert len(held) == 1, "it is kept as a run"
