@@ -256,9 +256,18 @@ public class Dumper {
       LogicalPlan known = new org.apache.spark.sql.catalyst.analysis.UnresolvedRelation(
           (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$.$colon$colon(name), relation.options(), false);
       if (name.equalsIgnoreCase(last)) return known;
-      return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(
-          last, (scala.collection.immutable.Seq) parts.dropRight(1)), known);
+      // columns may be called by all of the name, though the query has left out what is in use
+      return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(last, before(name, parts)), known);
     }
+  }
+
+  /** What stands before the last part of a relation's name. */
+  private static scala.collection.immutable.Seq before(String name, scala.collection.immutable.Seq parts) {
+    String last = "." + parts.last();
+    if (!name.toLowerCase(java.util.Locale.ROOT).endsWith(last.toLowerCase(java.util.Locale.ROOT)))
+      return (scala.collection.immutable.Seq) parts.dropRight(1);
+    String[] qualifier = name.substring(0, name.length() - last.length()).split("\\.");
+    return scala.jdk.javaapi.CollectionConverters.asScala(java.util.Arrays.asList(qualifier)).toList();
   }
 
   private void query(String text) throws Exception {
