@@ -2,9 +2,9 @@
 
     python -m benchmarks.declared SCALE [FRACTION ...]
 
-Orders come with their line items, as files that are added to the sources. Both see the same files, each with a
-catalogue and a state of its own, one after the other. Printed are seconds of a run, from its start to its end as
-it says them, and of the whole process; after the last run all tables are compared.
+Orders come with their line items, as files that are added to the sources. Both see the same files, each
+with a catalogue and a state of its own, one after the other. Printed are seconds of a run, from its start to
+its end as it says them, and of the whole process; after the last run all tables are compared.
 """
 
 from __future__ import annotations

@@ -83,6 +83,10 @@ def check_kept(planned: Planned, asked: Asked) -> None:
             continue
         if dataset.is_streaming:
             raise ProgramError(f"{why}; streaming table {shown(dataset.name)} can't be kept")
+        if any(each in flow.query for flow in dataset.flows for each in planned.project.definitions):
+            raise ProgramError(
+                f"{why}; not supported yet: to recompute {shown(dataset.name)}, which is in Python"
+            )
         if not asked.may_recompute(dataset):
             raise ProgramError(f"{why}; --fallback full recomputes {shown(dataset.name)} at every run")
 

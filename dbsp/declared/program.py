@@ -79,7 +79,9 @@ def compile_project(spark: SparkSession, project: Project) -> Compiled:
         if len(refused) == len(project.datasets):
             raise ProgramError("; ".join(refused.values()))
         try:
-            return Compiled(load_program(written.text, NAME, session=spark), refused)
+            return Compiled(
+                load_program(written.text, NAME, session=spark, definitions=project.definitions), refused
+            )
         except ProgramError as error:
             found = _LOCATED.search(str(error))
             if found is None:

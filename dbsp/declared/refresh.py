@@ -110,7 +110,8 @@ class Refresh:
                     queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
                     queue(name, arrived.rows())
                 read[name] = arrived.files
-            if any(self.pipeline.queued.values()):
+            # the first one also brings rows that no source has, as of VALUES
+            if any(self.pipeline.queued.values()) or not self.pipeline.last_step:
                 self.reads.step(self.pipeline, read)
             else:
                 self.reads.note(read)

@@ -57,8 +57,7 @@ def _line(one: Done) -> tuple[str, ...]:
 def _plan(planned: Planned, dataset: Dataset, asked: Asked) -> tuple[str, str]:
     why = planned.compiled.refused.get(dataset.name)
     if why is not None:
-        recomputed = not dataset.is_streaming and asked.may_recompute(dataset)
-        return ("full" if recomputed else "refused"), why
+        return ("full" if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
     if dataset.is_streaming:
         return "appended", "its rows are never taken back: a step adds a file"
     if not dataset.is_stored:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 MATERIALIZED_VIEW, STREAMING_TABLE, TEMPORARY_VIEW = "materialized view", "streaming table", "temporary view"
 
@@ -88,12 +89,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Project:
-    """datasets: after those that they read. tables: those that none of them is."""
+    """datasets: after those that they read. tables: those that none of them is.
+
+    definitions: plans of the JVM that queries read by these names, of functions in Python.
+    """
 
     name: str
     root: Path
     datasets: tuple[Dataset, ...]
     tables: tuple[Table, ...]
+    definitions: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def stored(self) -> tuple[Dataset, ...]:

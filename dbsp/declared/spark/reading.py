@@ -29,6 +29,7 @@ from dbsp.declared.project.datasets import (
     shown,
 )
 from dbsp.declared.project.streams import streamed
+from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
@@ -36,13 +37,8 @@ from dbsp.sql.text.tokens import Cursor, tokens
 
 def read_project(spark: SparkSession, spec: Spec) -> Project:
     """Raises ProgramError."""
-    files = spec.files()
-    for file in files:
-        if file.suffix == ".py":
-            where = file.relative_to(spec.root)
-            raise ProgramError(f"{where}:1:1: not supported yet: definitions in Python; write them in SQL")
     try:
-        return _Reading(spark, spec).read(files)
+        return _Reading(spark, spec).read(spec.files())
     except PySparkException as error:
         raise ProgramError(str(error).strip()) from error
 
@@ -55,13 +51,17 @@ class _Reading:
         self.jvm: Any = spark._jvm
         self.pipelines = self.jvm.org.apache.spark.sql.pipelines
         self.session = spark._jsparkSession
+        self.definitions = Definitions(spark, spec.root)
         self.catalog = spec.read.catalog or spark.catalog.currentCatalog()
         self.database = spec.read.database or spark.catalog.currentDatabase()
 
     def read(self, files: list[Path]) -> Project:
         conf = self.jvm.PythonUtils.toScalaMap(dict(self.spec.read.configuration))
-        context = self.pipelines.graph.GraphRegistrationContext(self.catalog, self.database, conf)
+        context = self.definitions.create(self.catalog, self.database, conf)
         for file in files:
+            if file.suffix == ".py":
+                self.definitions.load(file)
+                continue
             # a context of its own: what is in use ends with the file
             registration = self.pipelines.graph.SqlGraphRegistrationContext(context)
             registration.processSqlFile(
@@ -70,7 +70,8 @@ class _Reading:
         resolved = context.toDataflowGraph().resolve(False)
         self._check(resolved)
         graph = resolved.validate(False)
-        flows = [self._flow(flow) for flow in _each(graph.flows())]
+        # several threads resolve flows, which come as they are done
+        flows = sorted((self._flow(flow) for flow in _each(graph.flows())), key=lambda pair: pair[1].name)
         by_target: dict[str, list[Flow]] = {}
         for target, flow in flows:
             by_target.setdefault(target, []).append(flow)
@@ -85,7 +86,8 @@ class _Reading:
         datasets = [
             self._dataset(name, defined[name], by_target[name], schemas.get(name)) for name in by_target
         ]
-        return Project(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets))
+        plans = {_definition(name, one): one.plan for name, one in self.definitions.found.items()}
+        return Project(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans)
 
     def _check(self, graph: Any) -> None:
         """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""
@@ -101,9 +103,16 @@ class _Reading:
         context, result = flow.queryContext(), flow.funcResult()
         catalog = _option(context.currentCatalog()) or self.catalog
         database = _option(context.currentDatabase()) or self.database
-        query, place = self._query(flow.origin())
+        defined = self.definitions.found.get(_shown(flow.identifier()))
+        if defined is None:
+            query, place = self._query(flow.origin())
+            read = list(streamed(query))
+        else:
+            query = f"SELECT * FROM {quoted([_definition(_shown(flow.identifier()), defined)])}"
+            place = self._place(flow.origin())
+            read = [next(streamed(f"STREAM {name}")) for name in defined.streams]
         external = frozenset(map(_name, _each(result.usedExternalInputs())))
-        streams = frozenset(_full(parts, catalog, database) for parts in streamed(query))
+        streams = frozenset(_full(parts, catalog, database) for parts in read)
         named = Flow(
             _name(flow.identifier()),
             query,
@@ -127,6 +136,10 @@ class _Reading:
     def _place(self, origin: Any, before: str = "") -> Place:
         """before: what of the statement comes before it."""
         file, statement = str(_option(origin.filePath())), str(_option(origin.sqlText()) or "")
+        if not statement:  # of a function in Python
+            path = Path(file)
+            shorter = path.relative_to(self.spec.root) if path.is_relative_to(self.spec.root) else path
+            return Place(str(shorter), int(_option(origin.line()) or 1), 1)
         text = (self.spec.root / file).read_text(encoding="utf-8")
         at = max(text.find(statement, max(int(_option(origin.startPosition()) or 0) - 1, 0)), 0) + len(before)
         return Place(file, *as_it_is(text, file).position(at))
@@ -184,6 +197,11 @@ def _query_start(statement: str, place: Place) -> int:
         if depth == 0 and ((token.upper == "AS" and not flow) or (token.upper == "NAME" and flow)):
             return cursor.next.start
     raise ProgramError(f"{place}: not supported yet: this form of a definition")
+
+
+def _definition(name: str, definition: Definition) -> str:
+    """By which queries read it; it says what it is, so that a program of that text is always the same."""
+    return f"{name} in Python, {definition.digest}"
 
 
 def _in_order(datasets: list[Dataset]) -> tuple[Dataset, ...]:

@@ -71,9 +71,3 @@ def test_what_is_wrong_is_said_in_sparks_words(project, sql, message):
     project.sql("CREATE TABLE t (a INT) USING parquet")
     with pytest.raises(ProgramError, match=f"(?s){message}"):
         project.plan(sql)
-
-
-def test_python_is_refused_by_name(project):
-    project.write("", "a.py")
-    with pytest.raises(ProgramError, match=r"a.py:1:1: not supported yet: definitions in Python"):
-        project.plan("CREATE MATERIALIZED VIEW x AS SELECT 1 AS a")
