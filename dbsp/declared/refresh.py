@@ -70,10 +70,12 @@ class Refresh:
         self.reads.open(self.pipeline)
         self.reads.note_streams(self.project)
         self.catalog = Catalog(self.spark)
+        self._read: dict[str, Files | None] = {}
 
     def run(self, asked: Asked) -> list[Done]:
         """Raises Error; what is written by then stays, and the next refresh goes on from there."""
         done: list[Done] = []
+        self._look()
         for dataset in self.project.datasets:
             if not self.compiled.is_kept(dataset):
                 done += self._bring(
@@ -87,7 +89,7 @@ class Refresh:
     # -- what has changed ---------------------------------------------------------------------------
 
     def _bring(self, datasets: Sequence[Dataset], asked: Asked, done: Sequence[Done]) -> list[Done]:
-        """Make a step of what sources have, and write these tables, but for those that are done."""
+        """Make a step of what is queued, and write these tables, but for those that are done."""
         began = time.perf_counter()
         self._step()
         shared = time.perf_counter() - began
@@ -100,7 +102,8 @@ class Refresh:
             and asked.is_wanted(self.project, dataset)
         ]
 
-    def _step(self) -> None:
+    def _look(self) -> None:
+        """Queue what sources have, once for all datasets."""
         read: dict[str, Files | None] = {}
         try:
             for table in self.project.tables:
@@ -110,11 +113,18 @@ class Refresh:
                     queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
                     queue(name, arrived.rows())
                 read[name] = arrived.files
+        except BaseException:
+            self.pipeline.discard()
+            raise
+        self._read = read
+
+    def _step(self) -> None:
+        try:
             # the first one also brings rows that no source has, as of VALUES
             if any(self.pipeline.queued.values()) or not self.pipeline.last_step:
-                self.reads.step(self.pipeline, read)
+                self.reads.step(self.pipeline, self._read)
             else:
-                self.reads.note(read)
+                self.reads.note(self._read)
         except BaseException:
             self.pipeline.discard()
             raise
@@ -146,7 +156,8 @@ class Refresh:
         parts = self._since(dataset, manifest) if same else None
         whole = parts is None
         if parts is None:
-            _check_replaced(dataset, manifest, anew)
+            if not (anew or self._is_ours(manifest)):
+                _check_replaced(dataset, manifest)
             parts = _under(partitioning.schema, self.pipeline[view].parts)
         before, written = manifest.held, Written(0, 0, 0, 0, 0)
         if whole or any(map(len, parts)):
@@ -161,10 +172,14 @@ class Refresh:
     def _manifest(self, dataset: Dataset) -> Manifest:
         return Manifest(self.folder / "tables", quote(view_name(dataset.name), safe=""))
 
+    def _is_ours(self, manifest: Manifest) -> bool:
+        """Whether the table's files are those that this state has written."""
+        return manifest.held.writer == self.reads.writer and manifest.is_untouched()
+
     def _since(self, dataset: Dataset, manifest: Manifest) -> Sequence[ZSet] | None:
         """What the table lacks; None where it is to be written whole."""
         held = manifest.held
-        if held.writer != self.reads.writer or not manifest.is_untouched():
+        if not self._is_ours(manifest):
             return None
         if held.step == self.pipeline.last_step:
             return ()
@@ -191,10 +206,10 @@ def _moved(before: Held, after: Held) -> bool:
     return folders_of([file.path for file in before.files]) != folders_of([file.path for file in after.files])
 
 
-def _check_replaced(dataset: Dataset, manifest: Manifest, anew: bool) -> None:
+def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:
     """Raises StateError before rows are lost that nothing can compute again."""
     there = (manifest.directory / SPARKS_LOG).exists() or data_files(manifest.directory)
-    if dataset.is_streaming and there and not anew:
+    if dataset.is_streaming and there:
         raise StateError(
             f"{dataset.place}: streaming table {shown(dataset.name)} has rows of somebody else's, in "
             f"{manifest.directory}; --full-refresh-all reads its sources from their start, and writes it anew"

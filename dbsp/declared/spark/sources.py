@@ -67,11 +67,9 @@ def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) ->
     elif all(files.get(file) == seen for file, seen in before.items()):
         new = [file for file in files if file not in before]
     else:
-        return Arrived("compared", files, lambda: table)
+        return Arrived("compared", files, lambda: _of_files(spark, table, relation, list(files)))
     if not new:
         return Arrived("unchanged", files)
-    if len(new) == len(files):
-        return Arrived("appended", files, lambda: table)
     return Arrived("appended", files, lambda: _of_files(spark, table, relation, new))
 
 
@@ -99,7 +97,9 @@ def _seen(spark: SparkSession, file: str) -> list[int]:
 
 
 def _of_files(spark: SparkSession, table: DataFrame, relation: Any, files: list[str]) -> DataFrame:
-    """The table's rows that are in these of its files."""
+    """The table's rows that are in these of its files, whatever has come meanwhile."""
+    if not files:
+        return table.limit(0)
     options = {str(pair._1()): str(pair._2()) for pair in _each(relation.options())}
     options.pop("path", None)
     roots = list(_each(relation.location().rootPaths()))
