@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from dbsp.commands import asking
+from dbsp.commands.declared.commands import pipeline
 from dbsp.commands.history import commands as history
 from dbsp.commands.process.group import Group
 from dbsp.commands.process.options import (
@@ -213,7 +214,7 @@ def serve(
     )
 
 
-for command in (*asking.COMMANDS, *history.COMMANDS):
+for command in (*asking.COMMANDS, *history.COMMANDS, pipeline):
     main.add_command(command)
 
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
-
-import click
 
 from dbsp.commands.process.logs import say
-from dbsp.commands.process.stopping import SIGNALS, stop_at_once
+from dbsp.commands.process.options import parse_seconds
+from dbsp.commands.process.stopping import stopping
 from dbsp.commands.process.traces import tracing
 from dbsp.commands.shown.display import display
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def run_program(
@@ -79,32 +71,3 @@ def run_program(
 
 def default_output() -> str:
     return "live-table" if sys.stdout.isatty() else "json"
-
-
-def parse_seconds(text: str) -> float:
-    """0.5 for '500ms'. Raises click.BadParameter."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", text.lower())
-    if match is None or match[2] not in _UNITS:
-        raise click.BadParameter(f"'{text}' is no time; write it as 1s, 500ms or 2m", param_hint="--every")
-    return float(match[1]) * _UNITS[match[2]]
-
-
-@contextmanager
-def stopping(note: Callable[[str], None]) -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets, and SIGTERM; the next Ctrl-C interrupts."""
-    if stop_at_once.by is not None:  # raised where nothing can be, as within a finalizer: it still holds
-        raise stop_at_once.by
-    stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            stop_at_once(number, frame)
-        stop.set()
-        note("stopping after this step; Ctrl-C again to stop at once")
-
-    before = {number: signal.signal(number, ask) for number in SIGNALS}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import Error
 from dbsp.commands.process.logs import formatter, say
+from dbsp.commands.process.options import parse_seconds
+from dbsp.commands.process.stopping import stopping
 from dbsp.commands.process.traces import tracing
-from dbsp.commands.run import parse_seconds, stopping
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings

@@ -24,6 +24,7 @@ ROOT = OWN.parents[1]
 GUIDES = {
     "programs.md": ("Programs", ["A program", "Change a program", "What was", "The guarantee"]),
     "sources.md": ("Sources and sinks", ["From files to files", "In Python"]),
+    "pipelines.md": ("Declarative pipelines", ["Spark's declarative pipelines"]),
     "testing.md": ("Tests", ["Testing a program"]),
     "operations.md": (
         "Operations",

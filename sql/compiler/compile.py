@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -62,15 +62,24 @@ if TYPE_CHECKING:
 
 
 def compile_source(
-    source: Source, session: SparkSession | None, functions: Sequence[Declared] = (), reading: bool = False
+    source: Source,
+    session: SparkSession | None,
+    functions: Sequence[Declared] = (),
+    reading: bool = False,
+    definitions: Mapping[str, Any] | None = None,
 ) -> Program:
-    """Raises ProgramError at the first thing that is wrong. reading: none of the program's code runs."""
+    """Raises ProgramError at the first thing that is wrong. reading: none of the program's code runs.
+
+    definitions: plans of the session's JVM that queries read by these names.
+    """
     parsed = with_watermarks(source, statements(source))
     if not any(isinstance(statement, CreateView | CreateRecursiveView | InsertInto) for statement in parsed):
         raise source.error(0, "the program defines no view; add CREATE VIEW name AS SELECT ...")
     with nullcontext(session) if session is not None else compile_session() as spark:
         # a program means the same whichever session happens to be active
         catalyst = Catalyst(spark, None if session is not None else "UTC")
+        for name, defined in (definitions or {}).items():
+            catalyst.define(name, defined)
         written = frozenset(s.target.lower() for s in parsed if isinstance(s, InsertInto))
         scope = Scope(source, catalyst, frozenset(_defined(parsed)), written, reading)
         compiler = Compiler(source, scope)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import ProgramError
 
@@ -48,11 +48,12 @@ def load_program(
     define: Mapping[str, str] | None = None,
     session: SparkSession | None = None,
     functions: Sequence[Declared] = (),
+    definitions: Mapping[str, Any] | None = None,
 ) -> Program:
     """Like `compile_program`, through the on-disk cache.
 
-    A Path, or a string without white space, is a file. Raises ProgramError, also for a file that is not
-    there.
+    A Path, or a string without white space, is a file. definitions: plans of the session's JVM that queries
+    read by these names, which say what the plans are. Raises ProgramError, also for a file that is not there.
     """
     from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
     from dbsp.sql.text.source import read  # noqa: PLC0415
@@ -64,7 +65,7 @@ def load_program(
         def compile_() -> Program:
             from dbsp.sql.compiler.compile import compile_source  # noqa: PLC0415  the compiler is not needed on a cache hit
 
-            return compile_source(source, spark, functions)
+            return compile_source(source, spark, functions, definitions=definitions)
 
         return cached(source, timezone or "UTC", compile_, functions)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from dbsp.commands.process.traces import otlp_option
 from dbsp.running.spark.settings import Settings
 
 Command = Callable[..., Any]
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def defines(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -179,3 +181,11 @@ def running_options(command: Command) -> Command:
     ):
         command = option(command)
     return program_options(command)
+
+
+def parse_seconds(text: str) -> float:
+    """0.5 for '500ms'. Raises click.BadParameter."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", text.lower())
+    if match is None or match[2] not in _UNITS:
+        raise click.BadParameter(f"'{text}' is no time; write it as 1s, 500ms or 2m", param_hint="--every")
+    return float(match[1]) * _UNITS[match[2]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -66,3 +66,24 @@ def end_at_once() -> None:
     """From here on both signals end the process, without a word: there is nothing left to close."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def stopping(note: Callable[[str], None]) -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets, and SIGTERM; the next Ctrl-C interrupts."""
+    if stop_at_once.by is not None:  # raised where nothing can be, as within a finalizer: it still holds
+        raise stop_at_once.by
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            stop_at_once(number, frame)
+        stop.set()
+        note("stopping after this step; Ctrl-C again to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

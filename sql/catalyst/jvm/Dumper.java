@@ -220,6 +220,11 @@ public class Dumper {
   /** before: what a name may leave out, with its dots, the longest first. */
   public void use(List before) { this.before = (String[]) before.toArray(new String[0]); }
 
+  private final HashMap definitions = new HashMap();
+
+  /** Lets later queries read a plan, which isn't analysed, by that name. */
+  public void define(String name, LogicalPlan plan) { definitions.put(name, plan); }
+
   /** The relation that a query writes as these parts; null where the program has none. */
   private String relation(scala.collection.immutable.Seq parts) {
     boolean live = parts.size() > 1 && "live".equalsIgnoreCase((String) parts.apply(0));
@@ -237,7 +242,8 @@ public class Dumper {
     private final java.util.Set ctes;
     public Relations(Dumper dumper, java.util.Set ctes) { this.dumper = dumper; this.ctes = ctes; }
     public boolean isDefinedAt(Object p) {
-      return p instanceof UnresolvedWith || p instanceof org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+      return p instanceof UnresolvedWith || p instanceof org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
+          || p instanceof SubqueryAlias && dumper.analysed((SubqueryAlias) p) != null;
     }
     public Object applyOrElse(Object p, scala.Function1 other) {
       if (p instanceof UnresolvedWith) {
@@ -252,21 +258,57 @@ public class Dumper {
         return with.copy(with.child(),
             scala.jdk.javaapi.CollectionConverters.asScala(items).toList(), with.allowRecursion());
       }
+      if (p instanceof SubqueryAlias) {
+        LogicalPlan read = dumper.analysed((SubqueryAlias) p);
+        return read == null ? other.apply(p) : read;
+      }
       if (!(p instanceof org.apache.spark.sql.catalyst.analysis.UnresolvedRelation)) return other.apply(p);
       org.apache.spark.sql.catalyst.analysis.UnresolvedRelation relation =
           (org.apache.spark.sql.catalyst.analysis.UnresolvedRelation) p;
       scala.collection.immutable.Seq parts = relation.multipartIdentifier();
       String last = (String) parts.last();
       if (parts.size() == 1 && ctes.contains(last.toLowerCase(java.util.Locale.ROOT))) return p;
+      LogicalPlan defined = parts.size() == 1 ? (LogicalPlan) dumper.definitions.get(last) : null;
+      if (defined != null) return defined.transformDownWithSubqueries(new Relations(dumper, new java.util.HashSet()));
       String name = dumper.relation(parts);
       if (name == null) return p;
       // STREAM says that a query reads what is new, which every view does
       LogicalPlan known = new org.apache.spark.sql.catalyst.analysis.UnresolvedRelation(
           (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$.$colon$colon(name), relation.options(), false);
       if (name.equalsIgnoreCase(last)) return known;
-      return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(
-          last, (scala.collection.immutable.Seq) parts.dropRight(1)), known);
+      // columns may be called by all of the name, though the query has left out what is in use
+      return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(last, before(name, parts)), known);
     }
+  }
+
+  /** A relation in place of a table that has been found already, whose columns are known by their numbers; or null.
+   *  Spark analyses parts of a plan that it is given when it has it from a DataFrame. */
+  private LogicalPlan analysed(SubqueryAlias alias) {
+    LogicalPlan child = alias.child();
+    if (!(child instanceof LeafNode) || child instanceof org.apache.spark.sql.execution.LogicalRDD || !child.resolved()) return null;
+    String written = alias.identifier().qualifier().mkString(".") + "." + alias.identifier().name();
+    Object name = relations.get(written.toLowerCase(java.util.Locale.ROOT));
+    if (name == null) return null;
+    LogicalPlan relation = session.table("`" + ((String) name).replace("`", "``") + "`").queryExecution().analyzed();
+    List columns = new ArrayList();
+    Iterator own = relation.output().iterator();
+    Iterator known = alias.output().iterator();
+    while (own.hasNext() && known.hasNext()) {
+      Attribute column = (Attribute) known.next();
+      columns.add(new Alias((Attribute) own.next(), column.name(), column.exprId(),
+          scala.collection.immutable.Nil$.MODULE$, scala.Option.empty(), scala.collection.immutable.Nil$.MODULE$));
+    }
+    return new SubqueryAlias(alias.identifier(),
+        new Project(scala.jdk.javaapi.CollectionConverters.asScala(columns).toList(), relation));
+  }
+
+  /** What stands before the last part of a relation's name. */
+  private static scala.collection.immutable.Seq before(String name, scala.collection.immutable.Seq parts) {
+    String last = "." + parts.last();
+    if (!name.toLowerCase(java.util.Locale.ROOT).endsWith(last.toLowerCase(java.util.Locale.ROOT)))
+      return (scala.collection.immutable.Seq) parts.dropRight(1);
+    String[] qualifier = name.substring(0, name.length() - last.length()).split("\\.");
+    return scala.jdk.javaapi.CollectionConverters.asScala(java.util.Arrays.asList(qualifier)).toList();
   }
 
   private void query(String text) throws Exception {

@@ -121,6 +121,10 @@ class Catalyst:
         self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
         self._dumper.relation(name)
 
+    def define(self, name: str, plan: Any) -> None:
+        """Let later queries read a plan of the JVM, which nobody has analysed, by that name."""
+        self._dumper.define(name, plan)
+
     def use(self, before: list[str]) -> None:
         """Let later queries leave out what stands before a relation's name; the longest first, '' last."""
         given = self._jvm.java.util.ArrayList()

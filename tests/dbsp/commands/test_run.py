@@ -8,8 +8,9 @@ import signal
 import click
 import pytest
 
-from dbsp.commands.process.stopping import Stopped
-from dbsp.commands.run import default_output, parse_seconds, stopping
+from dbsp.commands.process.options import parse_seconds
+from dbsp.commands.process.stopping import Stopped, stopping
+from dbsp.commands.run import default_output
 from dbsp.commands.shown.display import Display
 from tests.dbsp.build import pipeline
 

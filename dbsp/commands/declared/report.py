@@ -1,0 +1,73 @@
+"""What a person sees of a run: lines as `spark-pipelines` prints them, and a table of datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import click
+
+from dbsp.declared.asked import Asked
+from dbsp.declared.opening import Planned
+from dbsp.declared.project.datasets import Dataset, shown
+from dbsp.declared.refresh import UNCHANGED, Done
+
+_HEADS = ("dataset", "kind", "kept", "rows in", "rows out", "bytes", "seconds", "full refresh")
+
+
+def said(message: str) -> None:
+    """With the time before it."""
+    click.echo(f"{datetime.now():%Y-%m-%d %H:%M:%S}: {message}")
+
+
+def report(done: Sequence[Done]) -> None:
+    """Of a refresh."""
+    for one in done:
+        said(f"Flow {shown(one.dataset.name)} has COMPLETED.")
+    for line in table([_HEADS, *map(_line, done)]):
+        click.echo(line)
+
+
+def plan_lines(planned: Planned, asked: Asked) -> Iterator[str]:
+    """Of each dataset how it will be kept, and why."""
+    rows = [("dataset", "kind", "kept", "why")]
+    for dataset in planned.project.datasets:
+        rows.append((shown(dataset.name), dataset.kind, *_plan(planned, dataset, asked)))
+    return table(rows)
+
+
+def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """In columns; numbers end them."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            text.rjust(width) if text[:1].isdigit() else text.ljust(width)
+            for text, width in zip(row, widths, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _line(one: Done) -> tuple[str, ...]:
+    written = one.written
+    full = f"{one.full:.2f}" if one.full else ""
+    numbers = (f"{written.inserted}", f"{written.retracted}", f"{written.bytes}", f"{one.seconds:.2f}", full)
+    return shown(one.dataset.name), one.dataset.kind, one.how, *numbers
+
+
+def _plan(planned: Planned, dataset: Dataset, asked: Asked) -> tuple[str, str]:
+    why = planned.compiled.refused.get(dataset.name)
+    if why is not None:
+        return ("full" if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
+    if dataset.is_streaming:
+        return "appended", "its rows are never taken back: a step adds a file"
+    if not dataset.is_stored:
+        return "incremental", "part of what reads it; nothing of it is stored"
+    name = planned.compiled.view(dataset)
+    if name.append_only:
+        return "incremental", "its query only adds rows, as its sources do"
+    return "incremental", "its query has an incremental form: files with rows that change are written anew"
+
+
+def changed(done: Sequence[Done]) -> bool:
+    """Whether there is something to tell."""
+    return any(one.how != UNCHANGED for one in done)

@@ -1,0 +1,101 @@
+"""From the file of a spec to a project that can be refreshed: its session, its program, its state.
+
+STORAGE/dbsp/state          of the circuit, as of any pipeline: `dbsp query`, `dbsp why` read it
+STORAGE/dbsp/reads.json     which files of the sources it has
+STORAGE/dbsp/tables/        which step each table has, and its files
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbsp.circuits.errors import Error, ProgramError
+from dbsp.declared.asked import Asked
+from dbsp.declared.program import Compiled, compile_project
+from dbsp.declared.project.datasets import Project, shown
+from dbsp.declared.reads import Reads
+from dbsp.declared.refresh import Refresh
+from dbsp.declared.spark.catalog import Catalog
+from dbsp.declared.spark.reading import read_project
+from dbsp.declared.spark.spec import Spec
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.state.records.places import scheme_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A project that has been read and compiled. Nothing has been written."""
+
+    project: Project
+    compiled: Compiled
+
+
+def plan_project(spark: SparkSession, spec: Spec) -> Planned:
+    """Raises Error for what `spark-pipelines` refuses, too, and for tables that aren't written here."""
+    check_meaning(spark, spec)
+    project = read_project(spark, spec)
+    catalog = Catalog(spark)
+    for dataset in project.stored:
+        catalog.check(dataset)
+    return Planned(project, compile_project(spark, project))
+
+
+@contextmanager
+def opened(
+    spark: SparkSession, spec: Spec, asked: Asked, say: Callable[[str], None] = lambda line: None
+) -> Iterator[Refresh]:
+    """A project that can be refreshed. Raises Error before anything is written.
+
+    What can't be maintained, and may not be recomputed, is refused.
+    """
+    planned = plan_project(spark, spec)
+    asked.check(planned.project)
+    check_kept(planned, asked)
+    if scheme_of(spec.storage) is not None:
+        raise Error(f"{spec.path}: not supported yet: storage at {spec.storage}; give a directory")
+    folder = Path(spec.storage) / "dbsp"
+    if asked.full_refresh_all:
+        for path in (folder / "state", folder / "tables"):
+            shutil.rmtree(path, ignore_errors=True)
+        (folder / "reads.json").unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    reads = Reads(folder / "reads.json")
+    reads.check_streams(planned.project)
+    with Pipeline(
+        planned.compiled.program, state=folder / "state", spark=spark, evolve=True, progress=say
+    ) as pipeline:
+        yield Refresh(spark, planned.project, planned.compiled, pipeline, reads, folder)
+
+
+def check_kept(planned: Planned, asked: Asked) -> None:
+    """Raises ProgramError for the first dataset that would have to be recomputed, and mayn't be."""
+    for dataset in planned.project.datasets:
+        why = planned.compiled.refused.get(dataset.name)
+        if why is None:
+            continue
+        if dataset.is_streaming:
+            raise ProgramError(f"{why}; streaming table {shown(dataset.name)} can't be kept")
+        if any(each in flow.query for flow in dataset.flows for each in planned.project.definitions):
+            raise ProgramError(
+                f"{why}; not supported yet: to recompute {shown(dataset.name)}, which is in Python"
+            )
+        if not asked.may_recompute(dataset):
+            raise ProgramError(f"{why}; --fallback full recomputes {shown(dataset.name)} at every run")
+
+
+def check_meaning(spark: SparkSession, spec: Spec) -> None:
+    """Raises Error for settings under which queries mean something else than they do here."""
+    fixed: Mapping[str, str] = {"spark.sql.ansi.enabled": "true", "spark.sql.caseSensitive": "false"}
+    for name, value in fixed.items():
+        have = spark.conf.get(name)
+        if have is not None and have.lower() != value:
+            what = f"not supported yet: {name} = {have}"
+            raise Error(f"{spec.path}: {what}; here queries mean what they do with {value}")

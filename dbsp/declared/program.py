@@ -1,0 +1,175 @@
+"""A project as a program: tables for what it reads, a view for each dataset, in the author's own words.
+
+    table of the catalogue       CREATE TABLE (append_only where it is read by STREAM)
+    materialized view            CREATE VIEW
+    streaming table              CREATE STREAMING TABLE over its flows, by name
+    temporary view, flow         CREATE LOCAL VIEW
+    what can't be maintained     CREATE TABLE: what reads it takes it as it is, and as it changes
+
+A query stands on lines of its own, in the column that it has in the author's file; so a place in the program
+is a place there, and the compiler's errors say it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.declared.project.datasets import Dataset, Flow, Place, Project
+from dbsp.sql.compiler.load import load_program
+from dbsp.sql.plans.program import Program, View
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAME = "pipeline.sql"
+_LOCATED = re.compile(rf"{re.escape(NAME)}:(\d+):(\d+)")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """refused: of each dataset that can't be maintained, why; they are tables of the program."""
+
+    program: Program
+    refused: Mapping[str, str]
+
+    def is_kept(self, dataset: Dataset) -> bool:
+        """Whether it is maintained."""
+        return dataset.name not in self.refused
+
+    def view(self, dataset: Dataset) -> View:
+        """Of a dataset that is."""
+        return self.program.views[view_name(dataset.name)]
+
+
+@dataclass
+class _Written:
+    """lines: of the program. queries: the line of it before which a query begins, whose, and its place."""
+
+    lines: list[str] = field(default_factory=list)
+    queries: list[tuple[int, str, Place]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+    def add(self, *lines: str) -> None:
+        self.lines += "\n".join(lines).split("\n")
+
+    def add_query(self, head: str, owner: str, flow: Flow) -> None:
+        """Under its head, in its own column."""
+        self.queries.append((len(self.lines) + 1, owner, flow.place))
+        self.add(head, " " * (flow.place.column - 1) + flow.query, ";")  # which may end in a comment
+
+    def whose(self, line: int) -> tuple[str, str]:
+        """The dataset that a line is of, and where that is in the project but for the column."""
+        begun = [query for query in self.queries if query[0] <= line] or self.queries[:1]
+        head, owner, place = begun[-1]
+        return owner, f"{place.file}:{place.line + max(line - head - 1, 0)}"
+
+
+def compile_project(spark: SparkSession, project: Project) -> Compiled:
+    """Raises ProgramError where nothing of it can be maintained."""
+    refused: dict[str, str] = {}
+    while True:
+        written = _written(project, refused)
+        if len(refused) == len(project.datasets):
+            raise ProgramError("; ".join(refused.values()))
+        try:
+            return Compiled(
+                load_program(written.text, NAME, session=spark, definitions=project.definitions), refused
+            )
+        except ProgramError as error:
+            found = _LOCATED.search(str(error))
+            if found is None:
+                raise
+            if written.lines[int(found[1]) - 1].startswith("SET "):
+                raise ProgramError(_LOCATED.sub("the pipeline's configuration", str(error))) from None
+            owner, _ = written.whose(int(found[1]))
+            if owner in refused:
+                raise
+            refused[owner] = _at_home(str(error), written)
+
+
+def view_name(dataset: str) -> str:
+    """The name in the program of what is quoted in the project."""
+    return re.sub(r"`((?:[^`]|``)*)`", lambda part: part[1].replace("``", "`"), dataset)
+
+
+def _at_home(message: str, written: _Written) -> str:
+    """The error, with places of the project in place of the program's."""
+
+    def home(found: re.Match[str]) -> str:
+        return f"{written.whose(int(found[1]))[1]}:{found[2]}"
+
+    return _LOCATED.sub(home, message)
+
+
+def flows_of(project: Project) -> Iterator[Flow]:
+    """Of all its datasets."""
+    return (flow for dataset in project.datasets for flow in dataset.flows)
+
+
+def _written(project: Project, refused: Iterable[str]) -> _Written:
+    written = _Written()
+    settings = {key: value for flow in flows_of(project) for key, value in flow.settings.items()}
+    for (
+        key,
+        value,
+    ) in settings.items():  # which the compiler refuses where they would change what queries mean
+        written.add(f"SET {key} = {value};")
+    for table in project.tables:
+        grows = " WITH (append_only = true)" if table.streamed else ""
+        written.add(f"CREATE TABLE {table.name} ({table.ddl}){grows};")
+    for dataset in project.datasets:
+        if dataset.name in refused:
+            written.add(f"CREATE TABLE {dataset.name} ({_columns(dataset)});")
+        elif len(dataset.flows) == 1 and not _is_cast(dataset):
+            flow = dataset.flows[0]
+            written.add(_use(flow))
+            written.add_query(f"{_head(dataset)} {dataset.name} AS", dataset.name, flow)
+        else:
+            for number, flow in enumerate(dataset.flows):
+                written.add(_use(flow))
+                written.add_query(f"CREATE LOCAL VIEW {_part(dataset, number)} AS", dataset.name, flow)
+            parts = (
+                f"SELECT {', '.join(_selected(dataset, flow))} FROM {_part(dataset, number)}"
+                for number, flow in enumerate(dataset.flows)
+            )
+            written.add(f"{_head(dataset)} {dataset.name} AS", "\nUNION ALL ".join(parts) + ";")
+    return written
+
+
+def _use(flow: Flow) -> str:
+    return f"USE `{flow.catalog}`.`{flow.database}`;"
+
+
+def _head(dataset: Dataset) -> str:
+    if dataset.is_streaming:
+        return "CREATE STREAMING TABLE"
+    return "CREATE VIEW" if dataset.is_stored else "CREATE LOCAL VIEW"
+
+
+def _is_cast(dataset: Dataset) -> bool:
+    """Whether its columns are others than its only flow's."""
+    return dict(dataset.columns) != dict(dataset.flows[0].columns)
+
+
+def _part(dataset: Dataset, number: int) -> str:
+    return f"{dataset.name[:-1]} flow {number + 1}`"
+
+
+def _selected(dataset: Dataset, flow: Flow) -> Iterator[str]:
+    """The dataset's columns of a flow's rows, by name; NULL where it has none."""
+    given = {name.lower(): (name, type_) for name, type_ in flow.columns.items()}
+    for name, type_ in dataset.columns.items():
+        own, of = given.get(name.lower(), (None, None))
+        value = "NULL" if own is None else f"`{own}`"
+        yield f"CAST({value} AS {type_}) AS `{name}`" if of != type_ else f"{value} AS `{name}`"
+
+
+def _columns(dataset: Dataset) -> str:
+    return ", ".join(f"`{name}` {type_}" for name, type_ in dataset.columns.items())

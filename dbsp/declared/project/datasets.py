@@ -1,0 +1,125 @@
+"""A declarative pipeline as its author has written it: datasets, and the flows that fill them.
+
+Spark's own classes have read it (`dbsp.declared.spark.reading`), so its names, its rules and what is wrong
+with it are theirs. What is here is what they have found, as plain values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+MATERIALIZED_VIEW, STREAMING_TABLE, TEMPORARY_VIEW = "materialized view", "streaming table", "temporary view"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a text begins: a file of the project, and line and column, both from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """query: as the author has spelled it, which begins at `place`. catalog, database: in use there, so that
+    names may leave them out.
+
+    streams: the relations that it reads by STREAM; tables: the catalogue's that it reads; inputs: the
+    datasets; their names in full. columns: the names and types of its rows. settings: of `spark.sql`, for its
+    query.
+    """
+
+    name: str
+    query: str
+    place: Place
+    catalog: str
+    database: str
+    streams: frozenset[str]
+    tables: frozenset[str]
+    inputs: frozenset[str]
+    columns: Mapping[str, str]
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """name: in full, as `quoted` spells it. columns: their names and types; ddl: the same for CREATE TABLE.
+
+    format: None where the project names none.
+    """
+
+    name: str
+    kind: str
+    place: Place
+    flows: tuple[Flow, ...]
+    columns: Mapping[str, str]
+    ddl: str = ""
+    comment: str | None = None
+    properties: Mapping[str, str] | None = None
+    partitioned_by: Sequence[str] = ()
+    clustered_by: Sequence[str] = ()
+    format: str | None = None
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is a table of the catalogue."""
+        return self.kind != TEMPORARY_VIEW
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether its rows stay once they are there."""
+        return self.kind == STREAMING_TABLE
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the catalogue's that the project reads. ddl: its columns. streamed: by STREAM, else as it is."""
+
+    name: str
+    ddl: str
+    streamed: bool
+
+
+@dataclass(frozen=True)
+class Project:
+    """datasets: after those that they read. tables: those that none of them is.
+
+    definitions: plans of the JVM that queries read by these names, of functions in Python.
+    """
+
+    name: str
+    root: Path
+    datasets: tuple[Dataset, ...]
+    tables: tuple[Table, ...]
+    definitions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def stored(self) -> tuple[Dataset, ...]:
+        """Those that are tables of the catalogue."""
+        return tuple(dataset for dataset in self.datasets if dataset.is_stored)
+
+
+def quoted(parts: Sequence[str]) -> str:
+    """A name of several parts, as SQL spells it."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def shown(name: str) -> str:
+    """A quoted name as people write it."""
+    return name.replace("`", "")
+
+
+def above(project: Project, dataset: Dataset) -> list[Dataset]:
+    """All that it is made of, in the project's order."""
+    wanted = {dataset.name}
+    for one in reversed(project.datasets):
+        if one.name in wanted:
+            wanted |= {name for flow in one.flows for name in flow.inputs}
+    return [one for one in project.datasets if one.name in wanted and one is not dataset]

@@ -1,0 +1,28 @@
+"""Which relations a query reads by STREAM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.tokens import Cursor, tokens
+
+_NAMES = ("word", "quoted")
+
+
+def streamed(query: str) -> Iterator[list[str]]:
+    """The parts of the name after each STREAM, which may be in parentheses.
+
+    A column of that name is followed by none.
+    """
+    cursor = Cursor(source := as_it_is(query, "query"), tokens(source))
+    while cursor.next.kind != "end":
+        if cursor.take().upper != "STREAM":
+            continue
+        cursor.accept("(")
+        if cursor.next.kind in _NAMES:
+            parts = [cursor.name("a relation").text]
+            while cursor.next.text == "." and cursor.ahead(1).kind in _NAMES:
+                cursor.take()
+                parts.append(cursor.name("a relation").text)
+            yield parts

@@ -1,0 +1,106 @@
+"""Which files of its sources a state has the rows of, known exactly: beside the step that has read them.
+
+Before a step its files are noted under a key, which the step's record has, too. So after a crash the record
+says whether they are read.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbsp.circuits.disk import disk
+from dbsp.circuits.errors import StateError
+from dbsp.declared.project.datasets import Project, shown
+from dbsp.declared.spark.sources import Files
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.state.records.commits import write_whole
+
+
+@dataclass
+class Reads:
+    """path: of the record. known: per table its files; None: it isn't of files. writer: the state's name.
+
+    streams: the queries of its streaming tables.
+    """
+
+    path: Path
+    known: dict[str, Files | None] = field(default_factory=dict)
+    writer: str = ""
+    streams: dict[str, str] = field(default_factory=dict)
+
+    def check_streams(self, project: Project) -> None:
+        """Raises StateError for a streaming table of another query: its rows stay, a view's would change."""
+        before = (self._read(self.path) or {}).get("streams", {})
+        for name, query in _streams(project).items():
+            if before.get(name, query) != query:
+                raise StateError(
+                    f"not supported yet: streaming table {name} has another query than before, for rows that "
+                    "are to come; --full-refresh-all computes all of them anew"
+                )
+
+    def open(self, pipeline: Pipeline) -> None:
+        """What the pipeline's last step knows."""
+        kept = self._read(self.path)
+        if kept is None:
+            self.writer = secrets.token_hex(8)
+            self._keep({})
+        else:
+            self.known, self.writer, self.streams = kept["known"], kept["writer"], kept["streams"]
+        begun = self._read(self._next)
+        if begun is not None and pipeline.requested(begun["key"]) is not None:
+            self._keep(begun["known"])
+        self._next.unlink(missing_ok=True)
+        there = pipeline.program.inputs
+        self.known = {name: files for name, files in self.known.items() if name in there}
+
+    def note_streams(self, project: Project) -> None:
+        """That the state's streaming tables are those of the project."""
+        if self.streams != _streams(project):
+            self.streams = _streams(project)
+            self._keep(self.known)
+
+    def step(self, pipeline: Pipeline, read: Mapping[str, Files | None]) -> None:
+        """Make a step of what is queued, which is what those tables have. Raises as `Pipeline.step`."""
+        key = secrets.token_hex(16)
+        known = {**self.known, **read}
+        with disk(self.path.parent):
+            write_whole(self._next, json.dumps({"key": key, "known": known}).encode())
+        pipeline.step(request=key)
+        self._keep(known)
+        self._next.unlink(missing_ok=True)
+
+    def note(self, read: Mapping[str, Files | None]) -> None:
+        """Files that have no row."""
+        if any(self.known.get(name, {}) != files for name, files in read.items()):
+            self._keep({**self.known, **read})
+
+    def _keep(self, known: dict[str, Files | None]) -> None:
+        with disk(self.path.parent):
+            record = {"writer": self.writer, "known": known, "streams": self.streams}
+            write_whole(self.path, json.dumps(record).encode())
+        self.known = known
+
+    @property
+    def _next(self) -> Path:
+        return self.path.with_suffix(".next.json")
+
+    @staticmethod
+    def _read(path: Path) -> Any:
+        if not path.exists():
+            return None
+        with disk(path):
+            return json.loads(path.read_text())
+
+
+def _streams(project: Project) -> dict[str, str]:
+    """Of each streaming table what it is of."""
+    return {
+        shown(dataset.name): repr([(flow.query, flow.catalog, flow.database) for flow in dataset.flows])
+        for dataset in project.stored
+        if dataset.is_streaming
+    }

@@ -1,0 +1,216 @@
+"""A refresh of a project: what its sources have, one step of its circuit, the tables that the step changes.
+
+    sources ─► what is new, or differs ─► one step ─► each table: its view's changes since its last step
+
+The step is one commit, so that all datasets are of the same sources. A table is written after it, and knows
+which step it has: whatever ends a run, the next goes on from there. Where a dataset can't be maintained and
+may be recomputed, Spark does it once what it reads is written; to what reads it, it is a source that is
+compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import StateError
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.declared.asked import Asked
+from dbsp.declared.program import Compiled, view_name
+from dbsp.declared.project.datasets import Dataset, Project, above, shown
+from dbsp.declared.reads import Reads
+from dbsp.declared.spark.catalog import Catalog
+from dbsp.declared.spark.recomputing import recompute, rows_of
+from dbsp.declared.spark.sources import Files, look
+from dbsp.declared.tables.manifest import Held, Manifest, data_files
+from dbsp.declared.tables.parquet import SPARKS_LOG, ParquetTable, Written
+from dbsp.declared.tables.partitions import Partitioning, folders_of
+from dbsp.history.between import changes_between
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.views.outputs import changes_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INCREMENTAL, FULL, UNCHANGED = "incremental", "full", "unchanged"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a dataset. seconds: of the step, which is one for all, and of its own writing.
+
+    full: those that its last full refresh took.
+    """
+
+    dataset: Dataset
+    how: str
+    written: Written
+    seconds: float
+    full: float
+
+
+@dataclass
+class Refresh:
+    """Of one project, as often as it is asked for. In between its state stays open."""
+
+    spark: SparkSession
+    project: Project
+    compiled: Compiled
+    pipeline: Pipeline
+    reads: Reads
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.reads.open(self.pipeline)
+        self.reads.note_streams(self.project)
+        self.catalog = Catalog(self.spark)
+        self._read: dict[str, Files | None] = {}
+
+    def run(self, asked: Asked) -> list[Done]:
+        """Raises Error; what is written by then stays, and the next refresh goes on from there."""
+        done: list[Done] = []
+        self._look()
+        for dataset in self.project.datasets:
+            if not self.compiled.is_kept(dataset):
+                done += self._bring(
+                    [one for one in above(self.project, dataset) if one.is_stored], asked, done
+                )
+                done.append(self._recompute(dataset))
+        done += self._bring(self.project.stored, asked, done)
+        order = {dataset.name: number for number, dataset in enumerate(self.project.datasets)}
+        return sorted(done, key=lambda one: order[one.dataset.name])
+
+    # -- what has changed ---------------------------------------------------------------------------
+
+    def _bring(self, datasets: Sequence[Dataset], asked: Asked, done: Sequence[Done]) -> list[Done]:
+        """Make a step of what is queued, and write these tables, but for those that are done."""
+        began = time.perf_counter()
+        self._step()
+        shared = time.perf_counter() - began
+        written = {one.dataset.name for one in done}
+        return [
+            self._write(dataset, asked.is_anew(self.project, dataset), shared)
+            for dataset in datasets
+            if dataset.name not in written
+            and self.compiled.is_kept(dataset)
+            and asked.is_wanted(self.project, dataset)
+        ]
+
+    def _look(self) -> None:
+        """Queue what sources have, once for all datasets."""
+        read: dict[str, Files | None] = {}
+        try:
+            for table in self.project.tables:
+                name = view_name(table.name)
+                arrived = look(self.spark, table.name, table.streamed, self.reads.known.get(name))
+                if arrived.rows is not None:
+                    queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
+                    queue(name, arrived.rows())
+                read[name] = arrived.files
+        except BaseException:
+            self.pipeline.discard()
+            raise
+        self._read = read
+
+    def _step(self) -> None:
+        try:
+            # the first one also brings rows that no source has, as of VALUES
+            if any(self.pipeline.queued.values()) or not self.pipeline.last_step:
+                self.reads.step(self.pipeline, self._read)
+            else:
+                self.reads.note(self._read)
+        except BaseException:
+            self.pipeline.discard()
+            raise
+
+    def _recompute(self, dataset: Dataset) -> Done:
+        """What can't be maintained, by Spark; to what reads it, it is a source."""
+        began = time.perf_counter()
+        rows = 0
+        if dataset.is_stored:
+            self.catalog.directory(dataset, ours=False)
+            rows = recompute(self.spark, self.project, dataset)
+            self.pipeline.replace(view_name(dataset.name), self.spark.table(dataset.name))
+        else:
+            self.pipeline.replace(view_name(dataset.name), rows_of(self.spark, self.project, dataset))
+        seconds = time.perf_counter() - began
+        return Done(dataset, FULL, Written(rows, 0, 0, 0, 0), seconds, seconds)
+
+    # -- what is written ----------------------------------------------------------------------------
+
+    def _write(self, dataset: Dataset, anew: bool, shared: float) -> Done:
+        began = time.perf_counter()
+        view, last = view_name(dataset.name), self.pipeline.last_step
+        manifest = self._manifest(dataset)
+        manifest.open(self.catalog.directory(dataset, manifest.is_there))
+        partitioning = Partitioning(
+            changes_schema(self.pipeline.program, view), tuple(dataset.partitioned_by)
+        )
+        same = manifest.held.columns == str(partitioning) and not anew
+        parts = self._since(dataset, manifest) if same else None
+        whole = parts is None
+        if parts is None:
+            if not (anew or self._is_ours(manifest)):
+                _check_replaced(dataset, manifest)
+            parts = _under(partitioning.schema, self.pipeline[view].parts)
+        before, written = manifest.held, Written(0, 0, 0, 0, 0)
+        if whole or any(map(len, parts)):
+            table = ParquetTable(manifest, partitioning, dataset.is_streaming)
+            written = table.apply(last, self.reads.writer, parts, whole, shared)
+            self.catalog.refresh(
+                dataset, bool(dataset.partitioned_by) and (whole or _moved(before, manifest.held))
+            )
+        how = FULL if whole else INCREMENTAL if written.added or written.removed else UNCHANGED
+        return Done(dataset, how, written, shared + time.perf_counter() - began, manifest.held.seconds)
+
+    def _manifest(self, dataset: Dataset) -> Manifest:
+        return Manifest(self.folder / "tables", quote(view_name(dataset.name), safe=""))
+
+    def _is_ours(self, manifest: Manifest) -> bool:
+        """Whether the table's files are those that this state has written."""
+        return manifest.held.writer == self.reads.writer and manifest.is_untouched()
+
+    def _since(self, dataset: Dataset, manifest: Manifest) -> Sequence[ZSet] | None:
+        """What the table lacks; None where it is to be written whole."""
+        held = manifest.held
+        if not self._is_ours(manifest):
+            return None
+        if held.step == self.pipeline.last_step:
+            return ()
+        try:
+            return self._changes(view_name(dataset.name), held.step)
+        except StateError:  # the view wasn't there then, or that step isn't kept any more
+            return None
+
+    def _changes(self, view: str, since: int) -> Sequence[ZSet]:
+        program, store = self.pipeline.program, self.pipeline.store
+        found = changes_between(program, store, view, since, self.pipeline.last_step)
+        return _under(changes_schema(program, view), found.parts)
+
+
+def _under(schema: pa.Schema, parts: Sequence[ZSet]) -> Sequence[ZSet]:
+    """The same rows; the names of stored columns may be others."""
+    return [
+        ZSet(pa.RecordBatch.from_arrays(part.rows.columns, schema=schema), part.weights) for part in parts
+    ]
+
+
+def _moved(before: Held, after: Held) -> bool:
+    """Whether directories came or went."""
+    return folders_of([file.path for file in before.files]) != folders_of([file.path for file in after.files])
+
+
+def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:
+    """Raises StateError before rows are lost that nothing can compute again."""
+    there = (manifest.directory / SPARKS_LOG).exists() or data_files(manifest.directory)
+    if dataset.is_streaming and there:
+        raise StateError(
+            f"{dataset.place}: streaming table {shown(dataset.name)} has rows of somebody else's, in "
+            f"{manifest.directory}; --full-refresh-all reads its sources from their start, and writes it anew"
+        )

@@ -1,0 +1,246 @@
+"""A project read by the classes of Spark that `spark-pipelines` itself has it read by.
+
+Definitions are registered, names resolved, flows analysed and put in order, and the graph is validated, in
+the JVM of a classic session. So whatever they refuse is refused here, in their words, and what they take
+means what it means there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.declared.project.datasets import (
+    MATERIALIZED_VIEW,
+    STREAMING_TABLE,
+    TEMPORARY_VIEW,
+    Dataset,
+    Flow,
+    Place,
+    Project,
+    Table,
+    quoted,
+    shown,
+)
+from dbsp.declared.project.streams import streamed
+from dbsp.declared.spark.python import Definition, Definitions
+from dbsp.declared.spark.spec import Spec
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.tokens import Cursor, tokens
+
+
+def read_project(spark: SparkSession, spec: Spec) -> Project:
+    """Raises ProgramError."""
+    try:
+        return _Reading(spark, spec).read(spec.files())
+    except PySparkException as error:
+        raise ProgramError(str(error).strip()) from error
+
+
+class _Reading:
+    """Of one project."""
+
+    def __init__(self, spark: SparkSession, spec: Spec) -> None:
+        self.spark, self.spec = spark, spec
+        self.jvm: Any = spark._jvm
+        self.pipelines = self.jvm.org.apache.spark.sql.pipelines
+        self.session = spark._jsparkSession
+        self.definitions = Definitions(spark, spec.root)
+        self.catalog = spec.read.catalog or spark.catalog.currentCatalog()
+        self.database = spec.read.database or spark.catalog.currentDatabase()
+
+    def read(self, files: list[Path]) -> Project:
+        conf = self.jvm.PythonUtils.toScalaMap(dict(self.spec.read.configuration))
+        context = self.definitions.create(self.catalog, self.database, conf)
+        for file in files:
+            if file.suffix == ".py":
+                self.definitions.load(file)
+                continue
+            # a context of its own: what is in use ends with the file
+            registration = self.pipelines.graph.SqlGraphRegistrationContext(context)
+            registration.processSqlFile(
+                file.read_text(encoding="utf-8"), str(file.relative_to(self.spec.root)), self.session
+            )
+        resolved = context.toDataflowGraph().resolve(False)
+        self._check(resolved)
+        graph = resolved.validate(False)
+        # several threads resolve flows, which come as they are done
+        flows = sorted((self._flow(flow) for flow in _each(graph.flows())), key=lambda pair: pair[1].name)
+        by_target: dict[str, list[Flow]] = {}
+        for target, flow in flows:
+            by_target.setdefault(target, []).append(flow)
+        defined = {
+            _name(output.identifier()): output for output in (*_each(graph.tables()), *_each(graph.views()))
+        }
+        for sink in _each(graph.sinks()):
+            raise ProgramError(
+                f"{self._place(sink.origin())}: not supported yet: sinks; write a streaming table"
+            )
+        schemas = {_name(pair._1()): pair._2() for pair in _each(graph.inferSchemas(False))}
+        datasets = [
+            self._dataset(name, defined[name], by_target[name], schemas.get(name)) for name in by_target
+        ]
+        plans = {_definition(name, one): one.plan for name, one in self.definitions.found.items()}
+        return Project(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans)
+
+    def _check(self, graph: Any) -> None:
+        """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""
+        for flow in _each(graph.resolutionFailedFlows()):
+            for failure in _each(flow.failure()):
+                name = failure.getClass().getSimpleName()
+                if name not in ("UnresolvedDatasetException", "LoadTableException"):
+                    said = str(failure.getMessage()).strip()
+                    raise ProgramError(f"{self._place(flow.origin())}: {_shown(flow.identifier())}: {said}")
+
+    def _flow(self, flow: Any) -> tuple[str, Flow]:
+        """With the name of the dataset that it is of."""
+        context, result = flow.queryContext(), flow.funcResult()
+        catalog = _option(context.currentCatalog()) or self.catalog
+        database = _option(context.currentDatabase()) or self.database
+        defined = self.definitions.found.get(_shown(flow.identifier()))
+        if defined is None:
+            query, place = self._query(flow.origin())
+            read = list(streamed(query))
+        else:
+            query = f"SELECT * FROM {quoted([_definition(_shown(flow.identifier()), defined)])}"
+            place = self._place(flow.origin())
+            read = [next(streamed(f"STREAM {name}")) for name in defined.streams]
+        external = frozenset(map(_name, _each(result.usedExternalInputs())))
+        streams = frozenset(_full(parts, catalog, database) for parts in read)
+        named = Flow(
+            _name(flow.identifier()),
+            query,
+            place,
+            catalog,
+            database,
+            streams,
+            external,
+            frozenset(map(_name, _each(result.inputs()))),
+            _columns(flow.df().schema()),
+            {key: value for key, value in _pairs(flow.sqlConf()).items() if key.startswith("spark.sql.")},
+        )
+        return _name(flow.destinationIdentifier()), named
+
+    def _query(self, origin: Any) -> tuple[str, Place]:
+        """The query of a statement, and where it begins."""
+        statement = str(_option(origin.sqlText()))
+        start = _query_start(statement, self._place(origin))
+        return statement[start:], self._place(origin, statement[:start])
+
+    def _place(self, origin: Any, before: str = "") -> Place:
+        """before: what of the statement comes before it."""
+        file, statement = str(_option(origin.filePath())), str(_option(origin.sqlText()) or "")
+        if not statement:  # of a function in Python
+            path = Path(file)
+            shorter = path.relative_to(self.spec.root) if path.is_relative_to(self.spec.root) else path
+            return Place(str(shorter), int(_option(origin.line()) or 1), 1)
+        text = (self.spec.root / file).read_text(encoding="utf-8")
+        at = max(text.find(statement, max(int(_option(origin.startPosition()) or 0) - 1, 0)), 0) + len(before)
+        return Place(file, *as_it_is(text, file).position(at))
+
+    def _dataset(self, name: str, output: Any, flows: list[Flow], schema: Any) -> Dataset:
+        place = self._place(output.origin())
+        if output.getClass().getSimpleName() != "Table":
+            if output.getClass().getSimpleName() != "TemporaryView":
+                raise ProgramError(f"{place}: not supported yet: CREATE VIEW; write CREATE TEMPORARY VIEW")
+            return Dataset(name, TEMPORARY_VIEW, place, tuple(flows), flows[0].columns)
+        assert schema is not None
+        return Dataset(
+            name,
+            STREAMING_TABLE if output.isStreamingTable() else MATERIALIZED_VIEW,
+            place,
+            tuple(flows),
+            _columns(schema),
+            str(schema.asNullable().toDDL()),
+            _option(output.comment()),
+            _pairs(output.properties()),
+            [str(each) for each in _each(_option(output.partitionCols()) or ())],
+            [str(each) for each in _each(_option(output.clusterCols()) or ())],
+            _option(output.format()),
+        )
+
+    def _tables(self, datasets: list[Dataset]) -> tuple[Table, ...]:
+        readers: dict[str, list[tuple[Flow, bool]]] = {}
+        for dataset in datasets:
+            for flow in dataset.flows:
+                for table in flow.tables:
+                    readers.setdefault(table, []).append((flow, table in flow.streams))
+        tables = []
+        for name, read in sorted(readers.items()):
+            if {streaming for _, streaming in read} == {True, False}:
+                flow = next(flow for flow, streaming in read if not streaming)
+                raise ProgramError(
+                    f"{flow.place}: not supported yet: table {shown(name)} is read as it is here, and "
+                    "by STREAM elsewhere; read here the streaming table that STREAM fills"
+                )
+            schema = self.spark.table(name)._jdf.schema()
+            tables.append(Table(name, str(schema.asNullable().toDDL()), read[0][1]))
+        return tuple(tables)
+
+
+def _query_start(statement: str, place: Place) -> int:
+    """Where in a CREATE its query begins: after AS, or of a flow after BY NAME."""
+    cursor = Cursor(source := as_it_is(statement, str(place)), tokens(source))
+    depth, flow = 0, False
+    while cursor.next.kind != "end":
+        token = cursor.take()
+        depth += (token.text == "(") - (token.text == ")")
+        flow = flow or (token.upper == "FLOW" and depth == 0)
+        if depth == 0 and token.upper in ("AUTO", "CDC") and flow:
+            raise ProgramError(f"{place}: not supported yet: AUTO CDC; see README, Limits of pipelines")
+        if depth == 0 and ((token.upper == "AS" and not flow) or (token.upper == "NAME" and flow)):
+            return cursor.next.start
+    raise ProgramError(f"{place}: not supported yet: this form of a definition")
+
+
+def _definition(name: str, definition: Definition) -> str:
+    """By which queries read it; it says what it is, so that a program of that text is always the same."""
+    return f"{name} in Python, {definition.digest}"
+
+
+def _in_order(datasets: list[Dataset]) -> tuple[Dataset, ...]:
+    """Each after those that it reads: the order of flows isn't that of datasets with several."""
+    by_name = {dataset.name: dataset for dataset in datasets}
+    read = {
+        dataset.name: sorted({name for flow in dataset.flows for name in flow.inputs} & by_name.keys())
+        for dataset in datasets
+    }
+    return tuple(by_name[name] for name in TopologicalSorter(read).static_order())
+
+
+def _each(values: Any) -> Iterator[Any]:
+    if values == ():
+        return
+    iterator = values.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def _pairs(values: Any) -> dict[str, str]:
+    return {str(pair._1()): str(pair._2()) for pair in _each(values)}
+
+
+def _option(value: Any) -> Any:
+    return value.get() if value.isDefined() else None
+
+
+def _name(identifier: Any) -> str:
+    return quoted([str(part) for part in _each(identifier.nameParts())])
+
+
+def _shown(identifier: Any) -> str:
+    return str(identifier.unquotedString())
+
+
+def _columns(schema: Any) -> dict[str, str]:
+    return {field.name(): field.dataType().sql() for field in schema.fields()}
+
+
+def _full(parts: list[str], catalog: str, database: str) -> str:
+    return quoted([catalog, database][: max(3 - len(parts), 0)] + parts)

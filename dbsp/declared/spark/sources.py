@@ -1,0 +1,119 @@
+"""What has changed in a table of the catalogue since it was last read.
+
+    by files      F' ⊇ F, each with its size and time   the rows of F' − F are new
+                  F' = F                                 nothing
+    otherwise     the difference of all its rows from what the state holds
+
+F is the files that the table had, F' those that it has. A table that isn't of files (a view, JDBC) is
+compared whole at every run. One that is read by STREAM is read as Spark's streams read it: each file once, by
+its name, whatever becomes of it later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from dbsp.circuits.errors import Error
+from dbsp.declared.project.datasets import shown
+
+CATALOGUED = 2  # dots of a name in full: catalog, database, table
+
+# Of each file its size and the time of its last change, as its file system says them.
+Files = Mapping[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """What a table has to say. how: 'unchanged', 'appended' or 'compared'. rows: the new ones, or all of
+    them.
+
+    files: as they are now; None of a table that isn't of files.
+    """
+
+    how: str
+    files: Files | None
+    rows: Callable[[], DataFrame] | None = None
+
+
+def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) -> Arrived:
+    """known: the files that the state has the rows of; None: it has none of the table. Raises Error."""
+    try:
+        if name.count("`.`") == CATALOGUED:
+            spark.catalog.refreshTable(name)  # of files that are named by their path Spark remembers nothing
+        table = spark.table(name)
+        relation = _relation(table)
+        files = _files(spark, table) if relation is not None else None
+    except PySparkException as error:
+        raise Error(f"table {shown(name)} can't be read: {_first_line(error)}") from error
+    if files is None:
+        if streamed:
+            raise Error(
+                f"not supported yet: STREAM of {shown(name)}, which isn't a table of files; "
+                "read it without STREAM"
+            )
+        return Arrived("compared", None, lambda: table)
+    before = known or {}
+    if streamed:
+        new = [file for file in files if file not in before]
+        # what was read stays read, though the file may be gone
+        files = {**files, **before}
+    elif all(files.get(file) == seen for file, seen in before.items()):
+        new = [file for file in files if file not in before]
+    else:
+        return Arrived("compared", files, lambda: _of_files(spark, table, relation, list(files)))
+    if not new:
+        return Arrived("unchanged", files)
+    return Arrived("appended", files, lambda: _of_files(spark, table, relation, new))
+
+
+def _relation(table: DataFrame) -> Any:
+    """What Spark knows of a table of files that it reads itself; None of any other."""
+    leaves = table._jdf.queryExecution().optimizedPlan().collectLeaves()
+    if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "LogicalRelation":
+        return None
+    found = leaves.head().relation()
+    return found if found.getClass().getSimpleName() == "HadoopFsRelation" else None
+
+
+def _files(spark: SparkSession, table: DataFrame) -> dict[str, list[int]]:
+    return {file: _seen(spark, file) for file in sorted(table.inputFiles())}
+
+
+def _seen(spark: SparkSession, file: str) -> list[int]:
+    if file.startswith("file:"):
+        status = os.stat("/" + unquote(file.removeprefix("file:")).lstrip("/"))
+        return [status.st_size, status.st_mtime_ns]
+    jvm: Any = spark._jvm
+    path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file))
+    found = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).getFileStatus(path)
+    return [found.getLen(), found.getModificationTime()]
+
+
+def _of_files(spark: SparkSession, table: DataFrame, relation: Any, files: list[str]) -> DataFrame:
+    """The table's rows that are in these of its files, whatever has come meanwhile."""
+    if not files:
+        return table.limit(0)
+    options = {str(pair._1()): str(pair._2()) for pair in _each(relation.options())}
+    options.pop("path", None)
+    roots = list(_each(relation.location().rootPaths()))
+    if len(roots) == 1:  # a partition's values are in the directories below it
+        options["basePath"] = str(roots[0].toString())
+    reader = spark.read.format(str(relation.fileFormat().shortName())).options(**options).schema(table.schema)
+    return reader.load(list(map(unquote, files))).select(*(f"`{name}`" for name in table.columns))
+
+
+def _each(values: Any) -> Any:
+    iterator = values.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def _first_line(error: PySparkException) -> str:
+    return str(error).strip().split("\n", 1)[0]

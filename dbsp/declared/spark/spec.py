@@ -1,0 +1,111 @@
+"""The spec of a project, read by PySpark's own code: fields and errors are those of `spark-pipelines`."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbsp.circuits.errors import Error
+from dbsp.state.records.places import local_path, scheme_of
+
+if TYPE_CHECKING:
+    from pyspark.pipelines.cli import PipelineSpec
+
+
+@dataclass(frozen=True)
+class Spec:
+    """path: of the file. read: what is in it, as PySpark has read it."""
+
+    path: Path
+    read: PipelineSpec
+
+    @property
+    def root(self) -> Path:
+        """The directory that globs are of."""
+        return self.path.parent.resolve()
+
+    @property
+    def name(self) -> str:
+        """Of the pipeline."""
+        return str(self.read.name)
+
+    @property
+    def storage(self) -> str:
+        """The place of the state: a directory, or the URI of a store."""
+        given = str(self.read.storage)
+        return given if scheme_of(given) is not None else local_path(given)
+
+    def files(self) -> list[Path]:
+        """Those that define the pipeline, glob by glob. Raises Error for any but SQL and Python."""
+        found: dict[Path, None] = {}
+        for library in self.read.libraries:
+            for file in sorted(self.root.glob(library.include)):
+                if file.is_file() and "__pycache__" not in file.parts:
+                    found[file] = None
+        for file in found:
+            if file.suffix not in (".sql", ".py"):
+                raise Error(
+                    said_by_spark("PIPELINE_UNSUPPORTED_DEFINITIONS_FILE_EXTENSION", file_path=str(file))
+                )
+        return list(found)
+
+
+def read_spec(path: str | None) -> Spec:
+    """path: of the file; None: the one of the current directory, or of one around it. Raises Error."""
+    with theirs():
+        from pyspark.pipelines.cli import find_pipeline_spec, load_pipeline_spec  # noqa: PLC0415
+
+        if path is not None and not Path(path).is_file():
+            raise Error(said_by_spark("PIPELINE_SPEC_FILE_DOES_NOT_EXIST", spec_path=path))
+        found = Path(path) if path is not None else find_pipeline_spec(Path.cwd())
+        return Spec(found, _loaded(load_pipeline_spec, found))
+
+
+def _loaded(load: object, path: Path) -> PipelineSpec:
+    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415  it comes with PySpark's pipelines
+
+    try:
+        return load(path)  # type: ignore[operator]
+    except yaml.YAMLError as error:
+        raise Error(f"{path}: no YAML: {' '.join(str(error).split())}") from error
+    except (TypeError, KeyError, AttributeError) as error:
+        raise Error(
+            f"{path}: no spec of a pipeline: {error}; `dbsp pipeline init --name x` writes one"
+        ) from error
+
+
+def write_project(name: str) -> None:
+    """What `spark-pipelines init` writes. Raises Error."""
+    with theirs(), redirect_stdout(io.StringIO()):  # it tells of its own command
+        from pyspark.pipelines.init_cli import init  # noqa: PLC0415
+
+        try:
+            init(name)
+        except OSError as error:
+            raise Error(str(error)) from error
+
+
+@contextmanager
+def theirs() -> Iterator[None]:
+    """What PySpark's pipelines raise is an Error, in their words."""
+    for module in ("yaml", "grpc"):
+        if importlib.util.find_spec(module) is None:
+            raise Error(f"pipelines need {module}: pip install 'dbsp[pipelines]'")
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    try:
+        yield
+    except PySparkException as error:
+        raise Error(str(error).strip()) from error
+
+
+def said_by_spark(error_class: str, **values: str) -> str:
+    """PySpark's own message."""
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    return str(PySparkException(errorClass=error_class, messageParameters=values))

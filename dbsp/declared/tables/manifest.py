@@ -1,0 +1,156 @@
+"""What a table's directory holds, as far as this state has written it.
+
+NAME.json        the step that the files are of, and the files
+NAME.next.json   the same of a step that is being written: files that are there, but hidden, and what goes
+
+A step is written when its `next` is on the disk: whoever comes next does what is left of it, which may be
+done twice. Readers skip names that begin with a dot, as Spark and Hive do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from dbsp.circuits.disk import disk
+from dbsp.state.records.commits import write_whole
+from dbsp.state.records.sealed import read_sealed, seal
+
+HIDDEN = ".dbsp-"
+_KIND = "table of a pipeline"
+_ADVICE = "restore it, or delete it, and the table is written anew"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """path: below the table's directory. size: in bytes."""
+
+    path: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Held:
+    """files: of the table, as of the step. added: those of them that are still hidden. removed: what goes.
+
+    writer: the state's name. columns: of the rows. seconds: what the table's last full refresh took.
+    """
+
+    step: int = 0
+    writer: str = ""
+    files: tuple[DataFile, ...] = ()
+    columns: str = ""
+    seconds: float = 0.0
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Of all files."""
+        return sum(file.rows for file in self.files)
+
+
+@dataclass
+class Manifest:
+    """folder: of the records. name: of the table's. directory: of the table's files, once that is known."""
+
+    folder: Path
+    name: str
+    directory: Path = Path()
+    held: Held = field(default_factory=Held)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a step has written the table, or begun to."""
+        return self._path.exists() or self._next.exists()
+
+    def open(self, directory: Path) -> None:
+        """What the directory holds; what a step has begun is done. Raises StateError."""
+        self.directory = directory
+        with disk(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(parents=True, exist_ok=True)
+        self.held = self._read(self._path) or Held()
+        begun = self._read(self._next)
+        if begun is not None:
+            self._finish(begun)
+
+    @property
+    def indexes(self) -> Path:
+        """The folder of what is known of its files' rows."""
+        return self.folder / f"{self.name}.rows"
+
+    def is_untouched(self) -> bool:
+        """Whether the directory has the files that were written, and no others."""
+        there = {file: os.stat(self.directory / file).st_size for file in data_files(self.directory)}
+        return there == {file.path: file.size for file in self.held.files}
+
+    def write(self, held: Held) -> None:
+        """Make it true. Its added files are there under their hidden names."""
+        with disk(self.directory):
+            for file in held.added:
+                _sync(hidden(self.directory / file))
+            write_whole(self._next, seal(_KIND, asdict(held)))
+            self._finish(held)
+
+    def _finish(self, held: Held) -> None:
+        with disk(self.directory):
+            for file in held.added:
+                path = self.directory / file
+                if hidden(path).exists():
+                    hidden(path).rename(path)
+            for file in held.removed:
+                (self.directory / file).unlink(missing_ok=True)
+            self.held = replace(held, added=(), removed=())
+            write_whole(self._path, seal(_KIND, asdict(self.held)))
+            self._next.unlink(missing_ok=True)
+            _discard_hidden(self.directory)
+
+    def _read(self, path: Path) -> Held | None:
+        record = read_sealed(_KIND, path, _ADVICE)
+        if record is None:
+            return None
+        assert isinstance(record, dict)
+        files = tuple(DataFile(**file) for file in record.pop("files"))
+        added, removed = tuple(record.pop("added")), tuple(record.pop("removed"))
+        return Held(**record, files=files, added=added, removed=removed)
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / f"{self.name}.json"
+
+    @property
+    def _next(self) -> Path:
+        return self.folder / f"{self.name}.next.json"
+
+
+def hidden(path: Path) -> Path:
+    """The name of a file until its step is written."""
+    return path.with_name(HIDDEN + path.name)
+
+
+def data_files(directory: Path) -> Sequence[str]:
+    """Those that readers of the table see, below its directory."""
+    found = []
+    for folder, folders, files in os.walk(directory):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        found += [
+            str(Path(folder, name).relative_to(directory))
+            for name in files
+            if not name.startswith((".", "_"))
+        ]
+    return sorted(found)
+
+
+def _discard_hidden(directory: Path) -> None:
+    """What a try has left that was never a step."""
+    for path in directory.rglob(HIDDEN + "*"):
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

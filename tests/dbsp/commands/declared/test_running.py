@@ -1,0 +1,70 @@
+"""Runs from the command line, in the run's session."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from dbsp.commands.cli import main
+from dbsp.commands.declared import running
+from tests.dbsp.declared.build import small
+
+pytestmark = pytest.mark.spark
+
+SQL = "CREATE MATERIALIZED VIEW m AS SELECT a, count(*) AS n FROM t GROUP BY a;\n"
+
+
+@pytest.fixture
+def project(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "session_of", lambda spec, settings: spark)
+    with small(spark, tmp_path) as opened:
+        opened.sql("CREATE TABLE t (a INT) USING parquet", "INSERT INTO t VALUES (1), (1), (2)")
+        monkeypatch.chdir(tmp_path)
+        yield opened
+
+
+def test_a_run_and_a_dry_run(project):
+    project.write(SQL)
+    planned = CliRunner().invoke(main, ["pipeline", "dry-run"])
+    assert planned.exit_code == 0
+    assert (
+        f"spark_catalog.{project.database}.m  materialized view  incremental  its query has" in planned.output
+    )
+    assert not project.spark.catalog.tableExists("m")
+    ran = CliRunner().invoke(main, ["pipeline", "run"])
+    assert (ran.exit_code, "Run is COMPLETED." in ran.output) == (0, True)
+    assert project.rows("m") == [(1, 2), (2, 1)]
+    assert "full" in CliRunner().invoke(main, ["pipeline", "run", "--full-refresh", "m"]).output
+    project.write(SQL + "CREATE MATERIALIZED VIEW r AS SELECT rand() AS x FROM t;")
+    refused = CliRunner().invoke(main, ["pipeline", "dry-run"])
+    assert refused.exit_code == 1
+    assert "materialized view  refused" in refused.output
+    assert "full " in CliRunner().invoke(main, ["pipeline", "dry-run", "--fallback", "full"]).output
+
+
+def test_a_watch_goes_on_until_it_is_stopped(project, monkeypatch):
+    project.write(SQL)
+    stop = threading.Event()
+
+    def meanwhile():
+        project.sql("INSERT INTO t VALUES (7)")
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and (7, 1) not in project.rows("m"):
+            time.sleep(0.2)
+        stop.set()
+
+    class Stopping:
+        def __enter__(self):
+            threading.Timer(1.0, meanwhile).start()
+            return stop
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(running, "stopping", lambda note: Stopping())
+    watched = CliRunner().invoke(main, ["pipeline", "watch", "--every", "200ms"])
+    assert watched.exit_code == 0
+    assert project.rows("m") == [(1, 2), (2, 1), (7, 1)]

@@ -1,0 +1,126 @@
+"""Functions that return DataFrames are kept as queries in SQL are."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.declared.asked import Asked
+from dbsp.declared.opening import opened
+from dbsp.declared.spark.spec import read_spec, write_project
+
+pytestmark = pytest.mark.spark
+
+PYTHON = """
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+
+@dp.table(comment="as it came", table_properties={"quality": "bronze"})
+def bronze():
+    return spark.readStream.table("sale").withColumn("twice", F.col("amount") * 2)
+
+
+@dp.temporary_view
+def good():
+    return spark.read.table("bronze").where(F.col("amount").isNotNull())
+
+
+@dp.materialized_view(name="by_shop", partition_cols=["shop"])
+def grouped():
+    sales, shops = spark.table("good"), spark.table("shops")
+    joined = sales.join(shops, sales.shop == shops.shop, "left").select(sales["*"], shops.country)
+    return joined.groupBy("shop", "country").agg(F.sum("twice").alias("twice"), F.count("*").alias("n"))
+
+
+dp.create_streaming_table("all_ids")
+
+
+@dp.append_flow(target="all_ids")
+def first():
+    return spark.readStream.table("sale").select("id")
+
+
+@dp.append_flow(target="all_ids", name="again")
+def second():
+    return spark.readStream.table("bronze").select((F.col("id") + 100).cast("int").alias("id"))
+"""
+SQL = "CREATE MATERIALIZED VIEW best AS SELECT shop, n FROM by_shop WHERE n = (SELECT max(n) FROM by_shop);"
+
+
+@pytest.fixture
+def tables(project):
+    project.sql(
+        "CREATE TABLE sale (id INT, shop STRING, amount DECIMAL(9,2)) USING parquet",
+        "CREATE TABLE shops (shop STRING, country STRING) USING parquet",
+        "INSERT INTO sale VALUES (1, 'a', 1.5), (2, 'b', NULL), (3, 'a', 2)",
+        "INSERT INTO shops VALUES ('a', 'UK')",
+    )
+    return project
+
+
+def test_functions_are_kept_as_queries_are(tables):
+    tables.write(PYTHON, "definitions.py")
+    done = tables.run(SQL)
+    assert {one.how for one in done.values()} == {"full"}
+    tables.sql("INSERT INTO sale VALUES (4, 'b', 1), (5, 'b', 1), (6, 'b', 1)")
+    done = tables.run(SQL)
+    assert {one.how for one in done.values()} == {"incremental"}
+    assert done["bronze"].written.inserted == 3
+    wanted = tables.spark.sql(
+        "SELECT sum(amount * 2), count(*), g.shop, country FROM sale g LEFT JOIN shops s ON g.shop = s.shop "
+        "WHERE amount IS NOT NULL GROUP BY g.shop, country"
+    ).collect()
+    found = tables.spark.table("by_shop").select("twice", "n", "shop", "country").collect()
+    assert sorted(map(repr, map(tuple, found))) == sorted(map(repr, map(tuple, wanted)))
+    assert tables.rows("best") == [("b", 3)]
+    assert sorted(row[0] for row in tables.rows("all_ids")) == [*range(1, 7), *range(101, 107)]
+    made = tables.spark.sql("SHOW CREATE TABLE bronze").collect()[0][0]
+    assert "COMMENT 'as it came'" in made
+    assert "'quality' = 'bronze'" in made
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            "return spark.table('sale').select(F.rand())",
+            r"definitions.py:5:1: .*rand\(\) is not deterministic",
+        ),
+        ("return spark.table('nowhere')", r"definitions.py:5:1: .*TABLE_OR_VIEW_NOT_FOUND"),
+        ("spark.table('sale').count()", "a definition that asks Spark while it is read"),
+        ("spark.conf.set('a', 'b')", "SESSION_MUTATION_IN_DECLARATIVE_PIPELINE"),
+        ("return 1 / 0", "definitions.py:1:1: ZeroDivisionError: division by zero"),
+        ("return spark.table('sale').select(F.udf(lambda x: x)('id'))", "not supported yet"),
+    ],
+)
+def test_what_a_plan_cant_say_is_refused(tables, body, message):
+    text = f"""from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+
+@dp.materialized_view
+def m():
+    {body}
+"""
+    tables.write(text, "definitions.py")
+    with pytest.raises(ProgramError, match=f"(?s){message}"):
+        tables.plan("")
+
+
+def test_functions_arent_recomputed(tables):
+    tables.write(
+        "from pyspark import pipelines as dp\nfrom pyspark.sql import functions as F\n"
+        "@dp.materialized_view\ndef m():\n    return spark.table('sale').select(F.rand())\n",
+        "definitions.py",
+    )
+    with pytest.raises(ProgramError, match=r"to recompute spark_catalog\.\w+\.m, which is in Python"):
+        tables.run("CREATE MATERIALIZED VIEW other AS SELECT 1 AS a;", fallback=True)
+
+
+def test_the_project_of_init_runs(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    write_project("shop")
+    with opened(project.spark, read_spec("shop/spark-pipeline.yml"), Asked()) as refresh:
+        refresh.run(Asked())
+    assert project.rows("example_sql_materialized_view") == [(0,), (2,), (4,), (6,), (8,)]

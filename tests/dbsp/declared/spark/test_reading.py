@@ -1,0 +1,73 @@
+"""Projects are read as `spark-pipelines` reads them: the messages are Spark's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.declared.project.datasets import MATERIALIZED_VIEW, STREAMING_TABLE, TEMPORARY_VIEW, Place
+
+pytestmark = pytest.mark.spark
+
+
+def test_datasets_come_after_what_they_read(project):
+    project.sql("CREATE TABLE t (a INT) USING parquet", "CREATE TABLE s (a INT) USING parquet")
+    read = project.plan(
+        "CREATE MATERIALIZED VIEW last AS\n  SELECT count(*) AS n FROM v JOIN st ON v.a = st.a;\n"
+        "/* a view */ CREATE TEMPORARY VIEW v AS SELECT * FROM first;\n"
+        "CREATE MATERIALIZED VIEW first COMMENT 'AS' AS SELECT t.a FROM t;\n"
+        "CREATE STREAMING TABLE st; CREATE FLOW f AS INSERT INTO st BY NAME SELECT a FROM STREAM s;"
+    ).project
+    names = [dataset.name.split("`")[-2] for dataset in read.datasets]
+    assert names.index("first") < names.index("v") < names.index("last")
+    assert names.index("st") < names.index("last")
+    known = dict(zip(names, read.datasets, strict=True))
+    assert [known[name].kind for name in ("last", "v", "st")] == [
+        MATERIALIZED_VIEW,
+        TEMPORARY_VIEW,
+        STREAMING_TABLE,
+    ]
+    file = "definitions/definitions.sql"
+    assert known["last"].flows[0].place == Place(file, 2, 3)
+    assert known["v"].flows[0].query == "SELECT * FROM first"
+    assert known["v"].place == Place(file, 3, 14)
+    assert known["first"].flows[0].query == "SELECT t.a FROM t"
+    assert known["st"].flows[0].query == "SELECT a FROM STREAM s"
+    tables = {table.name.split("`")[-2]: table.streamed for table in read.tables}
+    assert tables == {"s": True, "t": False}
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        (
+            "CREATE MATERIALIZED VIEW x AS SELECT * FROM y; CREATE MATERIALIZED VIEW y AS SELECT * FROM x;",
+            "Circular dependencies are not supported in a pipeline",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW x AS SELECT 1 a; CREATE MATERIALIZED VIEW x AS SELECT 2 a;",
+            r"\[PIPELINE_DUPLICATE_IDENTIFIERS.OUTPUT\]",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW x AS SELECT a FROM nowhere;",
+            r"definitions.sql:1:1: spark_catalog.\w+.x: .*TABLE_OR_VIEW_NOT_FOUND.*nowhere",
+        ),
+        ("CREATE MATERIALIZED VIEW x AS SELECT nothing FROM t;", r"\[UNRESOLVED_COLUMN.*nothing"),
+        ("CREATE TABLE x (a INT);", "Unsupported plan CreateTable parsed from SQL query"),
+        ("CREATE STREAMING TABLE x AS SELECT * FROM t;", "BATCH_RELATION_FOR_STREAMING_TABLE"),
+        ("SELEC 1;", "PARSE_SYNTAX_ERROR"),
+        (
+            "CREATE STREAMING TABLE x AS SELECT a FROM STREAM t;"
+            "CREATE MATERIALIZED VIEW y AS SELECT a FROM t;",
+            "is read as it is here, and by STREAM elsewhere",
+        ),
+        (
+            "CREATE STREAMING TABLE x;CREATE FLOW f AS AUTO CDC INTO x FROM STREAM t KEYS (a) SEQUENCE BY a;",
+            "not supported yet: AUTO CDC",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_sparks_words(project, sql, message):
+    project.sql("CREATE TABLE t (a INT) USING parquet")
+    with pytest.raises(ProgramError, match=f"(?s){message}"):
+        project.plan(sql)

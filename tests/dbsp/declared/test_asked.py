@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from dbsp.circuits.errors import Error
+from dbsp.declared.asked import Asked
+from dbsp.declared.project.datasets import MATERIALIZED_VIEW, STREAMING_TABLE, TEMPORARY_VIEW
+from tests.dbsp.declared.made import dataset, project
+
+PROJECT = project(
+    dataset("`c`.`d`.`raw`", STREAMING_TABLE),
+    dataset("`v`", TEMPORARY_VIEW, "`c`.`d`.`raw`"),
+    dataset("`c`.`d`.`m`", MATERIALIZED_VIEW, "`v`"),
+)
+RAW, _, M = PROJECT.datasets
+
+
+def test_names_may_leave_out_what_is_before_them():
+    for name in ("m", "d.m", "C.d.M"):
+        asked = Asked(full_refresh=[name])
+        asked.check(PROJECT)
+        assert asked.is_anew(PROJECT, M)
+        assert not asked.is_wanted(PROJECT, RAW)
+    assert Asked().is_wanted(PROJECT, RAW)
+    assert Asked(full_refresh_all=True).is_anew(PROJECT, RAW)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (Asked(refresh=["n"]), "no dataset 'n'; there are: c.d.raw, c.d.m"),
+        (Asked(refresh=["v"]), "no dataset 'v'"),
+        (Asked(refresh=["m"]), "--refresh c.d.m without c.d.raw, which it reads; name that, too"),
+        (Asked(full_refresh=["raw"]), "a full refresh of streaming table c.d.raw alone.*--full-refresh-all"),
+    ],
+)
+def test_what_cant_be_done_is_refused(asked, message):
+    with pytest.raises(Error, match=message):
+        asked.check(PROJECT)
+
+
+def test_a_table_may_say_that_it_is_recomputed():
+    assert not Asked().may_recompute(M)
+    assert Asked(fallback=True).may_recompute(M)
+    assert Asked().may_recompute(
+        dataset("`c`.`d`.`m`", MATERIALIZED_VIEW, properties={"dbsp.fallback": "FULL"})
+    )

@@ -1,0 +1,152 @@
+"""A refresh leaves every table as Spark computes it from scratch, and rewrites what has changed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from dbsp.circuits.errors import StateError
+from dbsp.declared.asked import Asked
+from dbsp.declared.refresh import FULL, INCREMENTAL, UNCHANGED
+from tests.dbsp.declared.build import by_name
+
+pytestmark = pytest.mark.spark
+
+SOURCES = (
+    "CREATE TABLE sale (id INT, shop STRING, amount DECIMAL(9,2), day DATE) USING parquet",
+    "CREATE TABLE shops (shop STRING, country STRING) USING parquet",
+)
+PROJECT = """
+CREATE STREAMING TABLE bronze AS SELECT id, shop, amount, day FROM STREAM(sale);
+CREATE TEMPORARY VIEW good AS SELECT * FROM bronze WHERE amount IS NOT NULL;
+CREATE MATERIALIZED VIEW named AS SELECT g.*, s.country FROM good g LEFT JOIN shops s ON g.shop = s.shop;
+CREATE MATERIALIZED VIEW by_day PARTITIONED BY (day) AS
+SELECT country, count(*) AS n, sum(amount) AS total, day FROM named GROUP BY country, day;
+CREATE MATERIALIZED VIEW best AS SELECT * FROM by_day WHERE total = (SELECT max(total) FROM by_day);
+"""
+
+
+def changes(project, random_, number):
+    """Some rows more, and sometimes other shops: appended, or written over."""
+    days = ["NULL", "DATE'2024-02-29'", "DATE'2025-01-01'"]
+    drawn = (["NULL", "'a'", "'b'", "'ü/='"], ["NULL", "0", "1.5", "-2.25"], days)
+    rows = [", ".join(map(random_.choice, drawn)) for _ in range(random_.randint(0, 4))]
+    if rows:
+        project.sql("INSERT INTO sale VALUES " + ", ".join(f"({number}, {row})" for row in rows))
+    kind = random_.choice(["none", "INTO", "OVERWRITE"])
+    if kind != "none":
+        shops = random_.sample(["a", "b", "ü/="], 2)
+        listed = ", ".join(f"('{shop}', '{random_.choice(['UK', 'FR'])}')" for shop in shops)
+        project.sql(f"INSERT {kind} shops VALUES {listed}")
+
+
+def assert_as_spark(project, refresh):
+    """Each table is its query's rows over the tables that the query reads."""
+    for dataset in refresh.project.datasets:
+        (flow,) = dataset.flows
+        query = flow.query.replace("STREAM(sale)", "sale")
+        if not dataset.is_stored:
+            project.sql(f"CREATE OR REPLACE TEMPORARY VIEW good AS {query}")
+            continue
+        wanted = project.spark.sql(query)
+        table = project.spark.table(dataset.name).select(*wanted.columns)
+        assert sorted(map(repr, table.collect())) == sorted(map(repr, wanted.collect())), dataset.name
+    project.sql("DROP VIEW good")
+
+
+def test_tables_are_what_spark_computes_of_the_sources(project):
+    random_ = random.Random(16)
+    project.sql(*SOURCES)
+    with project.opened(PROJECT) as refresh:
+        for number in range(4):
+            changes(project, random_, number)
+            refresh.run(Asked())
+            assert_as_spark(project, refresh)
+        project.sql("INSERT INTO sale VALUES (9, 'a', 99, DATE'2024-02-29')")
+        assert by_name(refresh.run(Asked()))["bronze"].written.inserted == 1
+        assert {one.how for one in refresh.run(Asked())} == {UNCHANGED}
+        assert_as_spark(project, refresh)
+
+
+def test_a_state_is_gone_on_from_and_a_changed_project_evolves(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK'), ('b', 'FR'), ('c', 'UK')")
+    first = "CREATE MATERIALIZED VIEW m AS SELECT country, count(*) AS n FROM shops GROUP BY country;"
+    assert {one.how for one in project.run(first).values()} == {FULL}
+    changed = (
+        "CREATE MATERIALIZED VIEW m AS "
+        "SELECT country, count(*) AS n, max(shop) AS last FROM shops GROUP BY country;"
+        "CREATE MATERIALIZED VIEW few AS SELECT * FROM m WHERE n < 2;"
+    )
+    project.sql("INSERT INTO shops VALUES ('d', 'FR')")
+    done = project.run(changed)
+    assert done["few"].how == FULL
+    assert project.rows("m") == [("FR", 2, "d"), ("UK", 2, "c")]
+    assert project.rows("few") == []
+    project.sql("INSERT INTO shops VALUES ('e', 'DE')")
+    assert {one.how for one in project.run(changed).values()} == {INCREMENTAL}
+    assert project.rows("few") == [("DE", 1, "e")]
+
+
+def test_a_streaming_table_keeps_its_query(project):
+    project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL)")
+    sql = "CREATE STREAMING TABLE s AS SELECT id FROM STREAM sale;"
+    project.run(sql)
+    with pytest.raises(
+        StateError, match=r"streaming table spark_catalog\.\w+\.s has another query than before"
+    ):
+        project.run(sql.replace("id", "id + 1 AS id"))
+    assert project.rows("s") == [(1,)]
+    project.run(sql.replace("id", "id + 1 AS id"), full_refresh_all=True)
+    assert project.rows("s") == [(2,)]
+
+
+def test_a_table_that_somebody_else_has_written_is_written_anew(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')", "INSERT INTO sale VALUES (1, 'a', 1, NULL)")
+    sql = (
+        "CREATE MATERIALIZED VIEW m AS SELECT country FROM shops; "
+        "CREATE STREAMING TABLE s AS SELECT id FROM STREAM sale;"
+    )
+    project.run(sql)
+    project.sql("INSERT INTO m VALUES ('nowhere')")
+    done = project.run(sql)
+    assert (done["m"].how, done["s"].how) == (FULL, UNCHANGED)
+    assert project.rows("m") == [("UK",)]
+    project.sql("INSERT INTO s VALUES (7)")
+    with pytest.raises(StateError, match=r"definitions.sql:1:58: streaming table .* --full-refresh-all"):
+        project.run(sql)
+    assert {one.how for one in project.run(sql, full_refresh_all=True).values()} == {FULL}
+    assert project.rows("s") == [(1,)]
+
+
+def test_what_cant_be_maintained_is_recomputed_where_it_may_be(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK'), ('b', 'UK')")
+    sql = (
+        "CREATE MATERIALIZED VIEW r AS SELECT shop, rand() < 2 AS yes FROM shops;"
+        "CREATE MATERIALIZED VIEW n AS SELECT count(*) AS n FROM r WHERE yes;"
+    )
+    done = project.run(sql, fallback=True)
+    assert done["r"].how == FULL
+    assert project.rows("n") == [(2,)]
+    project.sql("INSERT INTO shops VALUES ('c', 'FR')")
+    done = project.run(sql, fallback=True)
+    assert (done["r"].how, done["r"].written.inserted, done["n"].how) == (FULL, 3, INCREMENTAL)
+    assert project.rows("n") == [(3,)]
+
+
+def test_only_files_with_rows_that_change_are_written_anew(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')")
+    sql = "CREATE MATERIALIZED VIEW m AS SELECT * FROM shops;"
+    with project.opened(sql) as refresh:
+        refresh.run(Asked())
+        project.sql("INSERT INTO shops VALUES ('b', 'FR'), ('c', 'FR')")
+        refresh.run(Asked())
+        project.sql("INSERT OVERWRITE shops VALUES ('a', 'UK'), ('b', 'FR')")
+        (done,) = refresh.run(Asked())
+    assert (done.written.retracted, done.written.removed, done.written.added) == (1, 1, 1)
+    assert project.rows("m") == [("a", "UK"), ("b", "FR")]
+    files = [
+        name for name in Path(project.folder, "warehouse", "m").iterdir() if not name.name.startswith(".")
+    ]
+    assert len(files) == 2
