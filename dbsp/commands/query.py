@@ -24,7 +24,7 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
-from dbsp.sql.compiler.query import QUERY
+from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
