@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
@@ -39,7 +40,7 @@ from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Insert, Program, View, inputs_of
+from dbsp.sql.plans.program import Insert, Ordered, Program, View, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
@@ -175,12 +176,25 @@ class Compiler:
                 message = "rows of SELECT STREAM leave when they are final; leave this, or STREAM, out"
                 raise self.source.error(statement.emission.start, message)
             view = replace(view, emission=resolved(self.source, statement.emission, self.scope.microseconds))
+        if statement.emit_final is not None and not view.emits_once:
+            view = self._final(view, statement.emit_final, statement.start)
         self.scope.defined.views[view.name] = view
         types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
         self.scope.catalyst.register(
             view.name,
             [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
         )
+
+    def _final(self, view: View, column: str, start: int) -> View:
+        """The view whose rows leave once, when the waterline has passed the column."""
+        names = [field.name for field in view.schema]
+        at = next((i for i, name in enumerate(names) if name.lower() == column.lower()), None)
+        if at is None:
+            message = f"emit_final: unknown column '{column}' in '{view.name}'; columns: {', '.join(names)}"
+            raise self.source.error(start, message + did_you_mean(column, names))
+        by = Column(at, view.schema[at].type, view.schema[at].nullable)
+        location = self.source.location(start)
+        return replace(view, emission=Ordered(None, None, True, location, once=True, by=by))
 
     def add_query(self, name: str, text: Slice) -> None:
         """A view of a query, of which nothing else is said. Raises ProgramError."""
