@@ -35,6 +35,7 @@ from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
+from dbsp.sql.compiler.targets.unselected import unselected_key
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
@@ -109,6 +110,8 @@ class Compiler:
     # views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, and what
     # is said of those that may not stay so
     unread: dict[str, tuple[ProgramError | None, Plan]] = field(default_factory=dict)
+    # the plans of views as they are written, before columns are left out that nothing reads
+    written: dict[str, Plan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
@@ -220,6 +223,7 @@ class Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
+        self.written[name] = written
         optimized = apply_rules(written)
         streaming = is_streaming(words_of(self.source, text))
         if streaming:
@@ -302,10 +306,14 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
-        key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
+        keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
+        key, written = keys[view.name], self.written.get(view.name)
+        unselected = unselected_key(written, keys) if key is None and written is not None else ()
         filled = never_null(view, self.scope.defined.views)
         promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
-        self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
+        self.inserts.append(
+            fitted(self.source, statement, view, key, target, self.inserts, filled, promise, unselected)
+        )
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""
