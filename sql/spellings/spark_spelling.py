@@ -92,7 +92,7 @@ class _Reader(CallReader):
             return rewritten_system_time(self.source, self.tokens, at, self.version_time)
         if token.upper in OTHER_NAMES:
             return spelled_type(self.tokens, at), at + 1
-        if begins_emission(self.tokens, at):  # of the view: `sql/text/inner_emission.py`
+        if begins_emission(self.tokens, at):  # of the view: `sql/text/emission_clauses.py`
             stop = emission_stop(self.tokens, at)
             return Edit(token.start, self.tokens[stop - 1].stop, ()), stop
         if is_stream_word(self.tokens, at) or is_table_wrapper(self, at):

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition
 from dbsp.sql.text.create_table import pairs
-from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start
+from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start, inner_emission
 from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.extensions import refuse_in_query
-from dbsp.sql.text.inner_emission import inner_emission
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
