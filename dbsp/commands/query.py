@@ -26,9 +26,9 @@ from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.program import Program
+from dbsp.sql.spellings.file_relations import file_relations
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
-from dbsp.sql.text.file_relations import file_relations
 from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.statements import statements
 from dbsp.state.records.identity import Identity

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
@@ -34,12 +35,13 @@ from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
+from dbsp.sql.compiler.targets.unselected import unselected_key
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Insert, Program, View, identifying_views, inputs_of
+from dbsp.sql.plans.program import Insert, Ordered, Program, View, identifying_views, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
@@ -117,6 +119,8 @@ class Compiler:
     # views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, and what
     # is said of those that may not stay so
     unread: dict[str, tuple[ProgramError | None, Plan]] = field(default_factory=dict)
+    # the plans of views as they are written, before columns are left out that nothing reads
+    written: dict[str, Plan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
@@ -189,12 +193,25 @@ class Compiler:
                 message = "rows of SELECT STREAM leave when they are final; leave this, or STREAM, out"
                 raise self.source.error(statement.emission.start, message)
             view = replace(view, emission=resolved(self.source, statement.emission, self.scope.microseconds))
+        if statement.emit_final is not None and not view.emits_once:
+            view = self._final(view, statement.emit_final, statement.start)
         self.scope.defined.views[view.name] = view
         types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
         self.scope.catalyst.register(
             view.name,
             [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
         )
+
+    def _final(self, view: View, column: str, start: int) -> View:
+        """The view whose rows leave once, when the waterline has passed the column."""
+        names = [field.name for field in view.schema]
+        at = next((i for i, name in enumerate(names) if name.lower() == column.lower()), None)
+        if at is None:
+            message = f"emit_final: unknown column '{column}' in '{view.name}'; columns: {', '.join(names)}"
+            raise self.source.error(start, message + did_you_mean(column, names))
+        by = Column(at, view.schema[at].type, view.schema[at].nullable)
+        location = self.source.location(start)
+        return replace(view, emission=Ordered(None, None, True, location, once=True, by=by))
 
     def add_query(self, name: str, text: Slice) -> None:
         """A view of a query, of which nothing else is said. Raises ProgramError."""
@@ -220,6 +237,7 @@ class Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
+        self.written[name] = written
         optimized = apply_rules(written)
         streaming = is_streaming(words_of(self.source, text))
         if streaming:
@@ -302,10 +320,14 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
-        key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
+        keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
+        key, written = keys[view.name], self.written.get(view.name)
+        unselected = unselected_key(written, keys) if key is None and written is not None else ()
         filled = never_null(view, self.scope.defined.views)
         promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
-        self.inserts.append(fitted(self.source, statement, view, key, target, self.inserts, filled, promise))
+        self.inserts.append(
+            fitted(self.source, statement, view, key, target, self.inserts, filled, promise, unselected)
+        )
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""

@@ -94,7 +94,7 @@ def _with_file_tables(
 
 
 def _names_files(source: Source) -> bool:
-    from dbsp.sql.text.file_relations import file_relations  # noqa: PLC0415  most programs need no tokens here
+    from dbsp.sql.spellings.file_relations import file_relations  # noqa: PLC0415  most programs need no tokens here
 
     return bool(file_relations(source))
 

@@ -22,6 +22,7 @@ from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.spellings.intervals import in_singular
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.spellings.system_time import version_time_of
 from dbsp.sql.spellings.type_names import spelled_column_type
@@ -108,7 +109,7 @@ class Scope:
 
     def constant(self, text: Slice) -> Plan | None:
         """The plan of `SELECT text`; None where Spark can't read that."""
-        dumped = self.catalyst.query(f"SELECT {text.text}")
+        dumped = self.catalyst.query(f"SELECT {in_singular(self.source, text).text}")
         if "error" in dumped or dumped["plan"] is None:
             return None
         try:

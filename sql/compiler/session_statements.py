@@ -35,6 +35,12 @@ def _note(scope: Scope, start: int, text: str) -> None:
 def _set(scope: Scope, setting: Setting) -> None:
     key, value = setting.key.lower(), setting.value
     fixed = {_ANSI: "true", "spark.sql.casesensitive": "false", _ZONE: scope.catalyst.timezone}
+    if key == "strict":
+        message = (
+            "whether state may grow without bound is asked by `dbsp check --strict`, which fails where it "
+            "may; run it before the program, and leave SET strict out"
+        )
+        raise scope.source.error(setting.start, message)
     sql = key.removeprefix("spark.sql.")
     if value is None or (key in fixed and value.lower() == fixed[key].lower()):
         return

@@ -6,6 +6,9 @@
     TUMBLE_START(...), TUMBLE_END(...), ... the same, .start or .end
     TUMBLE(TABLE t, ...), HOP, SESSION      t's rows beside their windows (`window_tables.py`)
     max_diff_watermark(source => TABLE(t), ...)     t (`watermarks.py`)
+    ARG_MAX(x, y), ARG_MIN(x, y)            max_by(x, y), min_by(x, y)
+    INTERVAL '1:00' HOURS TO MINUTES        INTERVAL '1:00' HOUR TO MINUTE (`intervals.py`)
+    OVER (w RANGE ...)                      OVER (PARTITION BY ... RANGE ...) (`named_windows.py`)
     FLOOR(ts TO HOUR), CEIL(ts TO HOUR)     date_trunc('HOUR', ts), ... (`rounded_times.py`)
     SELECT STREAM ...                       SELECT ... (`sql/compiler/streams/` says what STREAM asks for)
     CAST(x AS VARCHAR), x::TEXT             CAST(x AS STRING), ... (`type_names.py`)
@@ -20,6 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.sql.spellings.call_reader import CallReader
+from dbsp.sql.spellings.intervals import of_difference, singular
+from dbsp.sql.spellings.named_windows import with_definition
 from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.spellings.rounded_times import rounded
 from dbsp.sql.spellings.stream_word import is_stream_word
@@ -36,6 +41,8 @@ _KINDS = ("TUMBLE", "HOP", "SESSION")
 _CALLS = {kind: (kind, "") for kind in _KINDS} | {
     f"{kind}_{end}": (kind, f".{end.lower()}") for kind in _KINDS for end in ("START", "END")
 }
+# Feldera's and others' names of Spark's functions
+_EXTREMES = {"ARG_MAX": "max_by", "ARG_MIN": "min_by"}
 _FORMS = {
     "TUMBLE": "TUMBLE(ts, INTERVAL '1' HOUR[, TIME '0:12'])",
     "HOP": "HOP(ts, INTERVAL '1' HOUR, INTERVAL '3' HOURS[, TIME '0:12']): emit, then retain",
@@ -71,21 +78,35 @@ class _Reader(CallReader):
 
     def edit(self, at: int) -> tuple[Edit | None, int]:
         token = self.tokens[at]
-        if token.kind != "word":
-            return None, at + 1
+        if token.text == ")":
+            return of_difference(self.tokens, at)
+        return self._word(at) if token.kind == "word" else (None, at + 1)
+
+    def _word(self, at: int) -> tuple[Edit | None, int]:
+        token = self.tokens[at]
+        if token.upper == "OVER":
+            return with_definition(self, at)
+        if (plural := singular(self.tokens, at)) is not None:
+            return plural, at + 1
         if token.upper in ("INNER", "JOIN", "FOR"):
             return rewritten_system_time(self.source, self.tokens, at, self.version_time)
         if token.upper in OTHER_NAMES:
             return spelled_type(self.tokens, at), at + 1
-        if begins_emission(self.tokens, at):  # of the view: `sql/text/inner_emission.py`
+        if begins_emission(self.tokens, at):  # of the view: `sql/text/emission_clauses.py`
             stop = emission_stop(self.tokens, at)
             return Edit(token.start, self.tokens[stop - 1].stop, ()), stop
         if is_stream_word(self.tokens, at) or is_table_wrapper(self, at):
             return Edit(token.start, token.stop, ()), at + 1
         if not self.opens(at) or (at and self.tokens[at - 1].text == "."):
             return None, at + 1
+        return self._call(at)
+
+    def _call(self, at: int) -> tuple[Edit | None, int]:
+        token = self.tokens[at]
         if token.upper in _CALLS:
             return self._window(at)
+        if token.upper in _EXTREMES:
+            return Edit(token.start, token.stop, (_EXTREMES[token.upper],)), at + 1
         if token.upper in WATERMARKS:
             return watermarked(self, at)
         if token.upper in ("FLOOR", "CEIL", "CEILING"):

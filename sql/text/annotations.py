@@ -31,7 +31,10 @@ from dbsp.sql.text.extensions import refuse_special_time
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
-_ENDS = {"NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT"}
+_ENDS = {
+    "NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT", "FOREIGN", "REFERENCES",
+    "WATERMARK",
+}  # fmt: skip
 _DAY = timedelta(days=1)
 
 

@@ -14,7 +14,7 @@ from dbsp.sql.text.tokens import Cursor, Slice, Token
 
 _TYPE_ENDS = {
     "NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK",
-    "REFERENCES", "MASK",
+    "REFERENCES", "MASK", "FOREIGN", "WATERMARK",
 }  # fmt: skip
 
 
@@ -54,6 +54,11 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
                 cursor.fail(f"column '{name.text}' has a DEFAULT already")
             cursor.take()
             default = constant_clause(cursor, "DEFAULT", "now()")
+        elif cursor.sees("WATERMARK"):
+            cursor.fail(
+                "not supported: WATERMARK, by which rows wait before they count; LATENESS says what comes "
+                "too late, and TRIGGER ON WATERMARK or SELECT STREAM let results wait until they are final"
+            )
         elif stored_clause(cursor) is not None:
             continue
         else:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition
 from dbsp.sql.text.create_table import pairs
-from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start
+from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start, inner_emission
 from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.extensions import refuse_in_query
-from dbsp.sql.text.inner_emission import inner_emission
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
@@ -24,6 +23,7 @@ class CreateView:
 
     types: of the columns, those that are declared. emission: when its changes leave; None: at every step.
     expectations: what its rows must be. grows: whether it is declared as one that takes no row back.
+    emit_final: the column whose waterline says that a row is final, and leaves.
     """
 
     name: str
@@ -35,6 +35,7 @@ class CreateView:
     types: tuple[Slice | None, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     grows: bool = False
+    emit_final: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,12 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
     cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.relation("a view's name")
     columns, types, expectations = _columns(cursor) if cursor.next.text == "(" else ((), (), ())
-    while stored_clause(cursor) is not None:
-        pass
+    final: str | None = None
+    while True:
+        if cursor.sees("WITH", "("):
+            final = _emit_final(cursor)
+        elif stored_clause(cursor) is None:
+            break
     cursor.expect("AS")
     query = query_text(cursor)
     inner = inner_emission(cursor, query)
@@ -72,7 +77,28 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
             f"view '{name.text}' is LOCAL: nothing of it leaves, at no time; declare it with CREATE VIEW"
         )
         raise cursor.source.error(emission.start, message)
-    return CreateView(name.text, columns, kind, query, name.start, emission, types, expectations)
+    if final is not None and (emission is not None or kind == "local"):
+        cursor.fail("emit_final says when the rows of a view leave; leave out TRIGGER, EMIT or LOCAL", name)
+    return CreateView(
+        name.text, columns, kind, query, name.start, emission, types, expectations, emit_final=final
+    )
+
+
+def _emit_final(cursor: Cursor) -> str:
+    """WITH ('emit_final' = 'column') of a view."""
+    cursor.accept("WITH")
+    at = cursor.ahead(1)
+    given = {name.lower(): value for name, value in pairs(cursor).items()}
+    if "clock" in given:
+        cursor.fail(
+            "not supported yet: a clock of a view's own; say how often now() counts, as by "
+            "date_trunc('MINUTE', now()), or compare: ts > now() - INTERVAL 5 MINUTES",
+            at,
+        )
+    for name in given:
+        if name != "emit_final":
+            cursor.fail(f"unknown property '{name}'; properties of a view: emit_final", at)
+    return given["emit_final"]
 
 
 def _columns(

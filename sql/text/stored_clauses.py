@@ -68,6 +68,8 @@ def _rest(cursor: Cursor, words: tuple[str, ...]) -> None:
         cursor.relation("a table's name")
         if cursor.next.text == "(":
             cursor.parentheses()
+    elif words == ("FOREIGN", "KEY") and cursor.accept("REFERENCES"):  # of a column
+        _rest(cursor, ("REFERENCES",))
     elif cursor.next.text != "(":
         cursor.take()  # CLUSTER BY AUTO, NONE
     else:

@@ -73,6 +73,13 @@ def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, S
     return _first_line(error["message"])
 
 
+# columns that other systems give every row
+_SYSTEM = {
+    "_row_id": "rows have no id but their PRIMARY KEY; a source's have what it gives, as kafka _offset",
+    "rowtime": "a row has the time that it is given: declare rowtime TIMESTAMP DEFAULT now(), its arrival's",
+}
+
+
 def _unknown_function(name: str, functions: Sequence[str]) -> str:
     listed = f"; the program's own: {', '.join(functions)}" if functions else ""
     hint = did_you_mean(name, list(functions))
@@ -82,6 +89,9 @@ def _unknown_function(name: str, functions: Sequence[str]) -> str:
 
 def _unknown_column(source: Source, text: Slice, name: str, relations: Mapping[str, Sequence[str]]) -> str:
     used = _relations_in(source, text, relations)
+    system = _SYSTEM.get(name.rsplit(".", 1)[-1].lower())
+    if system is not None:
+        return f"unknown column '{name}'; {system}"
     if len(used) == 1:
         columns = list(relations[used[0]])
         hint = did_you_mean(name.rsplit(".", 1)[-1], columns)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import Error
 from dbsp.sql.catalyst import column_definitions, read_files
-from dbsp.sql.text.file_relations import FileRelation, file_relations
+from dbsp.sql.spellings.file_relations import FileRelation, file_relations
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Token, tokens
 

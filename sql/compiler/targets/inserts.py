@@ -72,13 +72,14 @@ def fitted(
     earlier: Sequence[Insert],
     never_null: Set[int],
     promise: Sequence[str],
+    unselected: Sequence[str] = (),
 ) -> Insert:
     """The INSERT of a view's changes. Raises ProgramError where they don't fit.
 
-    key: the view's stream key. never_null: of its columns. promise: as
+    key: the view's stream key. unselected: columns that would be one. never_null: of its columns. promise: as
     `dbsp.sql.plans.properties.promises.to_promise`.
     """
-    fit = _Fit(source, statement, view, key, target, never_null, promise)
+    fit = _Fit(source, statement, view, key, target, never_null, promise, unselected)
     shape, columns = fit.shape(), fit.columns()
     fit.check_filled(shape)
     fit.check_given(columns)
@@ -95,6 +96,7 @@ class _Fit:
     target: Table
     never_null: Set[int]
     promise: Sequence[str]
+    unselected: Sequence[str]
 
     def shape(self) -> str:
         target, filled = self.target, {WEIGHT, OP} & set(map(str.lower, self._names()))
@@ -223,6 +225,8 @@ class _Fit:
             self._fail(f"{spelled}: the query doesn't give all of it; list its columns")
         if self.key is None:
             cure = f"declare {WEIGHT} BIGINT and no key in '{target.name}' to get the changelog"
+            missing = f"select what tells its rows apart, too ({', '.join(self.unselected)}), or "
+            cure = missing * bool(self.unselected) + cure
             self._fail(
                 f"{spelled}: what is inserted has no stream key, so a key could have several rows; {cure}"
             )

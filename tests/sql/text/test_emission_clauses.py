@@ -14,6 +14,8 @@ from dbsp.sql.text.emission_clauses import (
     emission_start,
     resolved,
 )
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.statements import statements
 from dbsp.sql.text.tokens import Slice
 from tests.sql.text.reading import check_refused, cursor_over, parse, source_of
 
@@ -116,3 +118,51 @@ def test_durations_that_make_no_sense(clause: str, error: str) -> None:
 )
 def test_refused(clause: str, error: str) -> None:
     check_refused(f"CREATE VIEW v AS SELECT 1 {clause}", error)
+
+
+# ---- of a common table expression
+
+COUNTED = "c AS (SELECT k, count(*) AS n FROM t GROUP BY k TRIGGER COUNTING 2)"
+
+
+def viewed(query: str) -> CreateView:
+    (one,) = statements(as_it_is(f"CREATE VIEW v AS {query}", "p.sql"))
+    assert isinstance(one, CreateView)
+    return one
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"WITH {COUNTED} SELECT * FROM c",
+        f"WITH b AS (SELECT 1), {COUNTED} SELECT n + 1, k FROM c AS d WHERE n IN (1, 2) ORDER BY n",
+        f"WITH {COUNTED} FROM C",
+    ],
+)
+def test_it_is_the_views_where_the_view_is_its_rows(query: str) -> None:
+    emission = viewed(query).emission
+    assert isinstance(emission, TriggerClause)
+    assert emission.counting == 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"WITH {COUNTED} SELECT max(n) FROM c GROUP BY k",
+        f"WITH {COUNTED} SELECT DISTINCT n FROM c",
+        f"WITH {COUNTED} SELECT * FROM c JOIN t USING (k)",
+        f"WITH {COUNTED} SELECT * FROM c, t",
+        f"WITH {COUNTED} SELECT * FROM t",
+        f"WITH {COUNTED}, d AS (SELECT * FROM c) SELECT * FROM d",
+        f"WITH {COUNTED} SELECT * FROM c UNION ALL SELECT * FROM c",
+        "SELECT * FROM (SELECT k, count(*) FROM t GROUP BY k TRIGGER COUNTING 2)",
+    ],
+)
+def test_elsewhere_it_would_say_nothing(query: str) -> None:
+    with pytest.raises(ProgramError, match="TRIGGER says when a view's changes leave"):
+        viewed(query)
+
+
+def test_not_twice() -> None:
+    with pytest.raises(ProgramError, match="has a TRIGGER or EMIT already"):
+        viewed(f"WITH {COUNTED} SELECT * FROM c TRIGGER COUNTING 3")

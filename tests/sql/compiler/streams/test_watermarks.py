@@ -18,7 +18,7 @@ def of(relation: str, diff: str = "INTERVAL 5 SECONDS", column: str = "ts") -> s
     call = (
         f"max_diff_watermark(source=>TABLE({relation}), max_diff=>{diff}, time_field=>DESCRIPTOR({column}))"
     )
-    return f"CREATE VIEW v{abs(hash((relation, diff, column)))} AS SELECT * FROM {call}; "
+    return f"CREATE VIEW v AS SELECT * FROM {call}; "
 
 
 def made(text: str) -> list[Statement]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.file_relations import file_relations
+from dbsp.sql.spellings.file_relations import file_relations
 from dbsp.sql.text.source import as_it_is
 
 

@@ -1,0 +1,46 @@
+"""A window's name with a frame of its own, which Spark doesn't take: the definition stands in its place.
+
+    SUM(x) OVER (w RANGE ...), SUM(x) OVER w (RANGE ...) ... WINDOW w AS (PARTITION BY ... ORDER BY ...)
+    SUM(x) OVER (PARTITION BY ... ORDER BY ... RANGE ...)
+
+Source: Apache Calcite, "Streaming".
+"""
+
+from __future__ import annotations
+
+from dbsp.sql.spellings.call_reader import CallReader
+from dbsp.sql.spellings.rewriting import Edit
+
+_FRAMES = ("ROWS", "RANGE", "ORDER")
+
+
+def with_definition(reader: CallReader, at: int) -> tuple[Edit | None, int]:
+    """(the edit of what follows the OVER at a token, the token after it)."""
+    inside = reader.tokens
+    first = at + 1
+    if inside[first].text == "(" and inside[at + 2].kind in ("word", "quoted"):
+        name, frame = at + 2, at + 3
+    elif inside[first].kind in ("word", "quoted") and inside[at + 2].text == "(":
+        name, frame = first, at + 3
+    else:
+        return None, at + 1
+    if inside[min(frame, len(inside) - 1)].upper not in _FRAMES:
+        return None, at + 1
+    defined = _definition(reader, inside[name].text)
+    if defined is None:
+        return None, at + 1
+    _, after = reader.arguments(at if inside[first].text == "(" else first)
+    text = reader.slice(*defined)
+    return reader.replace(first, after, ["(", text, " ", reader.slice(frame, after - 1), ")"]), after
+
+
+def _definition(reader: CallReader, name: str) -> tuple[int, int] | None:
+    """The tokens of `name AS (...)` behind WINDOW, within its parentheses."""
+    inside, defining = reader.tokens, False
+    for at in range(len(inside) - 2):
+        defining |= inside[at].upper == "WINDOW"
+        is_it = inside[at].text.strip("`").lower() == name.strip("`").lower()
+        if defining and is_it and inside[at + 1].upper == "AS" and inside[at + 2].text == "(":
+            _, after = reader.arguments(at + 1)
+            return at + 3, after - 1
+    return None

@@ -1,0 +1,38 @@
+"""A named window with a frame of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sql.spellings.respelled import respelled
+
+W = " FROM t WINDOW v AS (ORDER BY x), w AS (PARTITION BY p ORDER BY ts)"
+
+
+@pytest.mark.parametrize(
+    ("over", "expected"),
+    [
+        (
+            "w (RANGE INTERVAL '1' HOUR PRECEDING)",
+            "(PARTITION BY p ORDER BY ts RANGE INTERVAL '1' HOUR PRECEDING)",
+        ),
+        ("(W ROWS 2 PRECEDING)", "(PARTITION BY p ORDER BY ts ROWS 2 PRECEDING)"),
+        ("(`v` RANGE 2 PRECEDING)", "(ORDER BY x RANGE 2 PRECEDING)"),
+        # Spark's own
+        ("w", "w"),
+        ("(w)", "(w)"),
+        ("(PARTITION BY x ORDER BY y ROWS 2 PRECEDING)", "(PARTITION BY x ORDER BY y ROWS 2 PRECEDING)"),
+        ("(u ROWS 2 PRECEDING)", "(u ROWS 2 PRECEDING)"),
+    ],
+)
+def test_its_definition_stands_in_its_place(over: str, expected: str) -> None:
+    assert respelled(f"SELECT sum(x) OVER {over}, y{W}").text == f"SELECT sum(x) OVER {expected}, y{W}"
+
+
+def test_of_several_each_has_its_own() -> None:
+    query = f"SELECT sum(a) OVER (w ROWS 1 PRECEDING), max(b) OVER w (ROWS 2 PRECEDING){W}"
+    made = "PARTITION BY p ORDER BY ts ROWS"
+    assert (
+        respelled(query).text
+        == f"SELECT sum(a) OVER ({made} 1 PRECEDING), max(b) OVER ({made} 2 PRECEDING){W}"
+    )
