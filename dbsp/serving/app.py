@@ -19,7 +19,7 @@ from dbsp.serving.access import LOCAL, Access
 from dbsp.serving.answers import Refused, answer_to, json_response
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.explaining import Explaining
-from dbsp.serving.feed import Feed
+from dbsp.serving.following.feed import Feed
 from dbsp.serving.numbers import Numbers
 from dbsp.serving.operations import described
 from dbsp.serving.page.files import page_response, wants_page

@@ -23,9 +23,9 @@ from dbsp.circuits.steps.state import State
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.metrics import Metrics
 from dbsp.serving.answers import json_response
-from dbsp.serving.feed import Feed
+from dbsp.serving.following.feed import Feed
+from dbsp.serving.following.rounds import Rounds
 from dbsp.serving.formats import EVENTS
-from dbsp.serving.rounds import Rounds
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.views.changes import Changes
 from dbsp.views.outputs import state_of

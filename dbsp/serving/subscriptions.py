@@ -30,7 +30,7 @@ from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.answers import Refused, whole
-from dbsp.serving.feed import ROWS, Feed, Spell
+from dbsp.serving.following.feed import ROWS, Feed, Spell
 from dbsp.serving.formats import ARROW, EVENTS, form_of
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges

@@ -80,7 +80,7 @@ def test_a_step_of_many_rows_is_several_events() -> None:
 
 
 def test_a_step_that_is_forgotten_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbsp.serving.feed._STEPS", 16)
+    monkeypatch.setattr("dbsp.serving.following.feed._STEPS", 16)
     with served() as (client, _):
         for n in range(30):
             client.posted("orders", [{"id": n, "shop": "s"}])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.serving.rounds import Rounds
+from dbsp.serving.following.rounds import Rounds
 from dbsp.views.changes import Changes, ViewChanges
 
 Spelled = TypeVar("Spelled")

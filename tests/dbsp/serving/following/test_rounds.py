@@ -6,7 +6,7 @@ import asyncio
 import random
 import threading
 
-from dbsp.serving.rounds import LONGEST, SHARE, Rounds
+from dbsp.serving.following.rounds import LONGEST, SHARE, Rounds
 
 
 class Counter:

@@ -10,8 +10,8 @@ import pytest
 
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.serving import feed as feeds
-from dbsp.serving.feed import Feed
+from dbsp.serving.following import feed as feeds
+from dbsp.serving.following.feed import Feed
 from dbsp.views.changes import ViewChanges
 from tests.dbsp.serving.served import PROGRAM
 
