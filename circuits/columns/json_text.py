@@ -26,11 +26,18 @@ from json.encoder import encode_basestring
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.broken_text import listed
+from dbsp.circuits.columns.broken_text import is_broken, listed
 
 _BARE = re.compile(r'"([^\s"\\=,\[\]{}]+)"')
+# in a string of JSON
+_ESCAPED = r'[\x00-\x1f"\\]'
+# digits after the point of a DECIMAL that Arrow never writes as 1E-7
+_WITHOUT_EXPONENT = 6
+# bytes of rows that are spelled at once
+_AT_ONCE = 1 << 28
 _WORDS = {"true", "false", "null", "NULL"}
 
 
@@ -51,11 +58,21 @@ def described(rows: pa.RecordBatch, position: int, columns: Iterable[int] | None
 
 def objects(rows: pa.RecordBatch) -> list[str]:
     """A JSON object for each row."""
+    if rows.num_rows > 1 and rows.nbytes > _AT_ONCE:  # a column of texts has 2 GB at most
+        half = rows.num_rows // 2
+        return objects(rows.slice(0, half)) + objects(rows.slice(half))
+    found: list[str] = object_texts(rows).to_pylist()
+    return found
+
+
+def object_texts(rows: pa.RecordBatch) -> pa.StringArray:
+    """The same as a column, without a loop over rows where the types have kernels; of 2 GB at most."""
     names = [encode_basestring(name) for name in rows.schema.names]
     if not names:
-        return ["{}"] * rows.num_rows
-    listed = zip(*map(encode, rows.columns), strict=True)
-    return ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in listed]
+        return pa.repeat("{}", rows.num_rows)
+    heads = ["{" + names[0] + ": ", *(f", {name}: " for name in names[1:])]
+    pieces = [piece for pair in zip(heads, map(texts, rows.columns), strict=True) for piece in pair]
+    return pc.binary_join_element_wise(*pieces, "}", "")
 
 
 def fields_of(column: pa.Array, null: str = "NULL") -> list[str]:
@@ -71,24 +88,56 @@ def _bare(value: str, null: str) -> str:
 
 def encode(array: pa.Array) -> list[str]:
     """The JSON text of each value."""
+    made = _by_kernels(array)
+    if made is not None:
+        found: list[str] = pc.fill_null(made, "null").to_pylist()
+        return found
+    written = _one_by_one(array)
+    if array.null_count:
+        valid = array.is_valid().to_pylist()
+        written = [text if there else "null" for text, there in zip(written, valid, strict=True)]
+    return written
+
+
+def texts(array: pa.Array) -> pa.StringArray:
+    """The same as a column."""
+    made = _by_kernels(array)
+    return pa.array(encode(array), pa.string()) if made is None else pc.fill_null(made, "null")
+
+
+def _by_kernels(array: pa.Array) -> pa.StringArray | None:
+    """The texts, NULL where there is no value; None: no kernel spells these values as JSON does."""
+    type_ = array.type
+    if pt.is_boolean(type_) or pt.is_integer(type_):
+        return array.cast(pa.string())
+    if pt.is_duration(type_):
+        return array.cast(pa.int64()).cast(pa.string())
+    if pt.is_decimal(type_) and 0 <= type_.scale <= _WITHOUT_EXPONENT:
+        return _quoted(array.cast(pa.string()))
+    if pt.is_date(type_):
+        return _quoted(array.cast(pa.string()))
+    if pt.is_timestamp(type_):  # from Arrow's `2024-02-29 10:00:00.000000Z`
+        moments = pc.replace_substring(array.cast(pa.string()), " ", "T", max_replacements=1)
+        return _quoted(pc.replace_substring_regex(moments, r"\.000000(Z?)$", r"\1"))
+    if pt.is_string(type_) and not is_broken(array):
+        escaped = pc.any(pc.match_substring_regex(array, _ESCAPED)).as_py()
+        return None if escaped else _quoted(array)
+    return None
+
+
+def _quoted(array: pa.StringArray) -> pa.StringArray:
+    return pc.binary_join_element_wise('"', array, '"', "")
+
+
+def _one_by_one(array: pa.Array) -> list[str]:
+    """What stands where there is no value is no matter."""
     type_ = array.type
     if pt.is_null(type_):
         return ["null"] * len(array)
     if pt.is_nested(type_):
-        texts = _encode_nested(array)
-    elif pt.is_timestamp(type_):
-        texts = [_timestamp(text) for text in array.cast(pa.string()).to_pylist()]
-    elif pt.is_date(type_):
-        texts = [f'"{text}"' for text in array.cast(pa.string()).to_pylist()]
-    elif pt.is_duration(type_):
-        texts = [str(count) for count in array.cast(pa.int64()).to_pylist()]
-    else:
-        one = _encoder(type_)
-        texts = ["null" if value is None else one(value) for value in listed(array)]
-    if array.null_count:
-        valid = array.is_valid().to_pylist()
-        texts = [text if there else "null" for text, there in zip(texts, valid, strict=True)]
-    return texts
+        return _encode_nested(array)
+    one = _encoder(type_)
+    return ["null" if value is None else one(value) for value in listed(array)]
 
 
 def _encode_nested(array: pa.Array) -> list[str]:
@@ -113,19 +162,7 @@ def _float(value: float) -> str:
     return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
 
 
-def _timestamp(text: str | None) -> str:
-    """From Arrow's `2024-02-29 10:00:00.000000Z`."""
-    if text is None:
-        return "null"
-    moment, zone = (text[:-1], "Z") if text.endswith("Z") else (text, "")
-    return f'"{moment.removesuffix(".000000").replace(" ", "T")}{zone}"'
-
-
 def _encoder(type_: pa.DataType) -> Callable[[Any], str]:
-    if pt.is_boolean(type_):
-        return lambda value: "true" if value else "false"
-    if pt.is_integer(type_):
-        return str
     if pt.is_floating(type_):
         return _float
     if pt.is_decimal(type_):

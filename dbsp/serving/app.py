@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,7 +19,7 @@ from dbsp.serving.access import LOCAL, Access
 from dbsp.serving.answers import Refused, answer_to, json_response
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.explaining import Explaining
-from dbsp.serving.feed import Feed
+from dbsp.serving.following.feed import Feed
 from dbsp.serving.numbers import Numbers
 from dbsp.serving.operations import described
 from dbsp.serving.page.files import page_response, wants_page
@@ -50,7 +51,17 @@ class Serving:
         """No step is made, and why; '': they are. From any thread."""
         if why != self.trouble:
             self.trouble = why
-            self.feed.tell()
+            self.status.troubled()
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop in which readers wait."""
+        for rounds in (self.feed.rounds, self.status.rounds):
+            rounds.attach(loop)
+
+    def end(self) -> None:
+        """No step comes any more: who follows is told. From any thread."""
+        for rounds in (self.feed.rounds, self.status.rounds):
+            rounds.end()
 
     def made(self, changes: Changes) -> None:
         """A step was made, in any thread."""

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.metrics import Metrics
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.views.changes import Changes
 
@@ -27,6 +28,7 @@ class Numbers:
 
     def __init__(self, pipeline: Pipeline, subscriptions: Subscriptions) -> None:
         self._pipeline = pipeline
+        self._last: Metrics | None = None
         self.registry = of = CollectorRegistry()
         self.steps = Counter("dbsp_steps", "Steps made by this process", registry=of)
         self.seconds = Histogram("dbsp_step_seconds", "Of a step", buckets=_SECONDS, registry=of)
@@ -79,6 +81,10 @@ class Numbers:
             self.rows_out.labels(view).inc(rows)
         for relation, rows in metrics.late.items():
             self.late.labels(relation).inc(rows)
+        self._last = metrics
+
+    def _look(self, metrics: Metrics) -> None:
+        """What is so after a step, whenever somebody asks: steps needn't wait for that."""
         for operator, rows in metrics.state_rows.items():
             self.state_rows.labels(operator).set(rows)
         for operator, size in metrics.state_bytes.items():
@@ -91,6 +97,8 @@ class Numbers:
 
     async def shown(self, request: Request) -> Response:
         """In Prometheus' text format."""
+        if self._last is not None:
+            self._look(self._last)
         for sink, steps in self._pipeline.undelivered.items():  # they catch up between steps, too
             self.undelivered.labels(sink).set(steps)
         unread = await asyncio.to_thread(lambda: self._pipeline.unread)  # which asks Spark, and lists files

@@ -44,7 +44,7 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
     begun = threading.Event()
 
     async def serve() -> None:
-        serving.feed.attach(asyncio.get_running_loop())
+        serving.attach(asyncio.get_running_loop())
         begun.set()
         await server.serve(sockets=[bound])
 
@@ -54,7 +54,7 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
     try:
         yield bound.getsockname()[:2]
     finally:
-        serving.feed.end()
+        serving.end()
         server.should_exit = True
         thread.join(2 * _LEAVING)
         bound.close()

@@ -1,16 +1,15 @@
 """How a pipeline is doing.
 
     GET /status         the last steps, waterlines, what was late or bad, sources and sinks, state
-    GET /steps          each step as it is made, from the next one on, a few at once; and what keeps others
-                        from being made: server-sent events
+    GET /steps          each step as it is made, from the next one on, a few at once; the size of the state
+                        after them; and what keeps others from being made: server-sent events
     GET /operators      of each operator the rows and seconds of the last step, and its state
 
-Counts and steps are of this process. What a step was is spelled once, however many follow.
+Counts and steps are of this process. What a step was is spelled once, when somebody is told.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
@@ -24,7 +23,8 @@ from dbsp.circuits.steps.state import State
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.metrics import Metrics
 from dbsp.serving.answers import json_response
-from dbsp.serving.feed import BEAT, Feed
+from dbsp.serving.following.feed import Feed
+from dbsp.serving.following.rounds import Rounds
 from dbsp.serving.formats import EVENTS
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.views.changes import Changes
@@ -32,7 +32,7 @@ from dbsp.views.outputs import state_of
 
 # steps that are remembered, and kept ones that are listed
 STEPS, KEPT = 240, 5000
-# seconds between two messages to a follower: for people, who see no more, of a pipeline that makes many steps
+# seconds between two messages to those who follow: people, who see no more
 PAUSE = 0.25
 
 
@@ -47,7 +47,10 @@ class Status:
         self._pipeline, self._feed, self._subscriptions = pipeline, feed, subscriptions
         self._trouble = trouble
         self._began = datetime.now(UTC)
-        self._steps: deque[tuple[int, dict[str, object], str]] = deque(maxlen=STEPS)
+        self._steps: deque[tuple[int, dict[str, object]]] = deque(maxlen=STEPS)
+        self._told = 0
+        self.rounds = Rounds(lambda: self._told, shortest=PAUSE)
+        self._message = (0, 0), b""
         self._late: Counter[str] = Counter()
         self._bad = 0
         self._last: tuple[int, Metrics] | None = None
@@ -72,10 +75,18 @@ class Status:
             "waterlines": _waterlines(metrics.state),
             "undelivered": self._pipeline.undelivered,
             "oldest": self._pipeline.store.steps[0],
-            **_stored(metrics.state),
         }
-        self._steps.append((changes.step, one, json.dumps(one, ensure_ascii=False)))
+        self._steps.append((changes.step, one))
         self._last = changes.step, metrics
+        self._tell()
+
+    def troubled(self) -> None:
+        """What keeps steps from being made is another, or none. From any thread."""
+        self._tell()
+
+    def _tell(self) -> None:
+        self._told += 1
+        self.rounds.tell()
 
     async def shown(self, request: Request) -> Response:
         """All of it."""
@@ -90,7 +101,7 @@ class Status:
             "began": _spelled(self._began),
             "kept": steps[-KEPT:],
             "keep": str(pipeline.store.keep),
-            "steps": [one for _, one, _ in list(self._steps)],
+            "steps": [one for _, one in list(self._steps)],
             "waterlines": {one.name: None for one in program.circuit.lateness} | _waterlines(state),
             "late": dict(self._late),
             "bad": self._bad,
@@ -138,20 +149,33 @@ class Status:
 
     async def _stream(self, step: int) -> AsyncIterator[bytes]:
         yield b"retry: 1000\n\n"
-        wrong = ""
+        wrong, told = "", self.rounds.seen
         with self._subscriptions.counted():
             while True:
                 if wrong != (wrong := self._wrong):
                     yield f"event: trouble\ndata: {json.dumps(wrong)}\n\n".encode()
-                made = [(number, text) for number, _, text in list(self._steps) if number > step]
-                if made:
-                    step = made[-1][0]
-                    yield "".join(f"event: step\ndata: {text}\n\n" for _, text in made).encode()
-                    await asyncio.sleep(PAUSE)
-                elif self._feed.ended:
+                step, message = self._since(step)
+                if message:
+                    self.rounds.sent(len(message))
+                    yield message
+                if self.rounds.ended:
                     return
-                elif not await self._feed.told(BEAT):
+                if not await self.rounds.after(told):
                     yield b":\n\n"
+                told = self.rounds.seen
+
+    def _since(self, step: int) -> tuple[int, bytes]:
+        """The events of the steps after one, and the last of them."""
+        made = [one for one in [*self._steps] if one[0] > step]
+        if not made:
+            return step, b""
+        between = step, made[-1][0]
+        if self._message[0] != between:
+            texts = [json.dumps(one, ensure_ascii=False) for _, one in made]
+            events = [f"event: step\ndata: {text}\n\n" for text in texts]
+            events.append(f"event: state\ndata: {json.dumps(_stored(self._state))}\n\n")
+            self._message = between, "".join(events).encode()
+        return between[1], self._message[1]
 
     @property
     def _wrong(self) -> str:

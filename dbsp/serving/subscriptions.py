@@ -3,40 +3,40 @@
     GET /views/{name}/changes?since=n        since: the step whose rows the client has; unless given, the last
 
 An event is `{"step": n, "rows": [{..., "__weight": w}, ...]}`; a large step is several, of which the last has
-the step as its id. So a browser that lost the connection goes on where it was (`Last-Event-ID`). A step that
-is not kept any more is an event `gone`: read the view, and go on from its step. An Arrow stream has columns
-`__step` and `__weight` besides, and ends before such a step; `until=n` ends either at a step, `until=last` at
-the last.
+the step as its id. Each step has its event; where steps come fast, several come together. So a browser that
+lost the connection goes on where it was (`Last-Event-ID`). A step that is not kept any more is an event
+`gone`: read the view, and go on from its step. An Arrow stream has columns `__step` and `__weight` besides,
+and ends before such a step; `until=n` ends either at a step, `until=last` at the last.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from dbsp.circuits.columns.json_text import objects
+from dbsp.circuits.columns.json_text import object_texts
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.answers import Refused, whole
-from dbsp.serving.feed import BEAT, Feed
+from dbsp.serving.following.feed import ROWS, Feed, Spell
 from dbsp.serving.formats import ARROW, EVENTS, form_of
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import changes_schema, output_view
 
 FORMS = (EVENTS, ARROW)
-# rows of an event
-ROWS = 5000
 AT_ONCE = 1000
 
 
@@ -66,11 +66,11 @@ class Subscriptions:
         since = self.since(request.headers.get("last-event-id") or request.query_params.get("since"))
         until = self._until(request.query_params.get("until"))
         if since < self.pipeline.last_step:  # one that can't begin is told so by its status
-            await self.feed.spelled(view, since + 1, "size", lambda _, changes: len(changes))
+            await asyncio.to_thread(self.feed.size, view, since + 1)
         self.check_room()
         if form == ARROW:
             schema = self.schema(view)
-            spell: Callable[[int, ViewChanges], list[bytes]] = _arrow(schema)
+            spell: Spell[list[bytes]] = _arrow(schema)
             head = schema.serialize().to_pybytes()
         else:
             spell, head = _events, b"retry: 1000\n\n"
@@ -113,21 +113,22 @@ class Subscriptions:
         return pa.schema([*batch_to_calendar(none).schema, *marks])
 
     async def followed(
-        self, view: str, step: int, form: str, spell: Callable[[int, ViewChanges], Spelled], until: int | None
+        self, view: str, step: int, form: str, spell: Spell[Spelled], until: int | None
     ) -> AsyncIterator[Spelled | None]:
-        """What each step after one changes, as it is made; None: a sign of life. until: the last; None: none.
+        """What the steps after one change, as they are made, of some of them at once; None: a sign of life.
 
-        Raises Gone.
+        until: the last; None: none. Raises Gone.
         """
+        rounds = self.feed.rounds
         with self.counted():
             while until is None or step < until:
-                if await self.feed.after(step, BEAT):
-                    step += 1
+                if await rounds.after(step):
                     try:
-                        yield await self.feed.spelled(view, step, form, spell)
+                        step, spelled = await self.feed.spelled(view, step, until, form, spell)
                     except StateError:
-                        raise Gone(step) from None
-                elif self.feed.ended:
+                        raise Gone(step + 1) from None
+                    yield spelled
+                elif rounds.ended:
                     return
                 else:
                     yield None
@@ -137,7 +138,7 @@ class Subscriptions:
         view: str,
         step: int,
         form: str,
-        spell: Callable[[int, ViewChanges], list[bytes]],
+        spell: Spell[list[bytes]],
         head: bytes,
         until: int | None,
     ) -> AsyncIterator[bytes]:
@@ -146,6 +147,7 @@ class Subscriptions:
         try:
             async for pieces in self.followed(view, step, form, spell, until):
                 for piece in beat if pieces is None else pieces:
+                    self.feed.rounds.sent(len(piece))
                     yield piece
         except Gone as gone:
             if form == EVENTS:
@@ -157,28 +159,41 @@ class Subscriptions:
 
 def marked(schema: pa.Schema, step: int, changes: ViewChanges) -> pa.RecordBatch:
     """A step's changes in a view, with `__step` and `__weight`. schema: of `Subscriptions.schema`."""
-    shown = batch_to_calendar(changes.zset.rows)
+    delta = changes.added_up
+    shown = batch_to_calendar(delta.rows)
     steps = pa.array(np.full(shown.num_rows, step, np.int64))
-    return pa.RecordBatch.from_arrays([*shown.columns, steps, pa.array(changes.zset.weights)], schema=schema)
+    return pa.RecordBatch.from_arrays([*shown.columns, steps, pa.array(delta.weights)], schema=schema)
 
 
-def _events(step: int, changes: ViewChanges) -> list[bytes]:
-    rows = objects(changes.zset.to_batch())
-    if not rows:
-        return [f"id: {step}\n\n".encode()]
-    events = []
-    for at in range(0, len(rows), ROWS):
-        more = at + ROWS < len(rows)
-        data = f'{{"step": {step}, "more": {json.dumps(more)}, "rows": [{", ".join(rows[at : at + ROWS])}]}}'
-        mark = "" if more else f"id: {step}\n"
-        events.append(f"{mark}event: changes\ndata: {data}\n\n".encode())
-    return events
+def _events(steps: Sequence[tuple[int, ViewChanges]]) -> list[bytes]:
+    """Pieces of one message, the events of a large step apart."""
+    pieces, small = [], ""
+    for step, changes in steps:
+        *before, last = _texts(changes.added_up.to_batch())
+        pieces += [_event(step, text, more=True).encode() for text in before]
+        small += _event(step, last) if last else f"id: {step}\n\n"
+    return [*pieces, small.encode()]
 
 
-def _arrow(schema: pa.Schema) -> Callable[[int, ViewChanges], list[bytes]]:
-    def spell(step: int, changes: ViewChanges) -> list[bytes]:
-        batch = marked(schema, step, changes)
-        return [batch.serialize().to_pybytes()] if batch.num_rows else []
+def _event(step: int, rows: str, more: bool = False) -> str:
+    mark = "" if more else f"id: {step}\n"
+    return f'{mark}event: changes\ndata: {{"step": {step}, "more": {json.dumps(more)}, "rows": [{rows}]}}\n\n'
+
+
+def _texts(rows: pa.RecordBatch) -> list[str]:
+    """The objects of so many rows each, the last of which are perhaps none."""
+    found = []
+    for at in range(0, max(1, rows.num_rows), ROWS):
+        listed = object_texts(rows.slice(at, ROWS))
+        whole = pa.ListArray.from_arrays(pa.array([0, len(listed)], pa.int32()), listed)
+        found.append(pc.binary_join(whole, ", ")[0].as_py())
+    return found
+
+
+def _arrow(schema: pa.Schema) -> Spell[list[bytes]]:
+    def spell(steps: Sequence[tuple[int, ViewChanges]]) -> list[bytes]:
+        batches = [marked(schema, step, changes) for step, changes in steps]
+        return [batch.serialize().to_pybytes() for batch in batches if batch.num_rows]
 
     return spell
 

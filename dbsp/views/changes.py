@@ -48,7 +48,22 @@ class ViewChanges:
         """Consolidated, in order of rows; the columns have the view's names."""
         if not self._parts:
             return ZSet.empty(self._schema)
-        delta = sort_rows(ZSet.sum(self._parts[0].schema, self._parts).consolidate(), self._order)
+        return self._named(sort_rows(ZSet.sum(self._stored, self._parts).consolidate(), self._order))
+
+    @cached_property
+    def added_up(self) -> ZSet:
+        """The same, in no order but that of an ordered stream."""
+        if self._order or not self._parts:
+            return self.zset
+        total = ZSet.sum(self._stored, self._parts)
+        # what one task wrote is a batch, and so is consolidated
+        return self._named(total if self.step and len(self._parts) == 1 else total.consolidate())
+
+    @property
+    def _stored(self) -> pa.Schema:
+        return self._parts[0].schema
+
+    def _named(self, delta: ZSet) -> ZSet:
         return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)
 
     def rows(self) -> list[tuple[dict[str, Any], int]]:

@@ -34,7 +34,7 @@ def listening_postgres(serving: Serving, host: str, port: int) -> Iterator[tuple
     """
     bound = bound_to(host, port, "--postgres")
     at = _Port(serving)
-    loop = serving.feed.loop
+    loop = serving.feed.rounds.loop
     server = asyncio.run_coroutine_threadsafe(asyncio.start_server(at.connected, sock=bound), loop).result()
     try:
         yield bound.getsockname()[:2]

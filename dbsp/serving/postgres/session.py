@@ -213,11 +213,13 @@ class Session:
     async def _changes(self, view: str, schema: pa.Schema, since: int) -> AsyncIterator[pa.RecordBatch]:
         of = self.subscriptions.schema(view)
 
-        def spell(step: int, changes: ViewChanges) -> pa.RecordBatch:
-            return marked(of, step, changes).select(schema.names)
+        def spell(steps: Sequence[tuple[int, ViewChanges]]) -> list[pa.RecordBatch]:
+            return [marked(of, step, changes).select(schema.names) for step, changes in steps]
 
-        async for batch in self.subscriptions.followed(view, since, "postgres", spell, None):
-            yield _empty(schema) if batch is None else batch
+        async for batches in self.subscriptions.followed(view, since, "postgres", spell, None):
+            for batch in [_empty(schema)] if batches is None else batches:
+                self.subscriptions.feed.rounds.sent(batch.nbytes)
+                yield batch
 
     def _command(self, first: str, words: Sequence[Word]) -> Answer:
         if first in ("BEGIN", "START"):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.json_text import described, encode, plain
+from dbsp.circuits.columns.json_text import described, encode, objects, plain
 from dbsp.circuits.columns.months import MONTHS
 from tests.effort import examples
 from tests.generators.columns.zsets import TYPES, array_of, values_of
@@ -52,6 +52,11 @@ def test_it_is_read_again(data_type: pa.DataType, data: st.DataObject) -> None:
     for ragged in range(3):
         texts = encode(array_of(values, data_type, ragged))
         assert [json.loads(text) for text in texts] == [expected(value, data_type) for value in values]
+        rows = pa.record_batch(
+            {'a "name"': array_of(values, data_type, ragged), "b": pa.array(range(len(values)))}
+        )
+        read = [json.loads(text) for text in objects(rows)]
+        assert read == [{'a "name"': expected(value, data_type), "b": i} for i, value in enumerate(values)]
 
 
 @pytest.mark.parametrize(
@@ -61,6 +66,8 @@ def test_it_is_read_again(data_type: pa.DataType, data: st.DataObject) -> None:
         (-0.0, pa.float64(), "-0.0"),
         (1e22, pa.float64(), "1e+22"),
         (Decimal("0.00"), pa.decimal128(9, 2), '"0.00"'),
+        (Decimal("0.000001"), pa.decimal128(9, 6), '"0.000001"'),
+        (Decimal("0.0000001"), pa.decimal128(9, 7), '"0.0000001"'),
         (Decimal("1E+5"), pa.decimal128(38, 0), '"100000"'),
         (datetime(2024, 2, 29, 10, 0, 0, 5, UTC), pa.timestamp("us", "UTC"), '"2024-02-29T10:00:00.000005Z"'),
         (datetime(1, 1, 1), pa.timestamp("us"), '"0001-01-01T00:00:00"'),
@@ -74,6 +81,14 @@ def test_it_is_read_again(data_type: pa.DataType, data: st.DataObject) -> None:
 )  # fmt: skip
 def test_one_spelling(value: Any, data_type: pa.DataType, text: str) -> None:
     assert encode(pa.array([value], data_type)) == [text]
+
+
+def test_many_rows_are_spelled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.record_batch({"n": pa.array(range(1000)), "t": [f"text {i}" for i in range(1000)]})
+    whole = objects(rows)
+    monkeypatch.setattr("dbsp.circuits.columns.json_text._AT_ONCE", 1000)
+    assert objects(rows) == whole
+    assert objects(rows.select([])) == ["{}"] * 1000
 
 
 def test_text_that_is_no_utf8_is_shown() -> None:

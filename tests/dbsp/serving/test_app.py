@@ -69,6 +69,6 @@ def test_a_page_that_claims_to_be_here_is_turned_away() -> None:
 
 def test_the_pipeline_that_ended_is_not_ready() -> None:
     with served() as (client, serving):
-        serving.feed.end()
+        serving.end()
         assert client.get("/readyz").status_code == 503
         assert client.get("/healthz").status_code == 200

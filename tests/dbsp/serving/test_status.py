@@ -15,20 +15,25 @@ SELECT date_trunc('HOUR', at) AS h, sum(n) AS n FROM seen GROUP BY date_trunc('H
 TEN, LATER = "2024-01-01T10:00:00Z", "2024-01-01T15:00:00Z"
 
 
-def events(client: Client, until: int) -> list[dict[str, object]]:
-    """Those of /steps up to a step, which is made when the stream is there."""
+def events(client: Client, until: int) -> tuple[list[dict[str, object]], list[dict[str, int]]]:
+    """Those of /steps up to a step, which is made when the stream is there; and how large the state was."""
     found: list[dict[str, object]] = []
+    sizes: list[dict[str, int]] = []
     with client.stream("GET", "/steps") as stream:
         lines = stream.iter_lines()
         assert next(lines).startswith("retry: ")
         client.posted("seen", [{"at": TEN, "n": 1}])
         client.posted("seen", [{"at": TEN, "n": 2}])
+        event = ""
         for line in lines:
-            if line.startswith("data: "):
+            event = line.removeprefix("event: ") if line.startswith("event: ") else event
+            if line.startswith("data: ") and event == "state":
+                sizes.append(json.loads(line[6:]))
+            elif line.startswith("data: "):
                 found.append(json.loads(line[6:]))
-                if found[-1]["step"] == until:
-                    break
-    return found
+            if sizes and found[-1]["step"] == until:
+                return found, sizes
+    raise AssertionError(f"no step {until}: {found}")
 
 
 def test_steps_with_their_phases_waterlines_and_late_rows() -> None:
@@ -52,9 +57,11 @@ def test_steps_with_their_phases_waterlines_and_late_rows() -> None:
 def test_each_step_is_told_once_as_it_is_made() -> None:
     with served(program=PROGRAM) as (client, serving):
         client.posted("seen", [{"at": TEN, "n": 1}])
-        told = events(client, 3)
+        told, sizes = events(client, 3)
         assert [one["step"] for one in told] == [2, 3]
-        assert told == client.get("/status").json()["steps"][1:]
+        status = client.get("/status").json()
+        assert told == status["steps"][1:]
+        assert sizes[-1] == {name: status[name] for name in ("rows", "bytes")}
         assert serving.subscriptions.open <= 1
 
 

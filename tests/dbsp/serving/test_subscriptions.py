@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import httpx
 import pyarrow as pa
+import pytest
 
 from tests.dbsp.serving.served import Client, served
 
@@ -78,7 +79,8 @@ def test_a_step_of_many_rows_is_several_events() -> None:
         assert seen == 12_000
 
 
-def test_a_step_that_is_forgotten_is_said() -> None:
+def test_a_step_that_is_forgotten_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbsp.serving.following.feed._STEPS", 16)
     with served() as (client, _):
         for n in range(30):
             client.posted("orders", [{"id": n, "shop": "s"}])

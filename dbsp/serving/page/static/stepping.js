@@ -24,6 +24,7 @@ export class Stepping extends EventTarget {
     // the stream begins with the next step: what was before is asked for when it is there
     source.addEventListener("open", () => this.#load());
     source.addEventListener("step", (event) => this.#made(JSON.parse(event.data)));
+    source.addEventListener("state", (event) => Object.assign(this.status ?? {}, JSON.parse(event.data)));
     source.addEventListener("trouble", (event) => this.#troubled(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       this.#turn("lost");
@@ -58,8 +59,6 @@ export class Stepping extends EventTarget {
     status.steps = [...status.steps, one].slice(-KEPT);
     status.step = Math.max(status.step, one.step);
     status.kept = [...status.kept.filter((step) => step >= one.oldest), one.step];
-    status.rows = one.rows;
-    status.bytes = one.bytes;
     Object.assign(status.waterlines, one.waterlines);
     for (const [relation, rows] of Object.entries(one.late))
       status.late[relation] = (status.late[relation] ?? 0) + rows;
