@@ -13,7 +13,9 @@ from dbsp.circuits.operators.clock import temporal_filter, timed_projection
 from dbsp.circuits.operators.emission import emit, records, timers, trigger
 from dbsp.circuits.operators.groups import aggregate, combine, combine_expanded, sessions, top, window
 from dbsp.circuits.operators.groups.aggregates import (
+    bitmaps,
     bits,
+    count_min,
     counts,
     extremes,
     finalized,
@@ -175,6 +177,9 @@ OPERATORS: Forms = {
     sums.Doubles: Form("doubles", ()),
     bits.Bits: Form("bits", ()),
     hyperloglog.Registers: Form("registers", ()),
+    bitmaps.Positions: Form("positions", ()),
+    bitmaps.SetBits: Form("set_bits", ()),
+    count_min.Cells: Form("cells", ("depth", "width", "seed")),
     moments.Moments: Form("moments", ("powers",)),
     aggregate.Result: Form("result", ("data_type", "function"), silent=("text",)),
     calls.WindowFunction: Form(
