@@ -13,9 +13,7 @@ from dbsp.circuits.operators.clock import temporal_filter, timed_projection
 from dbsp.circuits.operators.emission import emit, records, timers, trigger
 from dbsp.circuits.operators.groups import aggregate, combine, combine_expanded, sessions, top, window
 from dbsp.circuits.operators.groups.aggregates import (
-    bitmaps,
     bits,
-    count_min,
     counts,
     extremes,
     finalized,
@@ -24,6 +22,7 @@ from dbsp.circuits.operators.groups.aggregates import (
     presence,
     sums,
 )
+from dbsp.circuits.operators.groups.aggregates.sketches import bitmaps, count_min
 from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
 from dbsp.circuits.operators.inputs import (

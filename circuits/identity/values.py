@@ -10,16 +10,9 @@ from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.expressions import nodes
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.identity.canonical import Default, Form, Forms, check_form
-from dbsp.circuits.operators.groups.aggregates import (
-    bitmaps,
-    bits,
-    called,
-    collected,
-    count_min,
-    hyperloglog,
-    statistics,
-)
+from dbsp.circuits.operators.groups.aggregates import bits, called, collected, hyperloglog, statistics
 from dbsp.circuits.operators.groups.aggregates import percentiles as of_groups
+from dbsp.circuits.operators.groups.aggregates.sketches import bitmaps, count_min
 from dbsp.circuits.operators.groups.windows.calls import Frame, Gathered
 from dbsp.circuits.operators.inputs import defaults
 from dbsp.circuits.progress.percentile import Percentile

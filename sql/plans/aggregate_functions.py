@@ -16,13 +16,13 @@ from collections.abc import Callable
 
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.functions.python.function import PythonFunction
-from dbsp.circuits.operators.groups.aggregates.bitmaps import Bitmap
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.called import Called
 from dbsp.circuits.operators.groups.aggregates.collected import Best, Collect, Join, Mode, Some
-from dbsp.circuits.operators.groups.aggregates.count_min import CountMinSketch
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
+from dbsp.circuits.operators.groups.aggregates.sketches.bitmaps import Bitmap
+from dbsp.circuits.operators.groups.aggregates.sketches.count_min import CountMinSketch
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
 from dbsp.circuits.operators.groups.state.members import Finalizer
 from dbsp.sql.plans.calls import AggregateCall

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.groups.aggregates.bitmaps import BYTES, Bitmap, Positions
+from dbsp.circuits.operators.groups.aggregates.sketches.bitmaps import BYTES, Bitmap, Positions
 from dbsp.circuits.operators.groups.state.members import Members
 
 bitmaps = st.lists(st.tuples(st.integers(0, 1), st.binary(max_size=3), st.booleans()), max_size=6)

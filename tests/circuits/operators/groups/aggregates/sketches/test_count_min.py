@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.operators.groups.aggregates.count_min import Cells, CountMinSketch, factors_of
+from dbsp.circuits.operators.groups.aggregates.sketches.count_min import Cells, CountMinSketch, factors_of
 from dbsp.circuits.operators.groups.state.members import Members
 
 values = st.one_of(st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["", "a", "bc", "def", "ghijk"])))
