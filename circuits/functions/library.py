@@ -19,7 +19,7 @@ from dbsp.circuits.functions.collections import (
     sequences,
     structures,
 )
-from dbsp.circuits.functions.json import from_json, paths, shape, to_json
+from dbsp.circuits.functions.json import from_json, paths, shape, to_json, tuples
 from dbsp.circuits.functions.logic import comparison, conditional, failing, interval_codes, logic
 from dbsp.circuits.functions.numbers import arithmetic, bits, format_string, math, number_format, rounding
 from dbsp.circuits.functions.python import calls
@@ -36,6 +36,7 @@ from dbsp.circuits.functions.texts import (
 )
 from dbsp.circuits.functions.texts.regex import functions
 from dbsp.circuits.functions.times import (
+    calendar_intervals,
     date_arithmetic,
     date_format,
     date_parse,

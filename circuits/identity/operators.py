@@ -22,6 +22,7 @@ from dbsp.circuits.operators.groups.aggregates import (
     presence,
     sums,
 )
+from dbsp.circuits.operators.groups.aggregates.sketches import bitmaps, count_min
 from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
 from dbsp.circuits.operators.inputs import (
@@ -179,6 +180,9 @@ OPERATORS: Forms = {
     sums.Doubles: Form("doubles", ()),
     bits.Bits: Form("bits", ()),
     hyperloglog.Registers: Form("registers", ()),
+    bitmaps.Positions: Form("positions", ()),
+    bitmaps.SetBits: Form("set_bits", ()),
+    count_min.Cells: Form("cells", ("depth", "width", "seed")),
     moments.Moments: Form("moments", ("powers",)),
     aggregate.Result: Form("result", ("data_type", "function"), silent=("text",)),
     calls.WindowFunction: Form(

@@ -12,6 +12,7 @@ from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.identity.canonical import Default, Form, Forms, check_form
 from dbsp.circuits.operators.groups.aggregates import bits, called, collected, hyperloglog, statistics
 from dbsp.circuits.operators.groups.aggregates import percentiles as of_groups
+from dbsp.circuits.operators.groups.aggregates.sketches import bitmaps, count_min
 from dbsp.circuits.operators.groups.windows.calls import Frame, Gathered
 from dbsp.circuits.operators.inputs import defaults
 from dbsp.circuits.progress.percentile import Percentile
@@ -23,6 +24,9 @@ VALUES: Forms = {
     Gathered: Form("gathered", ("finalizer", Default("required", ()))),
     statistics.Statistic: Form("statistic", ("function",)),
     bits.Bitwise: Form("bitwise", ("function",)),
+    bitmaps.Bitmap: Form("bitmap", ("function",)),
+    collected.Best: Form("best", ("size", "greatest")),
+    count_min.CountMinSketch: Form("count_min_sketch", ("relative_error", "confidence", "seed")),
     hyperloglog.ApproximateCount: Form("approximate_count", ()),
     collected.Collect: Form("collect", (Default("once", False),)),
     collected.Join: Form("joined", ("delimiter", Default("order", ()), Default("once", False))),

@@ -1,8 +1,13 @@
-"""Generators: explode and its kin go through the elements of a list, stack is one projection a row."""
+"""Generators: explode and its kin go through the elements of a list, stack is one projection a row.
+
+json_tuple is a function to a list of one element.
+"""
 
 from __future__ import annotations
 
-from dbsp.circuits.expressions.nodes import Column, Expression, Literal
+import pyarrow as pa
+
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
@@ -24,6 +29,11 @@ def generate(query: Query, node: Node, child: Relation) -> Relation:
     name = generator["c"]
     if name == "Stack":
         return Relation(Expand(child.plan, _stacked(query, generator, child, kept, made), schema), ids)
+    if name == "JsonTuple":
+        made_of = pa.list_(pa.struct([(f"c{i}", field.type) for i, field in enumerate(made)]))
+        arguments = tuple(expression(query, inner, child.position) for inner in generator["k"])
+        found = Call("json_tuple", arguments, made_of, nullable=False, text=query.spelled(generator))
+        return Relation(Generate(child.plan, kept, found, schema, fields=True), ids)
     if name not in _EXPLODING or len(generator["k"]) != 1:
         raise query.refuse(generator, f"generator function {generator['pretty']}")
     elements = expression(query, generator["k"][0], child.position)

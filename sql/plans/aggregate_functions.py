@@ -2,7 +2,9 @@
 
 var_pop, corr, …        exact moments                      (linear: parts add up)
 bit_and, bit_or, …      counts of bits                     (linear)
+bitmap_or_agg, …        counts of bits                     (linear)
 approx_count_distinct   counts of registers and ranks      (linear)
+count_min_sketch        counts of cells                    (linear)
 percentile, mode,
 collect_list, listagg,
 a function in Python    all values of the touched groups
@@ -10,13 +12,17 @@ a function in Python    all values of the touched groups
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.called import Called
-from dbsp.circuits.operators.groups.aggregates.collected import Collect, Join, Mode, Some
+from dbsp.circuits.operators.groups.aggregates.collected import Best, Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
+from dbsp.circuits.operators.groups.aggregates.sketches.bitmaps import Bitmap
+from dbsp.circuits.operators.groups.aggregates.sketches.count_min import CountMinSketch
 from dbsp.circuits.operators.groups.aggregates.statistics import FUNCTIONS, Statistic
 from dbsp.circuits.operators.groups.state.members import Finalizer
 from dbsp.sql.plans.calls import AggregateCall
@@ -30,32 +36,16 @@ def finalizer_of(call: AggregateCall) -> Finalizer | None:
         return Bitwise(call.function)
     if call.function in _PERCENTILES:
         return _percentile(call)
-    match call.function:
-        case "approx_count_distinct":
-            return ApproximateCount()
-        case "collect_list":
-            return Collect(once=call.distinct)
-        case "collect_set":
-            return Collect(once=True)
-        case "listagg":
-            return _join(call)
-        case "mode":
-            return Mode(greatest=bool(call.option("greatest")))
-        case "any_value":
-            return Some()
-        case "python_aggregate":
-            function = call.option("function")
-            assert isinstance(function, PythonFunction)
-            return Called(function)
-    return None
+    return _MADE[call.function](call) if call.function in _MADE else None
 
 
 def required(call: AggregateCall) -> tuple[int, ...]:
     """The arguments without whose value a row takes no part."""
     if call.function in ("any_value", "python_aggregate") or call.option("nulls"):
         return ()
-    # what a list is ordered by may be NULL
-    return (0,) if call.function == "listagg" else tuple(range(len(call.arguments)))
+    # what a list is ordered by may be NULL, and so may the values of the greatest
+    alone = ("listagg", "max_by_k", "min_by_k")
+    return (0,) if call.function in alone else tuple(range(len(call.arguments)))
 
 
 _PERCENTILES = {"percentile": "continuous", "percentile_disc": "discrete", "approx_percentile": "approximate"}
@@ -74,7 +64,42 @@ def _percentile(call: AggregateCall) -> Percentile:
     )
 
 
+def _count_min(call: AggregateCall) -> CountMinSketch:
+    error, confidence, seed = (call.option(name) for name in ("relative_error", "confidence", "seed"))
+    assert isinstance(error, float) and isinstance(confidence, float) and isinstance(seed, int)
+    return CountMinSketch(error, confidence, seed)
+
+
 def _join(call: AggregateCall) -> Join:
     delimiter, order = call.option("delimiter"), call.option("order", ())
     assert isinstance(delimiter, str | bytes) and isinstance(order, tuple)
     return Join(delimiter, tuple(SortKey(*key) for key in order), once=call.distinct)
+
+
+def _best(call: AggregateCall) -> Best:
+    size = call.option("size")
+    assert isinstance(size, int)
+    return Best(size, greatest=call.function == "max_by_k")
+
+
+def _called(call: AggregateCall) -> Called:
+    function = call.option("function")
+    assert isinstance(function, PythonFunction)
+    return Called(function)
+
+
+_MADE: dict[str, Callable[[AggregateCall], Finalizer]] = {
+    "approx_count_distinct": lambda call: ApproximateCount(),
+    "collect_list": lambda call: Collect(once=call.distinct),
+    "collect_set": lambda call: Collect(once=True),
+    "listagg": _join,
+    "bitmap_construct_agg": lambda call: Bitmap("construct"),
+    "bitmap_or_agg": lambda call: Bitmap("or"),
+    "bitmap_and_agg": lambda call: Bitmap("and"),
+    "count_min_sketch": _count_min,
+    "max_by_k": _best,
+    "min_by_k": _best,
+    "mode": lambda call: Mode(greatest=bool(call.option("greatest"))),
+    "any_value": lambda call: Some(),
+    "python_aggregate": _called,
+}

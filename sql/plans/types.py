@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 
 
 class UnsupportedType(Exception):
@@ -85,14 +86,16 @@ def intervals_in(spark: Any) -> list[str]:
 def literal_type(spark: Any) -> pa.DataType:
     """Like `arrow_type`, and the types only constants and intermediate values have.
 
-    CalendarInterval is a month_day_nano_interval, VOID null.
+    CalendarInterval is CALENDAR_INTERVAL, VOID null.
     """
     if spark in ("void", "null"):
         return pa.null()
     if spark == "interval":
-        return pa.month_day_nano_interval()
+        return CALENDAR_INTERVAL
     if isinstance(spark, dict) and spark["type"] == "array":
         return pa.list_(literal_type(spark["elementType"]))
+    if isinstance(spark, dict) and spark["type"] == "struct":
+        return pa.struct([pa.field(field["name"], literal_type(field["type"])) for field in spark["fields"]])
     return arrow_type(spark)
 
 

@@ -46,6 +46,12 @@ AGGREGATES = {
     "mode": "mode() WITHIN GROUP (ORDER BY i) AS a, mode() WITHIN GROUP (ORDER BY s DESC) AS b",
     "max_by": "max_by(struct(i, s), struct(i, s)) AS a, min_by(m, m) AS b, max_by(s, s) FILTER (WHERE i > 0) AS c, max_by(a, a) AS f",
     "least and greatest of any type": "min(a) AS a, max(a) AS b, max(struct(i, s)) AS f, min(struct(d, i)) AS g, max(x) AS n, min(dt) AS o",
+    "the greatest few": "max_by(struct(i, s), struct(i, s), 2) AS a, min_by(m, m, 3) AS b, max_by(s, s, 1) FILTER (WHERE i > 0) AS c,"
+                        " min_by(DISTINCT i, i, 2) AS f",
+    "bitmaps": "md5(bitmap_construct_agg(bitmap_bit_position(i))) AS a, bitmap_count(bitmap_or_agg(x)) AS b, md5(bitmap_and_agg(x)) AS c,"
+               " md5(bitmap_or_agg(x)) AS f",
+    "count_min_sketch": "md5(count_min_sketch(k, 0.5d, 0.5d, 1)) AS a, count_min_sketch(s, 0.9d, 0.6d, -7) AS b, count_min_sketch(h, 0.9d, 0.3d, 3) AS c,"
+                        " count_min_sketch(x, 0.9d, 0.8d, 5) FILTER (WHERE i > 0) AS f",
     "any_value": "any_value(k % 1) AS a, any_value(1) AS b",
     "FILTER": "sum(DISTINCT i) FILTER (WHERE b) AS a, stddev(i) FILTER (WHERE b) AS c, bit_xor(i) FILTER (WHERE d > 0) AS f, corr(i, k) FILTER (WHERE s <> 'a') AS g",
 }

@@ -18,11 +18,13 @@ from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.casts import intervals as interval
 from dbsp.circuits.functions.casts import numbers as numeric
 from dbsp.circuits.functions.casts import texts as text
 from dbsp.circuits.functions.casts import times as time
 from dbsp.circuits.functions.collections.lists import Lists, list_array, lists_of
+from dbsp.circuits.functions.times import calendar_intervals
 
 Convert = Callable[[Call, pa.Array], pa.Array]
 
@@ -51,6 +53,7 @@ def _kind(of: pa.DataType) -> str:
         (pt.is_timestamp, "timestamp"),
         (lambda data_type: data_type == MONTHS, "months"),
         (pt.is_duration, "interval"),
+        (lambda data_type: data_type == CALENDAR_INTERVAL, "calendar interval"),
     )
     return next((name for test, name in tests if test(of)), str(of))
 
@@ -105,6 +108,7 @@ for _interval in ("months", "interval"):
         ("decimal", _interval): interval.decimal_to_interval,
         ("string", _interval): interval.string_to_interval,
     }
+_CONVERT["string", "calendar interval"] = calendar_intervals.string_to_calendar_interval
 
 
 def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
@@ -144,6 +148,8 @@ def _convert(call: Call, source: pa.Array) -> pa.Array:
         return source
     if pt.is_null(source.type):
         return pa.nulls(len(source), call.type)
+    if source.type == CALENDAR_INTERVAL:
+        return calendar_intervals.calendar_interval_to_string(call, source)
     if pt.is_nested(source.type) and pt.is_string(call.type):
         return _nested_to_string(call, source)
     if pt.is_struct(source.type):

@@ -15,6 +15,7 @@ from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, from_numbers, require, vector
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.collections.lists import Lists, all_of, list_array
@@ -26,7 +27,7 @@ _SHORTEST_MONTH, _SHORTEST_DAY = 28 * DAY, 22 * DAY // 24
 
 
 def _refused(call: Call) -> str | None:
-    if len(call.arguments) == 3 and call.arguments[2].type == pa.month_day_nano_interval():
+    if len(call.arguments) == 3 and call.arguments[2].type == CALENDAR_INTERVAL:
         return "an interval of both months and days; use INTERVAL DAY TO SECOND or YEAR TO MONTH"
     return None
 

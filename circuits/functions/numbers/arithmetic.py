@@ -19,9 +19,11 @@ from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors import decimals
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, combined
 from dbsp.circuits.expressions.vectors.decimals import decimal_result, unscaled
 from dbsp.circuits.expressions.vectors.modes import ANSI, LEGACY, checked, mode
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector, both, require, result, vector
+from dbsp.circuits.expressions.vectors.spread import spread
 
 _EXACT_IN_DOUBLE = 2.0**62
 
@@ -29,13 +31,17 @@ _EXACT_IN_DOUBLE = 2.0**62
 def _only_fixed(call: Call) -> str | None:
     for data_type in (call.type, *(argument.type for argument in call.arguments)):
         if not (
-            pt.is_integer(data_type)
+            (data_type == CALENDAR_INTERVAL and call.function in _OF_CALENDAR)
+            or pt.is_integer(data_type)
             or pt.is_floating(data_type)
             or pt.is_decimal128(data_type)
             or pt.is_duration(data_type)
         ):
             return f"over {data_type}"
     return None
+
+
+_OF_CALENDAR = ("add", "subtract", "unary_minus")
 
 
 def _overflow(call: Call) -> str:
@@ -51,17 +57,27 @@ def _at(numbers: Vector, row: int) -> int:
 
 @kernel("add", refuse=_only_fixed)
 def add(call: Call, a: Value, b: Value) -> Value:
+    if call.type == CALENDAR_INTERVAL:
+        return _of_calendar(call, a, b, np.add)
     return _exact(call, a, b, np.add, decimals.add, _sum_overflows)
 
 
 @kernel("subtract", refuse=_only_fixed)
 def subtract(call: Call, a: Value, b: Value) -> Value:
+    if call.type == CALENDAR_INTERVAL:
+        return _of_calendar(call, a, b, np.subtract)
     return _exact(call, a, b, np.subtract, lambda x, y: decimals.add(x, -y), _difference_overflows)
 
 
 @kernel("multiply", refuse=_only_fixed)
 def multiply(call: Call, a: Value, b: Value) -> Value:
     return _exact(call, a, b, np.multiply, decimals.multiply, _product_overflows)
+
+
+def _of_calendar(call: Call, a: Value, b: Value, operate: Callable[[Numbers, Numbers], Numbers]) -> Value:
+    rows = max((len(each) for each in (a, b) if not isinstance(each, pa.Scalar)), default=1)
+    value = combined(call, spread(a, rows), spread(b, rows), operate)
+    return value[0] if isinstance(a, pa.Scalar) and isinstance(b, pa.Scalar) else value
 
 
 def _sum_overflows(a: Numbers, b: Numbers, r: Numbers) -> Mask:
@@ -275,6 +291,8 @@ def unary_positive(call: Call, value: Value) -> Value:
 
 @kernel("unary_minus", refuse=_only_fixed)
 def unary_minus(call: Call, value: Value) -> Value:
+    if call.type == CALENDAR_INTERVAL:
+        return _of_calendar(call, pa.scalar((0, 0, 0), call.type), value, np.subtract)
     return _signed(call, value, np.negative)
 
 

@@ -222,49 +222,59 @@ def url_encode(call: Call, text: pa.Array) -> Value:
     return per_distinct(lambda each: quote_plus(each, safe="*").replace("~", "%7E"), call.type, text)
 
 
-_UTF_16 = {"UTF-16BE": "utf-16-be", "UTF-16LE": "utf-16-le", "UTF-16": "utf-16-be", "UTF-32": "utf-32-be"}
+# Spark's character sets but for UTF-8, by Python's names
+_CHARSETS = {"UTF-16BE": "utf-16-be", "UTF-16LE": "utf-16-le", "UTF-16": "utf-16-be", "UTF-32": "utf-32-be"}
+_CHARSETS |= {"US-ASCII": "ascii", "ISO-8859-1": "latin-1"}
+_MALFORMED = "MALFORMED_CHARACTER_CODING"
 
 
-def _not_unicode(call: Call) -> str | None:
+def _no_charset(call: Call) -> str | None:
     charset = call.arguments[1]
-    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8", *_UTF_16):
+    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8", *_CHARSETS):
         return None
-    return "a character set that is none of UTF-8, UTF-16, UTF-16BE, UTF-16LE and UTF-32"
+    return f"a character set that is none of UTF-8, {', '.join(_CHARSETS)}"
 
 
-@strict("static_invoke.Encode.encode", refuse=_not_unicode)
+@strict("static_invoke.Encode.encode", refuse=_no_charset)
 def encode(call: Call, text: pa.Array, charset: Value, *modes: Value) -> Value:
     """Java's UTF-16 begins with a byte order mark where there is text."""
     name = charset.as_py().upper()
-    if name not in _UTF_16:
+    if name not in _CHARSETS:
         return text.cast(pa.binary())
     mark = b"\xfe\xff" if name == "UTF-16" else b""
-    return per_distinct(lambda each: mark * bool(each) + each.encode(_UTF_16[name]), call.type, text)
+
+    def run(each: str) -> bytes:
+        try:
+            return mark * bool(each) + each.encode(_CHARSETS[name])
+        except UnicodeEncodeError as error:
+            raise EvaluationError(_MALFORMED, f"a value has characters that {name} hasn't") from error
+
+    return per_distinct(run, call.type, text)
 
 
-def _not_utf8(call: Call) -> str | None:
-    charset = call.arguments[1]
-    if isinstance(charset, Literal) and str(charset.value).upper() in ("UTF-8", "UTF8"):
-        return None
-    return "a character set other than UTF-8"
-
-
-@strict("static_invoke.StringDecode.decode", refuse=_not_utf8)
+@strict("static_invoke.StringDecode.decode", refuse=_no_charset)
 def decode(call: Call, data: pa.Array, charset: Value, legacy_charsets: Value, legacy_errors: Value) -> Value:
-    """An error for what is not UTF-8."""
-    text = data.view(pa.string())
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        per_distinct(_decoded, call.type, data)
-    return text
+    """An error for what the character set doesn't have."""
+    name = charset.as_py().upper()
+    if name not in _CHARSETS:
+        text = data.view(pa.string())
+        try:
+            text.validate(full=True)
+        except pa.ArrowInvalid:
+            per_distinct(lambda each: _decoded(each, "UTF-8"), call.type, data)
+        return text
+    return per_distinct(lambda each: _decoded(each, name), call.type, data)
 
 
-def _decoded(data: bytes) -> str:
+def _decoded(data: bytes, name: str) -> str:
     try:
-        return data.decode()
+        if name == "UTF-16" and data[:2] == b"\xff\xfe":
+            return data[2:].decode("utf-16-le")
+        text = data.decode(_CHARSETS.get(name, "utf-8"))
     except UnicodeDecodeError as error:
-        raise EvaluationError("MALFORMED_CHARACTER_CODING", "a value is not UTF-8") from error
+        raise EvaluationError(_MALFORMED, f"a value is not {name}") from error
+    # a mark of the order of bytes is no character of those that look for one
+    return text.removeprefix("\ufeff") if name in ("UTF-16", "UTF-32") else text
 
 
 @strict("static_invoke.Base32.encode")

@@ -262,6 +262,13 @@ def _of_lists(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
     return hashed
 
 
+def murmur3(values: pa.Array, seeds: Numbers) -> Numbers:
+    """int32[n]: the hash of each value by its own seed, int32[n]."""
+    with np.errstate(over="ignore"):
+        hashed: Numbers = _chained(_Murmur3, values, seeds.view(np.uint32)).view(np.int32)
+    return hashed
+
+
 def _register(name: str, hash_: type[_Hash]) -> None:
     @columnar(name, strict=False, refuse=no_maps)
     def run(call: Call, *columns: pa.Array) -> Value:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import int64_array, retyped
 from dbsp.circuits.columns.ranges import expand_lengths
+from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors.numbers import are_constant, per_distinct, result, strict, vector
@@ -158,6 +159,32 @@ def instr(call: Call, text: pa.Array, part: Value) -> Value:
     if not are_constant(part):
         return per_distinct(lambda whole, piece: whole.find(piece) + 1, call.type, text, part)
     return character_positions(call, text, pc.find_substring(text, part.as_py()))
+
+
+@strict("string_instr_with_occurrence")
+def instr_with_occurrence(call: Call, text: pa.Array, part: Value, start: Value, occurrence: Value) -> Value:
+    """The position of the n-th occurrence from a 1-based start on; a negative one searches backwards."""
+    return per_distinct(_occurrence, call.type, text, part, start, occurrence)
+
+
+def _occurrence(text: str, part: str, start: int, occurrence: int) -> int:
+    if occurrence < 1:
+        raise EvaluationError(
+            "INVALID_PARAMETER_VALUE.OCCURRENCE", f"instr: occurrence {occurrence} is below 1"
+        )
+    if not part:
+        return 1
+    if not start:
+        return 0
+    at = start - 2 if start > 0 else len(text) + start + 1
+    for _ in range(occurrence):
+        if start > 0:
+            at = text.find(part, at + 1)
+        else:
+            at = text.rfind(part, 0, max(at - 1 + len(part), 0)) if at > 0 else -1
+        if at < 0:
+            return 0
+    return at + 1
 
 
 def character_positions(call: Call, text: pa.Array, byte_positions: pa.Array) -> Value:

@@ -6,12 +6,17 @@ Days and months are added on the calendar, in the session's time zone: a day acr
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value, kernel
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, Parts, parts_of
 from dbsp.circuits.expressions.vectors.numbers import Numbers, Vector, require, result, vector
+from dbsp.circuits.expressions.vectors.spread import spread
 from dbsp.circuits.functions.times.dates import (
     month_lengths,
     month_numbers,
@@ -80,7 +85,24 @@ kernel("date_add_ym_interval")(_add_months)
 def timestamp_add_months(call: Call, start: Value, months: Value) -> Value:
     """The months are added to the local date, the local time stays."""
     a, b = vector(start), vector(months)
-    return result(call, months_later(zone_of(call, start), a.values, b.values), a, b)
+    zone = zone_of(call, start)
+    _months_fit(zone, a, b.values, b)
+    return result(call, months_later(zone, a.values, b.values), a, b)
+
+
+# days of so many microseconds that they fit 64 bits
+_MOST_DAYS = (2**63 - 1) // DAY - 1
+
+
+def _months_fit(zone: TimeZone, start: Vector, months: Numbers, of_months: Vector) -> None:
+    """Raises EvaluationError where a time so many months later is out of range."""
+    later = add_months_to_days(zone.to_local(start.values) // DAY, months)
+    _days_fit(later, start, of_months)
+
+
+def _days_fit(days: Numbers, *inputs: Vector) -> None:
+    fits = np.abs(days) <= _MOST_DAYS
+    require(fits, "DATETIME_OVERFLOW", lambda row: "the timestamp is out of range", *inputs)
 
 
 def months_later(zone: TimeZone, instants: Numbers, months: Numbers) -> Numbers:
@@ -94,19 +116,47 @@ def days_later(zone: TimeZone, instants: Numbers, days: Numbers) -> Numbers:
     return zone.moved(instants, zone.to_local(instants) + days * DAY)
 
 
-def _not_day_time(call: Call) -> str | None:
-    if pa.types.is_duration(call.arguments[1].type):
-        return None
-    return "an interval of both months and days; use INTERVAL DAY TO SECOND or YEAR TO MONTH"
-
-
-@kernel("timestamp_add_interval", refuse=_not_day_time)
+@kernel("timestamp_add_interval")
 def timestamp_add_interval(call: Call, start: Value, interval: Value) -> Value:
-    """A day-time interval: its whole days on the calendar, the rest on the time line."""
+    """A day-time interval: its whole days on the calendar, the rest on the time line. Months come first."""
+    if interval.type == CALENDAR_INTERVAL:
+        return _calendar_added(call, start, interval)
     a, b = vector(start), vector(interval)
     days = np.sign(b.values) * (np.abs(b.values) // DAY)
     rest = b.values - days * DAY
     return checked_sum(call, days_later(zone_of(call, start), a.values, days), rest, a, b)
+
+
+def _calendar_added(call: Call, start: Value, interval: Value) -> Value:
+    a, parts, of_parts = _beside(start, interval)
+    zone = zone_of(call, start)
+    _months_fit(zone, a, parts.months, of_parts)
+    later = months_later(zone, a.values, parts.months)
+    _days_fit(later // DAY + parts.days, a, of_parts)
+    moved = days_later(zone, later, parts.days)
+    return checked_sum(call, moved, parts.microseconds, a, of_parts)
+
+
+def _beside(start: Value, interval: Value) -> tuple[Vector, Parts, Vector]:
+    """The times, the parts of the intervals, and which of those there are."""
+    is_constant = isinstance(interval, pa.Scalar)
+    parts = parts_of(spread(interval, 1))
+    return vector(start), parts, Vector(parts.days, parts.valid, is_constant)
+
+
+@kernel("date_add_interval")
+def date_add_interval(call: Call, start: Value, interval: Value) -> Value:
+    """Months, then days. A time of day is an error."""
+    a, parts, of_parts = _beside(start, interval)
+    require(
+        np.broadcast_to(parts.microseconds == 0, max(a.values.shape, of_parts.values.shape)),
+        "INVALID_INTERVAL_WITH_MICROSECONDS_ADDITION",
+        lambda row: "hours, minutes and seconds can't be added to a date",
+        a,
+        of_parts,
+    )
+    days = add_months_to_days(a.values.astype(np.int64), parts.months) + parts.days
+    return _int32_days(call, days, a, of_parts)
 
 
 def checked_sum(call: Call, left: Numbers, right: Numbers, *inputs: Vector) -> Value:
@@ -115,6 +165,28 @@ def checked_sum(call: Call, left: Numbers, right: Numbers, *inputs: Vector) -> V
     overflow = ((left ^ total) & (right ^ total)) < 0
     require(~overflow, "DATETIME_OVERFLOW", lambda row: "the timestamp is out of range", *inputs)
     return result(call, total, *inputs)
+
+
+def _in_buckets(call: Call) -> str | None:
+    width, time, _ = call.arguments
+    if width.type == MONTHS:
+        return "a width of months"
+    size = width.value if isinstance(width, Literal) else None
+    whole = isinstance(size, timedelta) and (size < timedelta(days=1) or not size % timedelta(days=1))
+    return None if whole or time.type.tz is None else "a width of days and a part of one"
+
+
+@kernel("time_bucket", refuse=_in_buckets)
+def time_bucket(call: Call, width: Value, time: Value, origin: Value) -> Value:
+    """The start of the bucket of that width, counted from the origin, that the time is in.
+
+    Whole days are counted on the calendar, less than a day on the time line.
+    """
+    a, b, c = vector(width), vector(time), vector(origin)
+    zone = zone_of(call, time) if (a.values % DAY == 0).all() else _CLOCK
+    size = np.where(a.values == 0, 1, a.values)
+    first, local = zone.to_local(c.values), zone.to_local(b.values)
+    return result(call, zone.to_utc((local - first) // size * size + first), a, b, c)
 
 
 @kernel("subtract_timestamps")

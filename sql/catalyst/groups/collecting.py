@@ -103,6 +103,17 @@ def _by(read: Read) -> tuple[Arguments, Options]:
     return (read.argument(1), read.argument(0)), ()
 
 
+def _by_several(read: Read) -> tuple[Arguments, Options]:
+    """max_by(x, y, n), as _by."""
+    return (read.argument(1), read.argument(0)), (("size", read.constant(2)),)
+
+
+def _count_min(read: Read) -> tuple[Arguments, Options]:
+    names = ("relative_error", "confidence", "seed")
+    given = sorted((name, read.constant(1 + i)) for i, name in enumerate(names))
+    return (read.argument(0),), tuple(given)
+
+
 def is_any_value(read: Read) -> bool:
     """Catalyst makes first() of it; only the text tells them apart."""
     return read.query.spelled(read.node).lower().startswith("any_value")
@@ -148,6 +159,9 @@ READERS: dict[str, Callable[[Read], tuple[Arguments, Options]]] = {
     "mode": _mode,
     "max_by": _by,
     "min_by": _by,
+    "max_by_k": _by_several,
+    "min_by_k": _by_several,
+    "count_min_sketch": _count_min,
     "any_value": _any_value,
     "first": _first,
     "last": _first,

@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.registry import snake_case
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.library import find
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
-from dbsp.sql.catalyst.reading.literals import broken_text, day_time, literal_value
+from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.parameters import parameter
 from dbsp.sql.plans.types import UnsupportedType, intervals_in
@@ -118,9 +119,12 @@ def _lambda(query: Query, node: Node, position: Mapping[int, int], special: Spec
 
 def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
     children = [child for child in node["k"] if query.spark_type(child) != "object"]
+    arguments = [expression(query, child, position, special) for child in children]
+    if query.value_type(node) == CALENDAR_INTERVAL or node["c"] == "DateAddInterval":
+        arguments = [_as_calendar(argument) for argument in arguments]
     call = Call(
         _function(query, node),
-        tuple(expression(query, child, position, special) for child in children),
+        tuple(arguments),
         query.value_type(node),
         node["n"],
         tuple(sorted((*_options(node), *_interval(query, node)))),
@@ -128,6 +132,12 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
     )
     check_covered(query, node, call)
     return call
+
+
+def _as_calendar(argument: Expression) -> Expression:
+    """Beside other intervals of the calendar a constant is one, too."""
+    is_time = isinstance(argument, Literal) and argument.type == pa.duration("us")
+    return calendar(argument) if is_time and isinstance(argument, Literal) else argument
 
 
 def _python_call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Expression:

@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Literal
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.sql.plans.types import UnsupportedType
 
 _EPOCH = datetime(1970, 1, 1)
 _DAY = 86_400_000_000
 _LEAST = -(2**63)
+_MOST_DAYS = 2**63 // _DAY - 1
 
 
 def literal_value(value: Any, type_: pa.DataType) -> object:
@@ -29,6 +31,8 @@ def literal_value(value: Any, type_: pa.DataType) -> object:
         keys = (literal_value(key, type_.key_type) for key in value["keys"])
         items = (literal_value(item, type_.item_type) for item in value["values"])
         return tuple(zip(keys, items, strict=True))
+    if type_ == CALENDAR_INTERVAL and isinstance(value, list) and len(value) == 3:
+        return tuple(value)
     if pa.types.is_struct(type_):
         return tuple(literal_value(item, field.type) for item, field in zip(value, type_, strict=True))
     return _atom(value, type_)
@@ -39,13 +43,24 @@ def day_time(literal: Literal) -> Literal:
     than a day beside the days. (Of 25 hours that kind of interval makes a day of the calendar and an hour.)
     """
     value = literal.value
-    if not isinstance(value, pa.MonthDayNano):
+    if literal.type != CALENDAR_INTERVAL or not isinstance(value, tuple):
         return literal
-    microseconds = value.nanoseconds // 1000
-    is_less = -_DAY < microseconds < _DAY and microseconds * value.days >= 0
-    if value.months or not is_less:
+    months, days, microseconds = value
+    is_less = -_DAY < microseconds < _DAY and microseconds * days >= 0
+    if months or not is_less or abs(days) > _MOST_DAYS:
         return literal
-    return Literal(timedelta(days=value.days, microseconds=microseconds), pa.duration("us"))
+    return Literal(timedelta(days=days, microseconds=microseconds), pa.duration("us"))
+
+
+def calendar(literal: Literal) -> Literal:
+    """The CalendarInterval that `day_time` made this of."""
+    span = literal.value
+    assert isinstance(span, timedelta)
+    rest = span - timedelta(days=span.days)
+    days = span.days
+    if days < 0 and rest:
+        days, rest = days + 1, rest - timedelta(days=1)
+    return Literal((0, days, rest // timedelta(microseconds=1)), CALENDAR_INTERVAL)
 
 
 def broken_text(value: Any) -> Call:
@@ -73,9 +88,6 @@ def _temporal(value: Any, type_: pa.DataType) -> object:
         if value == _LEAST:  # a timedelta that Arrow doesn't take
             return value
         return timedelta(seconds=value) if type_ == MONTHS else timedelta(microseconds=value)
-    if type_ == pa.month_day_nano_interval():
-        months, days, microseconds = value
-        return pa.MonthDayNano([months, days, microseconds * 1000])
     try:
         if pa.types.is_date(type_):
             return date.fromordinal(value + 719_163)

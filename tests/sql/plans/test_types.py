@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl, literal_type
 
@@ -60,4 +61,4 @@ def test_no_column_has_these_types(name: str) -> None:
 
 def test_constants_have_more_types_than_columns() -> None:
     assert literal_type("void") == pa.null()
-    assert literal_type("interval") == pa.month_day_nano_interval()
+    assert literal_type("interval") == CALENDAR_INTERVAL

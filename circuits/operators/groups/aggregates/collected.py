@@ -11,7 +11,7 @@ same bytes.  State: the values.  Cost: O(r log r) for the r rows of the touched 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +63,28 @@ class Mode(Finalizer):
         place = np.arange(len(listed.owner))
         by = np.lexsort((place if self.greatest else -place, listed.weights, listed.owner))
         return pick(listed, by[last_of_groups(listed.owner[by])])
+
+
+@dataclass(frozen=True)
+class Best(Finalizer):
+    """The second column's values of the `size` rows that are first by the first one; NULL of no rows.
+
+    Of equal ones the least values: Spark takes any.
+    """
+
+    size: int
+    greatest: bool
+
+    def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
+        listed = members.listed((SortKey(0, descending=self.greatest),))
+        copies = listed.weights
+        before = np.cumsum(copies) - copies
+        starts = np.flatnonzero(np.diff(listed.owner, prepend=-1))
+        within = before - before[starts][np.cumsum(np.diff(listed.owner, prepend=-1) != 0) - 1]
+        copies = np.clip(self.size - within, 0, copies)
+        valued = replace(listed, columns=listed.columns[1:])
+        made = lists(valued, copies).cast(data_type)
+        return pc.if_else(pc.greater(pc.list_value_length(made), 0), made, pa.scalar(None, data_type))
 
 
 @dataclass(frozen=True)
