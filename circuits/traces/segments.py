@@ -105,7 +105,7 @@ class Segments:
         self._verified: dict[str, set[Chunk]] = {}
         self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
         self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
-        self._mapping = Lock()  # merges map files beside the step
+        self._mapping, self._opening = Lock(), Lock()  # merges map files and open chunks beside the step
 
     @property
     def place(self) -> str:
@@ -186,10 +186,11 @@ class Segments:
         The same first chunk and number of chunks are the same chunks: a chunk lies in one run all its life.
         """
         key = _key(chunks, cut)
-        kept = self._opened.get(key)
-        if kept is not None:
-            self._opened.move_to_end(key)
-            return kept[1]  # type: ignore[no-any-return]
+        with self._opening:
+            kept = self._opened.get(key)
+            if kept is not None:
+                self._opened.move_to_end(key)
+                return kept[1]  # type: ignore[no-any-return]
         opened = read()
         self._remember(key, chunks, opened)
         return opened
@@ -200,18 +201,21 @@ class Segments:
 
     def let_go(self, chunks: Sequence[Chunk], cut: Hashable) -> None:
         """Nobody is likely to ask `kept` for these again: they are read if somebody does."""
-        if (key := _key(chunks, cut)) in self._opened:
-            self._drop(key)
+        with self._opening:
+            if (key := _key(chunks, cut)) in self._opened:
+                self._drop(key)
 
     def _remember(self, key: Hashable, chunks: Sequence[Chunk], opened: object) -> None:
         names = {chunk.segment for chunk in chunks}
-        self._opened[key] = names, opened
-        for name in names:
-            self._keys.setdefault(name, set()).add(key)
-        if len(self._opened) > self._capacity:
-            self._drop(next(iter(self._opened)))
+        with self._opening:
+            self._opened[key] = names, opened
+            for name in names:
+                self._keys.setdefault(name, set()).add(key)
+            if len(self._opened) > self._capacity:
+                self._drop(next(iter(self._opened)))
 
     def _drop(self, key: Hashable) -> None:
+        """Under the lock."""
         for name in self._opened.pop(key)[0]:
             keys = self._keys[name]
             keys.discard(key)
@@ -223,13 +227,15 @@ class Segments:
         for segment in segments:
             self._files.pop(segment, None)
             self._verified.pop(segment, None)
-            for key in [*self._keys.get(segment, ())]:
-                self._drop(key)
+            with self._opening:
+                for key in [*self._keys.get(segment, ())]:
+                    self._drop(key)
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
-        if not self._files.keys() <= segments or not self._verified.keys() <= segments:
-            self.forget((self._files.keys() | self._verified.keys()) - segments)
+        known = self._files.keys() | self._verified.keys() | self._keys.keys()
+        if not known <= segments:
+            self.forget(known - segments)
 
     def _path(self, chunk: Chunk) -> str:
         return os.path.join(self.root, chunk.segment)

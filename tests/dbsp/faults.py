@@ -111,7 +111,7 @@ class Calls:
             if getattr(self._depth, "inside", False) or not self.concerns(*args):
                 return function(*args, **options)
             result = self.call(name, function, *args, **options)
-            return File(self, name, result) if name.startswith(("open", "OSFile")) else result
+            return File(self, name, result) if name == "open" else result
 
         return call
 
@@ -172,7 +172,6 @@ def watching(
         patch.multiple(os, **wrapped),
         patch.object(io, "open", opened),
         patch.object(builtins, "open", opened),
-        patch.object(pa, "OSFile", calls.watched("OSFile", pa.OSFile)),
         patch.object(pa, "memory_map", calls.watched("memory_map", pa.memory_map)),
     ):
         _active.append(calls)

@@ -125,4 +125,4 @@ def test_a_change_disturbed_at_any_call(base: Path, tmp_path: Path, fault: Any) 
 def test_every_call_is_watched(base: Path, tmp_path: Path) -> None:
     calls, _ = survey(base, tmp_path / "survey")
     assert calls.missed == []
-    assert {"os.link", "os.replace", "OSFile.write"} <= {*calls.driver}
+    assert {"os.link", "os.replace", "open.write"} <= {*calls.driver}
