@@ -39,7 +39,8 @@ COLUMNS = {
 }
 Q4 = """SELECT category, avg(final) AS average FROM (
 SELECT a.id, a.category, max(b.price) AS final FROM auction a JOIN bid b ON a.id = b.auction
-WHERE b.dateTime BETWEEN a.dateTime AND a.expires GROUP BY a.id, a.category) WHERE category IS NOT NULL GROUP BY category"""
+WHERE b.dateTime BETWEEN a.dateTime AND a.expires GROUP BY a.id, a.category)
+WHERE category IS NOT NULL GROUP BY category"""
 
 
 @pytest.fixture(scope="module")
