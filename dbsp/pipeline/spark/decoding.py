@@ -52,15 +52,21 @@ def reader_options(table: Table) -> dict[str, str]:
     return {**own, "includeHeaders": "true"} if reads_headers else own
 
 
-def decoded(table: Table, messages: DataFrame) -> DataFrame:
-    """The table's rows, or its records with where they lie. messages: Kafka's columns."""
+def decoded(table: Table, messages: DataFrame, read: frozenset[int] | None = None) -> DataFrame:
+    """The table's rows, or its records with where they lie. messages: Kafka's columns.
+
+    read: the columns that something reads; None: all. Of JSON, which has names, others aren't looked at.
+    """
     assert table.value_format is not None
     fields: Sequence[Field] = record_columns(table)
     if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
         fields = value_columns(table.schema, table.primary_key, table.value_format)
+        if read is not None and table.changelog is None and table.value_format == "json":
+            wanted = {f.name for i, f in enumerate(table.schema) if i in read or not f.nullable}
+            fields = [field for field in fields if field.name in wanted] or fields[:1]
     beside = _beside(table, table.value_format)
-    read = [*fields, *(Field(name, pa.string()) for name in beside)]
-    parts = [_decoded(table, VALUE, table.value_format, read).alias("__value"), *messages.columns]
+    whole = [*fields, *(Field(name, pa.string()) for name in beside)]
+    parts = [_decoded(table, VALUE, table.value_format, whole).alias("__value"), *messages.columns]
     refused = {name: [col(f"__value.{name}")] for name in beside}
     if table.changelog == "upsert":
         assert table.key_format is not None
@@ -126,7 +132,8 @@ def _column(table: Table, field: Field, in_value: Set[str]) -> Column:
     if name in HEADERS:
         found = where(col("headers"), lambda header: header["key"] == HEADERS[name])
         return get(found, lit(0))["value"].cast("string").cast(ddl(field.type))
-    return value
+    # else nobody reads it
+    return value if field.name in in_value else lit(None).cast(ddl(field.type))
 
 
 def _decoded_binary(table: Table, part: str, form: str, fields: Sequence[Field]) -> Column:

@@ -118,7 +118,7 @@ def open_source(spark: SparkSession, table: Table, read: frozenset[int]) -> Data
         reader = spark.readStream.format(table.format).options(**reader_options(table))
     try:
         frame = reader.load()
-        return decoded(table, frame) if table.value_format is not None else named(table, frame, read)
+        return decoded(table, frame, read) if table.value_format is not None else named(table, frame, read)
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 

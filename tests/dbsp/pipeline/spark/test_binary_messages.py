@@ -78,7 +78,7 @@ def test_avro_by_key_and_value(spark: Any, broker: Broker, tmp_path: Path) -> No
         ("ff", "it ends too early", True),
     ]
     with pytest.raises(Error, match=r"a message can't be decoded, in hexadecimal \w\w: it ends too early"):
-        read(spark, broker, tmp_path, "avro", columns, options, "format = 'avro'")
+        read(spark, broker, tmp_path, "avro", columns, options, "format = 'avro', mode = 'fail'")
 
 
 def test_protobuf(spark: Any, broker: Broker, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.decoding import decoded
 from dbsp.sql.compiler.load import compile_program
 from tests.servers.kafka import Broker, send
 
@@ -96,7 +97,7 @@ def test_envelopes_and_the_tombstones_behind_them(
 def test_what_is_no_row_is_refused_or_null_as_is_said(spark: Any, broker: Broker, tmp_path: Path) -> None:
     send(spark, broker, "broken", [(None, '{"a": 1}'), (None, '{"a": "x"}'), (None, "{")])
     with pytest.raises(Error, match=r"(?i)malformed|failfast"):
-        read(spark, broker, tmp_path / "fails", "broken", "a INT", "format = 'json'")
+        read(spark, broker, tmp_path / "fails", "broken", "a INT", "format = 'json', mode = 'fail'")
     more = ", `value.mode` 'PERMISSIVE'"
     rows = read(spark, broker, tmp_path / "nulls", "broken", "a INT", "format = 'json'", more)
     assert [row["a"] for row in rows] == [None, None, 1]
@@ -139,4 +140,26 @@ def test_a_record_that_says_no_change_is_named_by_its_offset(
     with pytest.raises(
         Error, match=r"table 't'.*: no value; a row needs one in column 'id'.*at offset 0 of nameless-"
     ):
-        read(spark, broker, tmp_path, "nameless", "id INT PRIMARY KEY, n INT", "format = 'json'")
+        read(
+            spark, broker, tmp_path, "nameless", "id INT PRIMARY KEY, n INT", "format = 'json', mode = 'fail'"
+        )
+
+
+def test_what_nobody_reads_is_not_looked_at(spark: Any) -> None:
+    """Of JSON; a NULL where none may be is, and a message that is no object."""
+    text = """
+    CREATE TABLE t (id INT NOT NULL, n INT, seen INT) USING kafka
+    OPTIONS (`kafka.bootstrap.servers` 'x', subscribe 'y') WITH (format = 'json', append_only = true);
+    CREATE VIEW v AS SELECT seen FROM t;
+    """
+    table = compile_program(text, "p.sql", session=spark).tables["t"]
+    values = ['{"id": 1, "n": "x", "seen": 2}', '{"n": 1, "seen": 3}', '{"id": 2, "seen": "x"}', '{"id": 3']
+    rows = [(None, value, "topic", 0, i) for i, value in enumerate(values)]
+    given = spark.createDataFrame(
+        rows, "key BINARY, value STRING, topic STRING, partition INT, offset BIGINT"
+    )
+    kept = given.selectExpr("key", "CAST(value AS BINARY) value", "topic", "partition", "offset")
+    found = decoded(table, kept, frozenset([2])).toArrow().to_pylist()
+    assert [row["n"] for row in found] == [None] * 4
+    assert [row["seen"] for row in found[:2]] == [2, 3]
+    assert [row["__bad_origin"] is None for row in found] == [True, False, False, False]

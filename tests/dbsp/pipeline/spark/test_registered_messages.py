@@ -77,7 +77,7 @@ def test_writers_that_change_their_schema(
         "007fffffff": f"the schema registry {schemas.url} has no schemas/ids/2147483647",
         b"plain".hex(): "it has no schema's number: a byte 0, then four of it",
     }
-    failing = compile_program(program(broker, schemas.url, "changing"), "p.sql", session=spark)
+    failing = compile_program(program(broker, schemas.url, "changing", ", mode = 'fail'"), session=spark)
     with Pipeline(failing, spark=spark, runner="inline") as p, pytest.raises(Error, match="can't be decoded"):
         p.run(once=True)
 
