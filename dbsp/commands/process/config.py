@@ -10,13 +10,14 @@
     [define]
     BROKER = "kafka:9092"
 
-Each key is an option without its dashes. Of [conf] and [define] the command line may replace single names.
+Each key is an option without its dashes. One that only another of the commands has is nothing to this one: a
+project has one file. Of [conf] and [define] the command line may replace single names.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,25 +33,38 @@ _TABLES = ("conf", "define")
 _NOT_HERE = ("config", "help", "program", "evolve")
 
 
-def read_config(path: Path, command: click.Command) -> dict[str, Any]:
-    """Its values by the names of the command's parameters, as click takes them. Raises Error."""
+def read_config(path: Path, command: click.Command, beside: Iterable[click.Command] = ()) -> dict[str, Any]:
+    """Its values by the names of the command's parameters, as click takes them. Raises Error.
+
+    beside: the commands that may have this file, too.
+    """
     with disk(path):
         data = path.read_bytes()
     try:
         given = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Error(f"{path}: {error}") from None
-    known = {_spelled(p): p for p in command.params if p.name and p.name not in _NOT_HERE}
+    known = _options(command)
+    others = {name for one in beside for name in _options(one)} - known.keys()
     found = {}
     for key, value in given.items():
         name = key.replace("_", "-")
+        if name in others:
+            continue
         if name not in known:
-            listed = f"there are: {', '.join(sorted(known))}"
-            raise Error(f"{path}: unknown key '{key}'; {listed}{did_you_mean(name, list(known))}")
+            there = sorted({*known, *others})
+            raise Error(
+                f"{path}: unknown key '{key}'; there are: {', '.join(there)}{did_you_mean(name, there)}"
+            )
         parameter = known[name]
         assert parameter.name is not None
         found[parameter.name] = _checked(path, key, parameter, value)
     return found
+
+
+def _options(command: click.Command) -> dict[str, click.Parameter]:
+    """Those that the file may say, as it says them."""
+    return {_spelled(p): p for p in command.params if p.name and p.name not in _NOT_HERE}
 
 
 def _spelled(parameter: click.Parameter) -> str:

@@ -41,7 +41,15 @@ def configure(context: click.Context, _: click.Parameter, given: str | None) -> 
     """What the command line leaves out is as the file says."""
     path = Path(given or NAME)
     if given is not None or path.exists():
-        context.default_map = {**(context.default_map or {}), **read_config(path, context.command)}
+        group = context.parent.command if context.parent is not None else None
+        there = group.commands.values() if isinstance(group, click.Group) else ()
+        beside = [command for command in there if _reads_config(command)]
+        context.default_map = {**(context.default_map or {}), **read_config(path, context.command, beside)}
+
+
+def _reads_config(command: click.Command) -> bool:
+    """Whether it has the option: whether it reads the file."""
+    return any(parameter.name == "config" for parameter in command.params)
 
 
 def check_changelog(output: str | None, changelog: str) -> None:

@@ -76,10 +76,20 @@ def test_a_server_s_options_are_called_as_on_its_command_line(
         assert context.params["allowed"] == ("a.example", "b.example")
 
 
+def test_a_project_has_one_file_for_both(ran: Any, tmp_path: Path) -> None:
+    both = 'state = "s"\nonce = true\noutput = "csv"\nhttp = 9000\nallow_host = ["a.example"]\n'
+    options = ran(both)
+    assert (options["state"], options["once"], options["output"]) == ("s", True, "csv")
+    with main.make_context("dbsp", ["serve", "p.sql"]) as parent:
+        serve = main.commands["serve"].make_context("serve", ["p.sql"], parent=parent)
+    assert (serve.params["port"], serve.params["state"]) == (9000, "s")
+    assert ran(both + "htp = 1").startswith("dbsp.toml: unknown key 'htp'; there are: allow-host, ")
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("stat = 's'", "dbsp.toml: unknown key 'stat'; there are: changelog, conf, "),
+        ("stat = 's'", "dbsp.toml: unknown key 'stat'; there are: allow-host, changelog, conf, "),
         ("packages = 'g:a:1'", 'dbsp.toml: packages is a list of texts: packages = ["...", "..."]'),
         ("conf = 1", "dbsp.toml: conf is a table of names and values: [conf], then"),
         ("every = ['1s']", "dbsp.toml: every is one value, not ['1s']"),
