@@ -44,9 +44,9 @@ def java() -> str:
     return str(Path(home, "bin", "java")) if home else "java"
 
 
-def connector() -> list[str]:
+def connector(folder: Path = CONNECTOR) -> list[str]:
     """The jars that a session needs for `USING kafka`; none where they weren't fetched."""
-    return sorted(str(jar) for jar in CONNECTOR.glob("*.jar") if jar.name.startswith(_OWN))
+    return sorted(str(jar) for jar in folder.glob("*.jar") if jar.name.startswith(_OWN))
 
 
 def driver() -> list[str]:
