@@ -56,6 +56,9 @@ HOLES: dict[str, Callable[[random.Random], object]] = {
     "neg": lambda r: f"-{r.choice([1, 2, 5, 11])}",
     "long": lambda r: r.choice(["3000000000", "100000000000", "2L", "5L"]),
     "dec": lambda r: r.choice(["1.5", "1.50", "2.25", "0.05", "10.00", "3.", "7BD", "99999.999"]),
+    "wide": lambda r: (
+        r.choice(["", "-"]) + r.choice(["12345678901234567890.000000012", "0.5", "9" * 37 + ".5"])
+    ),
     "dbl": lambda r: r.choice(["1e0", "2.5E0", "3D", "1e300", "0.5D"]),
     "s": lambda r: r.choice(["'a'", "'b'", "'ab'", "'it''s'", "'it\\'s'", "''", '"abc"', "r'5'", "'zz'"]),
     "like": lambda r: r.choice(["'a%'", "'%b'", "'_b%'", "'%'", "'ab'", "'\\\\%'", "'%a%b%'"]),
@@ -76,6 +79,7 @@ TEMPLATES = [
     "SELECT k, d / {n} AS a, i * {n} + k AS b, k % {n} AS c FROM v WHERE k > {few}",
     "SELECT k, i + {long} AS a, x * {dbl} AS b, i / {n} AS c, k DIV {few} AS e FROM v",
     "SELECT k FROM v WHERE x < {dbl} OR x = {n} OR x = {dec}",
+    "SELECT k, {wide} AS a, d > {wide} AS b FROM v",
     "SELECT k, concat(s, {s}) AS a, s || {s} AS b, coalesce(s, {s}) AS c FROM v WHERE s <> {s}",
     "SELECT k FROM v WHERE s = {s} OR upper(s) = {s} OR s LIKE {like} OR s IS NULL",
     "SELECT k, CASE WHEN i > {n} THEN {s} WHEN d < {dec} THEN s ELSE {s} END a, if(k > {n}, {n}, i) b FROM v",

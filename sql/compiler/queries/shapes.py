@@ -14,6 +14,7 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from dbsp.circuits.expressions.nodes import Literal
@@ -118,7 +119,9 @@ class _Filling(pickle.Unpickler):
             return filled(hole, self._spelled)
         number, negative = hole
         value: Any = self._values[number].value
-        return Literal(-value if negative else value, self._values[number].type)
+        if negative:  # a Decimal's minus would round it to the context's digits
+            value = value.copy_negate() if isinstance(value, Decimal) else -value
+        return Literal(value, self._values[number].type)
 
     def _spelled(self, number: int) -> str:
         one = self._values[number]

@@ -62,7 +62,8 @@ def by_name(done: list[Done]) -> dict[str, Done]:
 
 
 @contextmanager
-def small(spark, folder: Path) -> Iterator[Small]:
+def small(session, folder: Path) -> Iterator[Small]:
+    spark = session.newSession()  # where no view of another test stands before a table
     database, before = f"declared_{next(_NUMBERS)}", spark.catalog.currentDatabase()
     spark.sql(f"CREATE DATABASE {database} LOCATION '{folder}/warehouse'")
     spark.sql(f"USE {database}")

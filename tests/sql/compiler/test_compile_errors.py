@@ -22,7 +22,7 @@ QUERIES = {
         "columns of customer: id, name, since; did you mean 'name'?"
     ),
     "SELECT id FROM ordrs": (
-        "5:33: unknown table 'ordrs'; tables and views so far: orders, customer, event, out; "
+        "5:33: unknown table 'ordrs'; tables and views so far: orders, customer, event, out, bad_rows; "
         "did you mean 'orders'?"
     ),
     "SELECT nofun(id) FROM orders": "5:25: unknown function 'nofun'",

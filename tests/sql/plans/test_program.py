@@ -35,6 +35,7 @@ def test_tables_and_views_are_as_declared(spark: Any) -> None:
     assert program.tables["out"].format == "csv"
     assert program.tables["out"].options == {"path": "out"}
     assert [(v.name, v.kind, v.append_only) for v in program.views.values()] == [
+        ("bad_rows", "view", True),  # of `out`, which this program reads
         ("a", "local", True),
         ("b", "materialized", False),
     ]

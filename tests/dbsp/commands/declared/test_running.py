@@ -19,8 +19,8 @@ SQL = "CREATE MATERIALIZED VIEW m AS SELECT a, count(*) AS n FROM t GROUP BY a;\
 
 @pytest.fixture
 def project(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "session_of", lambda spec, settings: spark)
     with small(spark, tmp_path) as opened:
+        monkeypatch.setattr(running, "session_of", lambda spec, settings: opened.spark)
         opened.sql("CREATE TABLE t (a INT) USING parquet", "INSERT INTO t VALUES (1), (1), (2)")
         monkeypatch.chdir(tmp_path)
         yield opened

@@ -29,7 +29,7 @@ def fed(p: Pipeline, step: int) -> None:
 
 @pytest.mark.parametrize("small", [0, 1_000_000])
 def test_steps_of_one_task_and_of_many(spark: Any, s3_server: Server, tmp_path: Path, small: int) -> None:
-    """Warm, and with nothing on the host."""
+    """Warm, and with nothing on the host: what one small task wrote may still be in its worker's memory."""
     with on_store(s3_server, tmp_path / "cache") as place:
         for step in range(STEPS):
             with Pipeline(votes_program(), state=place.uri, spark=spark, partitions=2) as p:
@@ -44,7 +44,7 @@ def test_steps_of_one_task_and_of_many(spark: Any, s3_server: Server, tmp_path: 
             if step == 1:  # after which the host has lost them
                 shutil.rmtree(tmp_path / "cache")
             reads = [request for request in asked if request.method == "GET"]
-            assert bool(reads) == (step == 2), reads
+            assert step == 2 if reads else small or step < 2, reads
 
 
 def test_what_a_step_asked_for_is_counted_of_all_tasks(spark: Any, s3_server: Server, tmp_path: Path) -> None:

@@ -231,9 +231,9 @@ def test_what_a_sink_carries(spark: Any, columns: str, using: str, insert: str, 
         ),
         (
             "shop STRING PRIMARY KEY, n STRING",
-            "USING iceberg",
+            "USING hudi",
             "SELECT * FROM sold",
-            "iceberg is appended to, and nothing tells which row of a key is its last; declare a column __st",
+            "hudi is appended to, and nothing tells which row of a key is its last; declare a column __st",
         ),
         (
             "line STRING, __op STRING",
