@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, overload
+from weakref import WeakSet
 
 from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
 from dbsp.circuits.steps.contents import is_pending
@@ -43,6 +44,7 @@ from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
+from dbsp.views.live import Live, in_notebook
 from dbsp.views.outputs import check_state, output_view
 from dbsp.views.view import Contents
 
@@ -112,6 +114,7 @@ class Pipeline(Feeding, Asked):
         self._observed = Observed(tracer)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)
         self._sinks: Sinks | None = None
+        self._lives: WeakSet[Live] = WeakSet()
         self._closed = False
         self._background: Background | None = None
         self._lock = threading.RLock()
@@ -121,7 +124,7 @@ class Pipeline(Feeding, Asked):
         self.behind: Callable[[], dict[str, tuple[int, str]]] = dict
         try:
             self._position = Position(program, self.store)
-            self._reading = Reading(self._position, self._lock, self._open, spark)
+            self._reading = Reading(self._position, self._lock, self._open, spark, self._live)
             self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
@@ -401,6 +404,8 @@ class Pipeline(Feeding, Asked):
         except Exception as error:  # of a run that ended long ago: whoever closes wants the directory back
             log.error("%s: the run in the background had ended: %s", self.program.name, error)
         finally:
+            for live in [*self._lives]:
+                live.stop()
             self._release()
 
     def _release(self) -> None:
@@ -425,6 +430,19 @@ class Pipeline(Feeding, Asked):
     def _open(self) -> None:
         if self._closed:
             raise StateError(f"{self.store.root}: the pipeline is closed; open a new one")
+
+    def _live(self, view: str, count: int) -> Live:
+        steps = self._subscriptions
+        live = Live(
+            view,
+            lambda: self._reading.drawing(view, count),
+            steps.last,
+            steps.watchers,
+            lambda: self._closed,
+            in_notebook(),
+        )
+        self._lives.add(live)
+        return live
 
     def _staged(self, table: Table, rows: object, weight: int) -> Sequence[Rows]:
         from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark

@@ -21,6 +21,8 @@ from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
+from dbsp.views.live import Drawing, Live
+from dbsp.views.marking import draw
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
 from dbsp.views.search import Indexes
 from dbsp.views.tables import kept_tables, table_contents
@@ -36,6 +38,7 @@ Read = TypeVar("Read")
 class Reading:
     """lock: held by who makes a step. check_open: raises where the pipeline is closed. spark: the session of
     the pipeline's user; a query that is new is compiled in it, or in one that is started for that.
+    live: shows a view's first rows, after each step.
     """
 
     def __init__(
@@ -44,10 +47,11 @@ class Reading:
         lock: threading.RLock,
         check_open: Callable[[], None],
         spark: SparkSession | None,
+        live: Callable[[str, int], Live],
     ) -> None:
         self.program, self.store = position.program, position.store
         self._position, self._lock, self._check_open = position, lock, check_open
-        self._spark = spark
+        self._spark, self._live = spark, live
         self.indexes = Indexes(self.program)
         self.traces = Traces(self.program)
         self._asking = Asking(self.traces, self.store)
@@ -85,6 +89,15 @@ class Reading:
         """What a kept step changed in a view."""
         view = output_view(self.program, name)
         return self._kept(lambda: changes_of(self.program, self.store.commit_of(step), view, self.store))
+
+    def drawing(self, name: str, count: int) -> Drawing:
+        """The first rows of a view as of the last step, with those marked that it has brought."""
+        contents = self.view(name)
+        try:
+            changes = self.changes_of(name, contents.step) if contents.step else None
+        except StateError:  # another step has come, and this one may be forgotten
+            changes = None
+        return draw(contents, changes, count)
 
     def changes(self, name: str, since: AsOf, until: AsOf | None, each: bool) -> pa.Table:
         """What changed in a view between two steps; see `Pipeline.changes`."""
@@ -167,12 +180,13 @@ class Reading:
 
     def _contents(self, name: str, step: int, state: State) -> Contents:
         relation = self._relation(name)
+        known = self._spark, self.indexes, step
         if isinstance(relation, Table):
-            known = self._spark, self.indexes, step
             return table_contents(self.traces, state, relation, self.store, *known)
         view = relation.name
         explain = partial(self._asking.why, view, step, state)
-        return contents_of(self.program, state, view, self.store, self._spark, self.indexes, step, explain)
+        follow = partial(self._live, view)
+        return contents_of(self.program, state, view, self.store, *known, explain, follow)
 
     def _session(self) -> SparkSession:
         from dbsp.running.spark.session import session  # noqa: PLC0415  only a query that is new pays for Spark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from html import escape
 
 import pyarrow as pa
@@ -12,30 +12,30 @@ from dbsp.circuits.columns.json_text import encode, plain
 
 SHOWN = 20
 _LONGEST = 200
+_MARK = "background: rgba(255, 190, 0, 0.3)"  # on white as in the dark
 
 
-def html_table(title: str, rows: pa.RecordBatch, size: int) -> str:
-    """title: above the rows, of which there may be more: `size`."""
+def html_table(title: str, rows: pa.RecordBatch, size: int, marked: Collection[int] = ()) -> str:
+    """title: above the rows, of which there may be more: `size`. marked: places of rows that stand out."""
     more = f", {rows.num_rows} of {size:,} rows" if size > rows.num_rows else ""
     return "".join(
         [
             f"<table><caption>{escape(title)}{more}</caption><thead><tr>",
             *(f"<th>{escape(name)}</th>" for name in rows.schema.names),
             "</tr></thead><tbody>",
-            *_rows(rows),
+            *_rows(rows, marked),
             "</tbody></table>",
         ]
     )
 
 
-def _rows(rows: pa.RecordBatch) -> Iterator[str]:
+def _rows(rows: pa.RecordBatch, marked: Collection[int]) -> Iterator[str]:
     columns = [[_shown(plain(value)) for value in encode(column)] for column in rows.columns]
     sides = ["right" if _is_number(column.type) else "left" for column in rows.columns]
-    for row in zip(*columns, strict=True):
-        cells = zip(row, sides, strict=True)
-        yield (
-            "<tr>" + "".join(f'<td style="text-align: {side}">{cell}</td>' for cell, side in cells) + "</tr>"
-        )
+    for place, row in enumerate(zip(*columns, strict=True)):
+        cells = (f'<td style="text-align: {side}">{cell}</td>' for cell, side in zip(row, sides, strict=True))
+        mark = f' style="{_MARK}"' if place in marked else ""
+        yield f"<tr{mark}>{''.join(cells)}</tr>"
 
 
 def _shown(text: str) -> str:

@@ -27,7 +27,7 @@ from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.search import Indexes
-from dbsp.views.view import Contents, Explain
+from dbsp.views.view import Contents, Explain, Follow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,10 +69,11 @@ def contents_of(
     indexes: Indexes | None = None,
     step: int = 0,
     explain: Explain | None = None,
+    follow: Follow | None = None,
 ) -> Contents:
     """What a view holds in some state, after `step`. indexes: of all its states; None: of this one.
 
-    explain: see `Contents`.
+    explain, follow: see `Contents`.
     """
     if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
@@ -81,7 +82,7 @@ def contents_of(
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     order, known = program.views[view].order, indexes or Indexes(program)
     shown = arrow_schema(program.views[view])
-    return Contents(view, shown, parts, spark, order, chunks, known, step, explain)
+    return Contents(view, shown, parts, spark, order, chunks, known, step, explain, follow)
 
 
 def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:

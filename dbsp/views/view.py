@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbsp.views.derivation import Why
+    from dbsp.views.live import Live
 
 # of the columns asked, the values they have, and the rows that have them
 Explain = Callable[[Sequence[int], Bound, ZSet], "Why"]
+# of how many rows are shown
+Follow = Callable[[int], "Live"]
 
 
 class Contents:
@@ -46,9 +49,11 @@ class Contents:
         indexes: Indexes | None = None,
         step: int = 0,
         explain: Explain | None = None,
+        follow: Follow | None = None,
     ) -> None:
         """parts: what is stored, of `chunks`. indexes: of the pipeline whose view it is. step: after which
         these are the rows; 0: before the first. explain: tells why rows are there, of a view of a state.
+        follow: shows the view as of the steps to come.
         """
         self.view = view
         self.schema = schema
@@ -57,7 +62,7 @@ class Contents:
         self._spark = spark
         self._order = tuple(order)
         self._chunks, self._indexes = tuple(chunks), indexes
-        self._explain = explain
+        self._explain, self._follow = explain, follow
 
     @cached_property
     def zset(self) -> ZSet:
@@ -124,6 +129,20 @@ class Contents:
 
     def _repr_html_(self) -> str:
         return html_table(self.view, self.first(SHOWN), len(self))
+
+    def live(self, rows: int = SHOWN) -> Live:
+        """Show the first rows in a notebook's cell, drawn anew after each step, those that it brought marked.
+
+            turnover = p["turnover"].live()         turnover.stop()
+
+        rows: how many. At most four times a second; of faster steps the last is shown. It ends with `stop`,
+        or the pipeline. Raises DataError for what is no view of a pipeline, and Error outside a notebook.
+        """
+        if rows < 1:
+            raise DataError(f"rows={rows}: a live view shows at least one row")
+        if self._follow is None:
+            raise DataError(f"'{self.view}' is no view of a pipeline, so no step changes it")
+        return self._follow(rows)
 
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame."""
