@@ -56,7 +56,7 @@ class Lines(Display):
 
     def step(self, changes: Changes) -> None:
         self.progress.add(changes)
-        views = "".join(f"   {view} {size:,}" for view, size in self.progress.sizes.items())
+        views = "".join(f"   {view} {size:,}" for view, size in self.progress.shown.items())
         self.out.write(f"{self.progress.line()}{views}\n")
         self.out.flush()
 

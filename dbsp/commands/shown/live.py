@@ -54,7 +54,7 @@ class LiveTable:
         table.add_column("view")
         for heading in ("rows", "came", "went"):
             table.add_column(heading, justify="right")
-        for view, size in progress.sizes.items():
+        for view, size in progress.shown.items():
             came, went = progress.last.get(view, (0, 0))
             gone = f"−{went:,}" if went else ""
             table.add_row(view, f"{size:,}", f"+{came:,}" if came else "", gone)
@@ -64,7 +64,7 @@ class LiveTable:
             if "." in column and waterline is not None:
                 line = f"waterline of {column}: {waterline}"
                 parts.append(Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
-        parts += self._rows(height - len(parts) - len(progress.sizes) - 1)
+        parts += self._rows(height - len(parts) - len(progress.shown) - 1)
         if self._note:
             parts.append(Text(self._note, style="dim"))
         return Group(*parts)

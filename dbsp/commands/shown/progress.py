@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
 
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.views.changes import Changes
 
 RECENT = 100
@@ -46,6 +47,11 @@ class Progress:
             went = -int(weights[weights < 0].sum())
             self.last[view] = (came, went)
             self.sizes[view] += came - went
+
+    @property
+    def shown(self) -> dict[str, int]:
+        """The sizes, of `bad_rows` only where there are some: a program has it without asking."""
+        return {view: size for view, size in self.sizes.items() if size or view != BAD_ROWS}
 
     @property
     def p50(self) -> float:

@@ -31,6 +31,11 @@ def test_progress_goes_on_from_what_is_there(p):
     assert "all_votes 3   counts 3" in out.getvalue()
 
 
+def test_bad_rows_are_shown_once_there_are_some():
+    assert Progress({"v": 0, "bad_rows": 0}).shown == {"v": 0}
+    assert Progress({"v": 0, "bad_rows": 2}).shown == {"v": 0, "bad_rows": 2}
+
+
 def step(number, seconds, rows, *weights):
     """Of a view v."""
     delta = SimpleNamespace(zset=SimpleNamespace(weights=np.array(weights, dtype=np.int64)))
