@@ -71,8 +71,8 @@ def explain(program: str, view: str | None, define: dict[str, str], form: str) -
       dbsp explain program.sql
       dbsp explain program.sql turnover --format svg > turnover.svg
     """
-    from dbsp.commands.explain import explain_program  # noqa: PLC0415
     from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
+    from dbsp.views.explained.program import explain_program  # noqa: PLC0415
 
     click.echo(explain_program(load_program(Path(program), define=define), view, form), nl=False)
 

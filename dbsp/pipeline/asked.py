@@ -12,7 +12,8 @@ from dbsp.pipeline.reading import Reading
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import ViewChanges
 from dbsp.views.derivation import Why
-from dbsp.views.outputs import output_views
+from dbsp.views.explained.explanation import Explanation
+from dbsp.views.outputs import output_view, output_views
 from dbsp.views.view import Contents
 
 
@@ -61,6 +62,13 @@ class Asked:
         print(p.why("turnover", "Ada"))         p.why("sold", {"shop": 7, "day": None}, as_of=41)
         """
         return self.view(view, as_of).why(key)
+
+    def explain(self, view: str | None = None) -> Explanation:
+        """Each view's plan and the circuit that keeps it, or of one view: a text; in a notebook a drawing.
+
+        print(p.explain("turnover"))
+        """
+        return Explanation(self.program, None if view is None else output_view(self.program, view))
 
     def sql_schema(self, select: str) -> pa.Schema:
         """The columns of what `sql` would give, without the rows."""

@@ -44,6 +44,7 @@ from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes, ViewChanges
+from dbsp.views.explained.summary import closed, shown
 from dbsp.views.live import Live, in_notebook
 from dbsp.views.outputs import check_state, output_view
 from dbsp.views.view import Contents
@@ -391,6 +392,12 @@ class Pipeline(Feeding, Asked):
         count = edits.run(statement)
         edits.queue(self.change)
         return Contents("sql", COUNTED, [counted(count)], step=self.last_step)
+
+    def _repr_html_(self) -> str:
+        if self._closed:
+            return closed(self.program.name)
+        sizes = {name: len(self[name]) for name in self.views}
+        return shown(self.program.name, self.last_step, self.clock, sizes, self.undelivered)
 
     # -- the end ------------------------------------------------------------------------------------
 

@@ -257,7 +257,7 @@ class Contents:
         return found
 
     def __len__(self) -> int:
-        return int(self.zset.weights.sum())
+        return sum(int(part.weights.sum()) for part in self.parts)
 
     def __repr__(self) -> str:
         return f"<{self.view}: {len(self)} rows>"

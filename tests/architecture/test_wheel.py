@@ -91,6 +91,14 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
     assert {name for name in names if name.endswith(".py")} == there
 
 
+@pytest.mark.slow
+def test_what_a_user_writes_is_type_checked_against_the_wheel(site: Path, tmp_path: Path) -> None:
+    """Outside the tree, without its configuration: the types are the wheel's, by its py.typed."""
+    shutil.copy(ROOT / "tests" / "architecture" / "consumer.py", tmp_path)
+    check = (sys.executable, "-m", "mypy", "--strict", "--config-file=", "consumer.py")
+    assert run(*check, cwd=tmp_path, PYTHONPATH=str(site)).startswith("Success")
+
+
 PROGRAM = """\
 CREATE TABLE wanted (module STRING);
 CREATE FUNCTION file_of(module STRING) RETURNS STRING LANGUAGE PYTHON AS $$

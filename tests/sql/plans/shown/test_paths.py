@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dbsp.commands.explain import explain_program
 from dbsp.sql.compiler.load import compile_program
+from dbsp.views.explained.program import explain_program
 
 pytestmark = pytest.mark.spark
 

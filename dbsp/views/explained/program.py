@@ -1,4 +1,4 @@
-"""`dbsp explain`: every view's plan, and the circuit that keeps it.
+"""What `dbsp explain` and `Pipeline.explain` say: every view's plan, and the circuit that keeps it.
 
 The circuit has one line per operator, inputs before what reads them; a level begins where rows move to the
 partition of their key. In brackets: what a delta costs where that isn't linear (`Operator.cost`). What an
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dbsp.commands.shown.drawing import svg
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.shown.boxes import Box, boxes, spell_schema
 from dbsp.sql.plans.shown.explain import explain_view
 from dbsp.sql.plans.shown.paths import paths
+from dbsp.views.explained.drawing import svg
 from dbsp.views.outputs import output_view
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dbsp.commands.shown.drawing import Drawn, svg
+from dbsp.views.explained.drawing import Drawn, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

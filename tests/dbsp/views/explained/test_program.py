@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from dbsp.commands.explain import explain_program
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.shown.boxes import boxes
+from dbsp.views.explained.program import explain_program
 
 pytestmark = pytest.mark.spark
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape
+from html import escape
 
 LINE, CHARACTER, PADDING, GAP = 15, 7, 8, 26
 

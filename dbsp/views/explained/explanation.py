@@ -1,0 +1,31 @@
+"""A program explained: text where it is printed, a drawing in a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbsp.sql.plans.program import Program
+from dbsp.views.explained.program import explain_program
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """view: only what it needs; None: everything.
+
+    print(p.explain("turnover"))         Path("circuit.svg").write_text(p.explain().form("svg"))
+    """
+
+    program: Program
+    view: str | None = None
+
+    def form(self, name: str) -> str:
+        """As 'text', 'mermaid', 'dot' or 'svg'."""
+        return explain_program(self.program, self.view, name)
+
+    def __str__(self) -> str:
+        return self.form("text")
+
+    __repr__ = __str__
+
+    def _repr_svg_(self) -> str:
+        return self.form("svg")
