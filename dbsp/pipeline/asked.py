@@ -84,5 +84,10 @@ class Asked:
         since, until: as in `view`; since 0 is from the beginning, and without until it is up to now. each:
         step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
         TRIGGER and EMIT the two are enough, unless it is asked for each.
+
+        >>> p.upsert("sale", [(2, "Bob", 8)])
+        >>> made = p.step()
+        >>> p.changes("turnover", since=1).to_pylist()
+        [{'buyer': 'Bob', 'total': 7, '__weight': -1}, {'buyer': 'Bob', 'total': 8, '__weight': 1}]
         """
         return self._reading.changes(view, since, until, each)
