@@ -66,7 +66,7 @@ class Asked:
     def explain(self, view: str | None = None) -> Explanation:
         """Each view's plan and the circuit that keeps it, or of one view: a text; in a notebook a drawing.
 
-        print(p.explain("turnover"))
+        Raises UnknownView. `print(p.explain("turnover"))`
         """
         return Explanation(self.program, None if view is None else output_view(self.program, view))
 
@@ -85,9 +85,10 @@ class Asked:
         step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
         TRIGGER and EMIT the two are enough, unless it is asked for each.
 
-        >>> p.upsert("sale", [(2, "Bob", 8)])
-        >>> made = p.step()
-        >>> p.changes("turnover", since=1).to_pylist()
-        [{'buyer': 'Bob', 'total': 7, '__weight': -1}, {'buyer': 'Bob', 'total': 8, '__weight': 1}]
+        Examples:
+            >>> p.upsert("sale", [(2, "Bob", 8)])
+            >>> made = p.step()
+            >>> p.changes("turnover", since=1).to_pylist()
+            [{'buyer': 'Bob', 'total': 7, '__weight': -1}, {'buyer': 'Bob', 'total': 8, '__weight': 1}]
         """
         return self._reading.changes(view, since, until, each)

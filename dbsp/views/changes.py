@@ -69,8 +69,9 @@ class ViewChanges:
     def rows(self) -> list[tuple[dict[str, Any], int]]:
         """[({column: value, ...}, weight), ...]
 
-        >>> p.changes_of("turnover", 1).rows()
-        [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
+        Examples:
+            >>> p.changes_of("turnover", 1).rows()
+            [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
         """
         rows = listed(batch_to_calendar(self.zset.rows))
         return list(zip(rows, self.zset.weights.tolist(), strict=True))
@@ -97,9 +98,10 @@ class ViewChanges:
 class Changes(Mapping[str, ViewChanges]):
     """Every output view's delta of one step, by name. `changes.metrics` says what the step did.
 
-    >>> p.delete("sale", [(2, "Bob", 7)])
-    >>> {view: len(changes) for view, changes in p.step().items()}
-    {'turnover': 1}
+    Examples:
+        >>> p.delete("sale", [(2, "Bob", 7)])
+        >>> {view: len(changes) for view, changes in p.step().items()}
+        {'turnover': 1}
     """
 
     step: int
