@@ -66,7 +66,7 @@ class Asked:
     def explain(self, view: str | None = None) -> Explanation:
         """Each view's plan and the circuit that keeps it, or of one view: a text; in a notebook a drawing.
 
-        print(p.explain("turnover"))
+        Raises UnknownView. `print(p.explain("turnover"))`
         """
         return Explanation(self.program, None if view is None else output_view(self.program, view))
 
@@ -84,5 +84,11 @@ class Asked:
         since, until: as in `view`; since 0 is from the beginning, and without until it is up to now. each:
         step by step, with a column `__step`. Raises StateError where steps aren't kept: of a view without
         TRIGGER and EMIT the two are enough, unless it is asked for each.
+
+        Examples:
+            >>> p.upsert("sale", [(2, "Bob", 8)])
+            >>> made = p.step()
+            >>> p.changes("turnover", since=1).to_pylist()
+            [{'buyer': 'Bob', 'total': 7, '__weight': -1}, {'buyer': 'Bob', 'total': 8, '__weight': 1}]
         """
         return self._reading.changes(view, since, until, each)

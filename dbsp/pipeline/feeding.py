@@ -45,11 +45,23 @@ class Feeding(ABC):
         """A DataFrame of Spark's, as its tasks have written it."""
 
     def insert(self, table: str, rows: object) -> None:
-        """Queue rows for the next step. In a keyed table a row of a present key replaces it."""
+        """Queue rows for the next step. In a keyed table a row of a present key replaces it.
+
+        Examples:
+            >>> p.insert("sale", [{"id": 3, "buyer": "Ada", "price": 4}])
+            >>> p.step()["turnover"].rows()
+            [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Ada', 'total': 9}, 1)]
+        """
         self._take(self.program.input(table), rows, 1)
 
     def delete(self, table: str, rows: object) -> None:
-        """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them."""
+        """Queue retractions: a copy per row of a bag; of a keyed table, by keys or rows that have them.
+
+        Examples:
+            >>> p.delete("sale", [{"id": 2}])
+            >>> p.step()["turnover"].rows()
+            [({'buyer': 'Bob', 'total': 7}, -1)]
+        """
         target = self.program.input(table)
         if target.append_only:
             raise DataError(
@@ -58,7 +70,13 @@ class Feeding(ABC):
         self._take(target, rows, -1)
 
     def upsert(self, table: str, rows: object) -> None:
-        """Queue rows of a keyed table, replacing those with the same keys."""
+        """Queue rows of a keyed table, replacing those with the same keys.
+
+        Examples:
+            >>> p.upsert("sale", [(2, "Bob", 8)])
+            >>> p.step()["turnover"].rows()
+            [({'buyer': 'Bob', 'total': 7}, -1), ({'buyer': 'Bob', 'total': 8}, 1)]
+        """
         target = self.program.input(table)
         if not target.primary_key:
             raise DataError(f"table '{target.name}' has no PRIMARY KEY, so nothing to upsert by; use insert")

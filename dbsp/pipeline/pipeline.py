@@ -70,6 +70,13 @@ class Pipeline(Feeding, Asked):
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
     how. tracer: of OpenTelemetry, which gets a span of each step.
+
+    In the examples of its methods a table sale (id, buyer, price) has the PRIMARY KEY id, and a view turnover
+    sums up the prices by buyer:
+
+    Examples:
+        >>> p["turnover"].rows()
+        [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
     """
 
     def __init__(
@@ -159,6 +166,12 @@ class Pipeline(Feeding, Asked):
         read: float = 0.0,
     ) -> Changes:
         """Apply what is queued to every view, commit, and deliver the changes to sinks and callbacks.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Ada", 4)])
+            >>> changes = p.step()
+            >>> changes.step, changes["turnover"].rows()
+            (2, [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Ada', 'total': 9}, 1)])
 
         clock: the step's time, never before the last one's, see `dbsp.running.clock`. ending: see `finish`.
         stream, batch, offsets: which micro-batch of which streaming query this is; it is committed once, see
@@ -297,6 +310,13 @@ class Pipeline(Feeding, Asked):
         What it raises is a CallbackError of the step that was just made; here too, and then it isn't
         subscribed. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
 
+        Examples:
+            >>> p.subscribe("turnover", lambda step, changes: print(step, changes.rows()), since=0)
+            1 [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
+            >>> p.delete("sale", [(1, "Ada", 5)])
+            >>> made = p.step()
+            2 [({'buyer': 'Ada', 'total': 5}, -1)]
+
         Without a callback: an asynchronous iterator of the changes of each step that has some, by any thread;
         it ends when the pipeline is closed.
 
@@ -362,7 +382,9 @@ class Pipeline(Feeding, Asked):
     def sql(self, select: str, as_of: AsOf | None = None) -> Contents:
         """The rows that a query has over the views, as of the last step, or as of another as in `view`.
 
-            p.sql("SELECT shop, sum(total) FROM turnover GROUP BY shop ORDER BY 2 DESC").to_pandas()
+        Examples:
+            >>> p.sql("SELECT buyer, total * 2 AS twice FROM turnover WHERE total > 5").rows()
+            [{'buyer': 'Bob', 'twice': 14}]
 
         It means what it would as a view, and is evaluated once, in process, without a Spark job. One that is
         new is compiled: 0.1 s, and once the start of a JVM where none runs. now() is the machine's clock.
@@ -372,7 +394,11 @@ class Pipeline(Feeding, Asked):
         INSERT INTO, UPDATE, DELETE FROM and TRUNCATE queue what they change for the next step, and give
         `num_affected_rows`; they see tables and views as of the last step.
 
-            p.sql("UPDATE sale SET price = price * 2 WHERE shop = 7")
+        Examples:
+            >>> p.sql("UPDATE sale SET price = price * 2 WHERE buyer = 'Ada'").rows()
+            [{'num_affected_rows': 1}]
+            >>> p.step()["turnover"].rows()
+            [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Ada', 'total': 10}, 1)]
         """
         if is_statement(select):
             return self._changed(select, as_of)

@@ -67,7 +67,12 @@ class ViewChanges:
         return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)
 
     def rows(self) -> list[tuple[dict[str, Any], int]]:
-        """[({column: value, ...}, weight), ...]"""
+        """[({column: value, ...}, weight), ...]
+
+        Examples:
+            >>> p.changes_of("turnover", 1).rows()
+            [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
+        """
         rows = listed(batch_to_calendar(self.zset.rows))
         return list(zip(rows, self.zset.weights.tolist(), strict=True))
 
@@ -91,7 +96,13 @@ class ViewChanges:
 
 @dataclass(frozen=True, eq=False)
 class Changes(Mapping[str, ViewChanges]):
-    """Every output view's delta of one step, by name. `changes.metrics` says what the step did."""
+    """Every output view's delta of one step, by name. `changes.metrics` says what the step did.
+
+    Examples:
+        >>> p.delete("sale", [(2, "Bob", 7)])
+        >>> {view: len(changes) for view, changes in p.step().items()}
+        {'turnover': 1}
+    """
 
     step: int
     clock: datetime | None

@@ -165,7 +165,12 @@ class Contents:
         return _repeated(self.view, self.sorted if order is None else sort_rows(self.zset, order))
 
     def rows(self) -> list[dict[str, Any]]:
-        """The same as dicts."""
+        """The same as dicts.
+
+        Examples:
+            >>> p["turnover"].rows()
+            [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
+        """
         return listed(batch_to_calendar(self.sorted_batch()))
 
     def lookup(self, key: Any) -> list[dict[str, Any]]:
@@ -174,7 +179,9 @@ class Contents:
         key: a value, or a tuple of as many as the key has columns: those of GROUP BY, a PRIMARY KEY or a
         DISTINCT; or a dict of any columns. Equal is as in GROUP BY, so that None finds NULL.
 
-            p["turnover"].lookup("Ada")         p["sold"].lookup({"shop": 7, "day": None})
+        Examples:
+            >>> p["turnover"].lookup("Ada"), p["turnover"].lookup({"total": 8})
+            ([{'buyer': 'Ada', 'total': 5}], [])
 
         Cost: O(log n) in an index of a view of few rows (see `index.FEW`), which follows what steps change,
         and which the first lookup makes; of more rows in hashes of each chunk, which the second lookup sorts;
@@ -185,7 +192,11 @@ class Contents:
         return self._between(tuple(values), bound, bound)
 
     def where(self, values: Mapping[str, Any]) -> Contents:
-        """The rows that have these values, equal as in `lookup`: `p["sold"].where({"shop": 7})`.
+        """The rows that have these values, equal as in `lookup`.
+
+        Examples:
+            >>> p["turnover"].where({"total": 7}).to_arrow().to_pylist()
+            [{'buyer': 'Bob', 'total': 7}]
 
         Cost: as of `lookup` in a view of many rows. Raises DataError.
         """
@@ -197,7 +208,9 @@ class Contents:
     def why(self, key: Any) -> Why:
         """The rows of the tables that the rows of a key follow from, operator by operator.
 
-            print(p["turnover"].why("Ada"))         p["turnover"].why("Ada").tables["sale"]
+        Examples:
+            >>> p["turnover"].why("Ada").tables["sale"].to_pylist()
+            [{'id': 1, 'buyer': 'Ada', 'price': 5}]
 
         key: as of `lookup`. Where no row has it, the answer is the first operator at which it is lost. Cost:
         of the rows that are looked at: those of the row's own groups, partitions and partners, where a trace
@@ -221,6 +234,10 @@ class Contents:
 
         by: the column; the first one of the key unless given. None: no bound. NULL is between nothing, as in
         SQL; without bounds it comes first. Cost and errors as of `lookup`.
+
+        Examples:
+            >>> p["turnover"].between(6, None, by="total")
+            [{'buyer': 'Bob', 'total': 7}]
         """
         column = self._asker.key_columns()[0] if by is None else self._asker.column(by)
         low, high = (None if value is None else self._asker.bound({column: value}) for value in (low, high))

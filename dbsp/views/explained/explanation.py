@@ -12,7 +12,7 @@ from dbsp.views.explained.program import explain_program
 class Explanation:
     """view: only what it needs; None: everything.
 
-    print(p.explain("turnover"))         Path("circuit.svg").write_text(p.explain().form("svg"))
+    A file of the drawing: `Path("circuit.svg").write_text(p.explain().form("svg"))`.
     """
 
     program: Program
