@@ -63,8 +63,8 @@ def opened(
         raise Error(f"{spec.path}: not supported yet: storage at {spec.storage}; give a directory")
     folder = Path(spec.storage) / "dbsp"
     if asked.full_refresh_all:
-        for path in (folder / "state", folder / "tables"):
-            shutil.rmtree(path, ignore_errors=True)
+        # what says that the tables' files are ours stays, also to a catalogue that has forgotten them
+        shutil.rmtree(folder / "state", ignore_errors=True)
         (folder / "reads.json").unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     reads = Reads(folder / "reads.json")

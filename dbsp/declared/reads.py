@@ -46,7 +46,7 @@ class Reads:
     def open(self, pipeline: Pipeline) -> None:
         """What the pipeline's last step knows."""
         kept = self._read(self.path)
-        if kept is None:
+        if kept is None or not pipeline.last_step:  # a new state has read nothing, and written no table
             self.writer = secrets.token_hex(8)
             self._keep({})
         else:
@@ -56,7 +56,8 @@ class Reads:
             self._keep(begun["known"])
         self._next.unlink(missing_ok=True)
         there = pipeline.program.inputs
-        self.known = {name: files for name, files in self.known.items() if name in there}
+        if not self.known.keys() <= there.keys():  # the state has let go of their rows
+            self._keep({name: files for name, files in self.known.items() if name in there})
 
     def note_streams(self, project: Project) -> None:
         """That the state's streaming tables are those of the project."""

@@ -108,7 +108,7 @@ class Refresh:
         try:
             for table in self.project.tables:
                 name = view_name(table.name)
-                arrived = look(self.spark, table.name, table.streamed, self.reads.known.get(name))
+                arrived = look(self.spark, table.name, table.streamed, self.reads.known.get(name, {}))
                 if arrived.rows is not None:
                     queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
                     queue(name, arrived.rows())

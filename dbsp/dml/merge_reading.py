@@ -24,7 +24,7 @@ def read_merge(cursor: Cursor, table: Table) -> Merge:
     on = _text(cursor, "ON")
     clauses = []
     while cursor.next.kind != "end":
-        clauses.append(_when(cursor, table, called))
+        clauses.append(_when(cursor, table, name, called))
     if not clauses:
         cursor.fail("MERGE does nothing; add WHEN MATCHED THEN ..., or WHEN NOT MATCHED THEN ...")
     return Merge(table, name, source, on, tuple(clauses))
@@ -62,7 +62,7 @@ def _source(cursor: Cursor) -> tuple[str, str]:
     return (f"{text} AS `{given}`" if given else text), given or name
 
 
-def _when(cursor: Cursor, table: Table, called: str) -> When:
+def _when(cursor: Cursor, table: Table, name: str, called: str) -> When:
     cursor.expect("WHEN")
     matched = not cursor.accept("NOT")
     cursor.expect("MATCHED")
@@ -78,7 +78,7 @@ def _when(cursor: Cursor, table: Table, called: str) -> When:
     if of != "source":
         cursor.expect("UPDATE")
         cursor.expect("SET")
-        return When(of, condition, _assigned(cursor, table, called if of == "matched" else ""))
+        return When(of, condition, _assigned(cursor, table, name, called if of == "matched" else ""))
     cursor.expect("INSERT")
     return When(of, condition, _inserted(cursor, table, called))
 
@@ -87,14 +87,18 @@ def _all(table: Table, called: str) -> dict[str, str]:
     return {column.name: f"`{called}`.`{column.name}`" for column in table.schema}
 
 
-def _assigned(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
-    """After SET. called: the source's row; '' where there is none."""
+def _assigned(cursor: Cursor, table: Table, name: str, called: str) -> dict[str, str]:
+    """After SET. name: the table's row. called: the source's row; '' where there is none."""
     if called and cursor.accept("*"):
         return _all(table, called)
     texts: dict[str, str] = {}
     while True:
         if cursor.ahead(1).text == ".":
-            cursor.take()
+            before = cursor.name("a column's name")
+            if before.text.lower() != name.lower():
+                cursor.fail(
+                    f"'{before.text}' isn't what changes, which is {name}; set a column of it", before
+                )
             cursor.take()
         token = cursor.next
         column = column_named(cursor, table)
@@ -114,7 +118,10 @@ def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
     if cursor.accept("("):
         columns = [column_named(cursor, table)]
         while cursor.accept(","):
+            token = cursor.next
             columns.append(column_named(cursor, table))
+            if columns[-1] in columns[:-1]:
+                cursor.fail(f"column '{columns[-1]}' is listed twice", token)
         cursor.expect(")")
     cursor.expect("VALUES")
     start = cursor.expect("(")

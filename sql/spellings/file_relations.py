@@ -73,10 +73,14 @@ def _endings(path: str) -> list[str]:
 
 @dataclass
 class _Level:
-    """Within a pair of parentheses, or of none. awaits: whether a FROM would begin relations."""
+    """Within a pair of parentheses, or of none. awaits: whether a FROM would begin relations.
+
+    values: whether a comma stands between the rows of VALUES, until these get a name.
+    """
 
     awaits: bool = False
     relations: bool = False
+    values: bool = False
 
 
 def _strings(found: Sequence[Token]) -> Iterator[Token]:
@@ -84,7 +88,8 @@ def _strings(found: Sequence[Token]) -> Iterator[Token]:
     for at, token in enumerate(found):
         level, word = levels[-1], token.upper
         is_source = before.text == "(" and at > 1 and found[at - 2].upper == "TABLE"  # TABLE('a.csv')
-        is_read = level.relations and before.upper in ("FROM", "JOIN", ",")
+        level.values &= word not in ("AS", "JOIN")
+        is_read = level.relations and not level.values and before.upper in ("FROM", "JOIN", ",")
         if token.kind == "string" and (is_read or is_source):
             yield token
         elif token.text == "(":
@@ -97,6 +102,9 @@ def _strings(found: Sequence[Token]) -> Iterator[Token]:
             is_comparison = before.upper == "DISTINCT" and found[at - 2].upper in ("IS", "NOT")
             if not is_comparison:
                 level.awaits, level.relations = False, True
+        elif word == "VALUES" and is_read:
+            level.values = True
         elif word in _AFTER_FROM:
-            level.relations, level.awaits = False, word == "SELECT" or level.awaits
+            level.relations, level.values = False, False
+            level.awaits = word == "SELECT" or level.awaits
         before = token

@@ -43,7 +43,7 @@ class Arrived:
 
 
 def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) -> Arrived:
-    """known: the files that the state has the rows of; None: it has none of the table. Raises Error."""
+    """known: the files that the state has the rows of; None: its rows are of no files. Raises Error."""
     try:
         if name.count("`.`") == CATALOGUED:
             spark.catalog.refreshTable(name)  # of files that are named by their path Spark remembers nothing
@@ -59,12 +59,17 @@ def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) ->
                 "read it without STREAM"
             )
         return Arrived("compared", None, lambda: table)
+    if streamed and known is None:
+        raise Error(
+            f"not supported yet: STREAM of {shown(name)}, whose rows so far are of no files; "
+            "--full-refresh-all reads its files from their start"
+        )
     before = known or {}
     if streamed:
         new = [file for file in files if file not in before]
         # what was read stays read, though the file may be gone
         files = {**files, **before}
-    elif all(files.get(file) == seen for file, seen in before.items()):
+    elif known is not None and all(files.get(file) == seen for file, seen in before.items()):
         new = [file for file in files if file not in before]
     else:
         return Arrived("compared", files, lambda: _of_files(spark, table, relation, list(files)))
@@ -74,8 +79,17 @@ def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) ->
 
 
 def _relation(table: DataFrame) -> Any:
-    """What Spark knows of a table of files that it reads itself; None of any other."""
-    leaves = table._jdf.queryExecution().optimizedPlan().collectLeaves()
+    """What Spark knows of a table of files that it reads itself; None of any other.
+
+    A view over one isn't: its rows are those of a query.
+    """
+    execution = table._jdf.queryExecution()
+    named = execution.analyzed()
+    while named.getClass().getSimpleName() == "SubqueryAlias":
+        named = named.child()
+    if named.getClass().getSimpleName() == "View":
+        return None
+    leaves = execution.optimizedPlan().collectLeaves()
     if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "LogicalRelation":
         return None
     found = leaves.head().relation()

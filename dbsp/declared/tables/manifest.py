@@ -136,13 +136,18 @@ def data_files(directory: Path) -> Sequence[str]:
     """Those that readers of the table see, below its directory."""
     found = []
     for folder, folders, files in os.walk(directory):
-        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        folders[:] = [name for name in folders if not name.startswith((".", "_")) or _is_partition(name)]
         found += [
             str(Path(folder, name).relative_to(directory))
             for name in files
             if not name.startswith((".", "_"))
         ]
     return sorted(found)
+
+
+def _is_partition(folder: str) -> bool:
+    """`_day=1` is of the column `_day`, whose rows Spark reads."""
+    return folder.startswith("_") and "=" in folder
 
 
 def _discard_hidden(directory: Path) -> None:

@@ -67,6 +67,7 @@ class ParquetTable:
         parts: their sum is what changes, or if `whole` all that it is to hold. writer: the state's name.
         shared: seconds that a full refresh has taken before.
         """
+        parts = [ZSet(self.partitioning.as_read(part.rows), part.weights) for part in parts]
         with disk(self.manifest.directory):
             if whole:
                 # by it Spark would read no file that isn't one of its own stream's

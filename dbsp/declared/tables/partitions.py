@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 # what Spark writes as %XX in the name of a directory, beside control characters
@@ -30,6 +31,14 @@ class Partitioning:
     def stored(self) -> pa.Schema:
         """The columns that are in files."""
         return pa.schema([field for field in self.schema if field.name not in self.columns])
+
+    def as_read(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows as a reader has them: no directory says '', which is NULL."""
+        columns = [
+            _named(column) if field.name in self.columns and pt.is_string(field.type) else column
+            for column, field in zip(rows.columns, self.schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def split(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The rows of each directory; '' is the table's own. Files leave out what the directory says."""
@@ -76,6 +85,11 @@ def folder_of(path: str) -> str:
 
 def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.array([], kind)
+
+
+def _named(texts: pa.Array) -> pa.Array:
+    """NULL in place of texts that are no directory's name."""
+    return pc.if_else(pc.is_in(texts, pa.array(["", NULL])), pa.scalar(None, texts.type), texts)
 
 
 def _spelled(name: str, column: pa.Array) -> pa.Array:

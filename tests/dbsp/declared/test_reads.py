@@ -54,3 +54,24 @@ def test_an_end_beside_the_step(pipeline, tmp_path, monkeypatch, made):
     with pytest.raises(Killed):
         reads.step(pipeline, {"t": {"a": [1, 2]}})
     assert opened(pipeline, tmp_path).known == ({"t": {"a": [1, 2]}} if made else {})
+
+
+def test_rows_that_the_state_has_let_go_of_are_read_again(pipeline, tmp_path):
+    reads = opened(pipeline, tmp_path)
+    pipeline.insert("t", [(1,)])
+    reads.step(pipeline, {"t": {"a": [1, 2]}})
+    other = "CREATE TABLE u (a BIGINT); CREATE VIEW w AS SELECT a FROM u;"
+    with Pipeline(sql=other, state=tmp_path / "other", runner="inline") as without:
+        without.step()
+        opened(without, tmp_path)
+    assert opened(pipeline, tmp_path).known == {}
+
+
+def test_a_new_state_has_read_nothing(pipeline, tmp_path):
+    reads = opened(pipeline, tmp_path)
+    pipeline.insert("t", [(1,)])
+    reads.step(pipeline, {"t": {"a": [1, 2]}})
+    with Pipeline(sql=SQL, state=tmp_path / "anew", runner="inline") as empty:
+        again = opened(empty, tmp_path)
+    assert again.known == {}
+    assert again.writer != reads.writer

@@ -150,3 +150,15 @@ def test_only_files_with_rows_that_change_are_written_anew(project):
         name for name in Path(project.folder, "warehouse", "m").iterdir() if not name.name.startswith(".")
     ]
     assert len(files) == 2
+
+
+def test_a_catalogue_that_has_forgotten_a_table_has_it_written_anew(project):
+    project.sql("CREATE TABLE src (a INT) USING parquet", "INSERT INTO src VALUES (1)")
+    sql = "CREATE MATERIALIZED VIEW m AS SELECT a FROM src"
+    project.run(sql)
+    files, aside = project.folder / "warehouse" / "m", project.folder / "aside"
+    files.rename(aside)
+    project.sql("DROP TABLE m")
+    aside.rename(files)
+    project.run(sql, full_refresh_all=True)
+    assert project.rows("m") == [(1,)]

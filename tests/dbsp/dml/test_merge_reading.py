@@ -68,6 +68,14 @@ def test_all_columns_are_the_sources() -> None:
             "USING e ON x = 1 WHEN NOT MATCHED THEN INSERT (user_id) VALUES (1, 2)",
             "2 values for 1 columns",
         ),
+        (
+            "v USING e ON x = 1 WHEN MATCHED THEN UPDATE SET e.user_id = 1",
+            "'e' isn't what changes, which is v; set a column of it",
+        ),
+        (
+            "USING e ON x = 1 WHEN NOT MATCHED THEN INSERT (user_id, User_Id) VALUES (1, 2)",
+            "column 'user_id' is listed twice",
+        ),
         ("USING event e ON WHEN MATCHED THEN DELETE", "ON what?"),
     ],
 )

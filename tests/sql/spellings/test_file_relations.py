@@ -34,6 +34,11 @@ def found(text: str) -> list[tuple[str, str, str]]:
         ("SELECT x FROM t WHERE x IS DISTINCT FROM 'a.csv' GROUP BY x, 'b.csv'", []),
         ("CREATE TABLE t (x INT DEFAULT 1) USING csv OPTIONS (path 'a.csv', sep ',')", []),
         ("INSERT INTO t VALUES ('a.csv', 'b.csv')", []),
+        ("SELECT * FROM VALUES 'a.csv', 'b.c' AS t(x), 'c.csv'", ["c.csv"]),
+        (
+            "SELECT * FROM VALUES 'a', 'b.c' t(x) JOIN 'c.csv' UNION SELECT 1, 'd' FROM 'e.csv'",
+            ["c.csv", "e.csv"],
+        ),
     ],
 )
 def test_where_a_file_is_a_relation(text: str, paths: list[str]) -> None:

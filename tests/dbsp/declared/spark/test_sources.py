@@ -15,7 +15,7 @@ def rows(arrived):
 def test_new_files_are_read_alone(project):
     project.sql("CREATE TABLE t (a INT, d DATE) USING parquet PARTITIONED BY (d)")
     name = f"`spark_catalog`.`{project.database}`.`t`"
-    empty = look(project.spark, name, False, None)
+    empty = look(project.spark, name, False, {})
     assert (empty.how, empty.rows) == ("unchanged", None)
     project.sql("INSERT INTO t VALUES (1, DATE'2024-01-01'), (2, NULL)")
     first = look(project.spark, name, False, empty.files)
@@ -38,18 +38,37 @@ def test_files_of_other_formats_and_by_path(project):
     project.sql(f"CREATE TABLE c (a INT, b STRING) USING csv OPTIONS (header 'true') LOCATION '{path}'")
     project.sql("INSERT INTO c VALUES (1, 'x y')")
     name = f"`spark_catalog`.`{project.database}`.`c`"
-    first = look(project.spark, name, False, None)
+    first = look(project.spark, name, False, {})
     assert rows(first) == [(1, "x y")]
     project.sql("INSERT INTO c VALUES (2, NULL)")
     assert rows(look(project.spark, name, False, first.files)) == [(2, None)]
-    by_path = look(project.spark, f"`csv`.`{path}`", False, None)
+    by_path = look(project.spark, f"`csv`.`{path}`", False, {})
     assert (by_path.how, len(rows(by_path))) == ("appended", 4)  # with the heads
 
 
 def test_what_isnt_of_files_is_compared(project):
     project.sql("CREATE VIEW v AS SELECT 1 AS a")
     name = f"`spark_catalog`.`{project.database}`.`v`"
-    arrived = look(project.spark, name, False, None)
+    arrived = look(project.spark, name, False, {})
     assert (arrived.how, arrived.files, rows(arrived)) == ("compared", None, [(1,)])
     with pytest.raises(Error, match=r"STREAM of spark_catalog\.\w+\.v, which isn't a table of files"):
-        look(project.spark, name, True, None)
+        look(project.spark, name, True, {})
+
+
+def test_a_view_over_files_is_its_rows(project):
+    project.sql(
+        "CREATE TABLE t (a INT) USING parquet",
+        "INSERT INTO t VALUES (1), (2), (3)",
+        "CREATE VIEW v AS SELECT a + 1 AS a FROM t WHERE a > 1",
+    )
+    arrived = look(project.spark, f"`spark_catalog`.`{project.database}`.`v`", False, {})
+    assert (arrived.how, arrived.files, rows(arrived)) == ("compared", None, [(3,), (4,)])
+
+
+def test_rows_that_were_of_no_files_are_compared_with_files(project):
+    project.sql("CREATE TABLE t (a INT) USING parquet", "INSERT INTO t VALUES (1)")
+    arrived = look(project.spark, f"`spark_catalog`.`{project.database}`.`t`", False, None)
+    assert (arrived.how, rows(arrived)) == ("compared", [(1,)])
+    assert arrived.files
+    with pytest.raises(Error, match=r"whose rows so far are of no files; --full-refresh-all"):
+        look(project.spark, f"`spark_catalog`.`{project.database}`.`t`", True, None)

@@ -41,8 +41,8 @@ def test_damage_is_noticed(tmp_path):
 
 
 def test_hidden_files_are_none_of_the_tables(tmp_path):
-    for name in (".dbsp-a", "_SUCCESS", "b", "_spark_metadata/0", "d=1/c", "d=1/.c.crc"):
+    for name in (".dbsp-a", "_SUCCESS", "b", "_spark_metadata/0", "d=1/c", "_e=1/c", "d=1/.c.crc"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"")
-    assert data_files(tmp_path) == ["b", "d=1/c"]
+    assert data_files(tmp_path) == ["_e=1/c", "b", "d=1/c"]

@@ -124,3 +124,11 @@ def test_an_end_at_any_point_is_a_step_or_none(tmp_path, monkeypatch):
         assert not list(place.joinpath("t").glob(".dbsp-*")) or step == 1
     else:
         raise AssertionError("a step has no end")
+
+
+def test_an_empty_text_is_in_the_directory_of_null(tmp_path):
+    table = opened(tmp_path, ("s",))
+    table.apply(1, "w", [zset({(1, "", 1): 1, (2, None, 1): 1, (3, "x", 1): 1})])
+    assert read(tmp_path) == Counter({(1, None, 1): 1, (2, None, 1): 1, (3, "x", 1): 1})
+    table.apply(2, "w", [zset({(1, "", 1): -1, (2, None, 1): -1, (2, "", 1): 1})])
+    assert read(tmp_path) == Counter({(2, None, 1): 1, (3, "x", 1): 1})
