@@ -162,6 +162,8 @@ def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, 
     callback=listed,
     help="A name that clients know this machine by, if not by --host.",
 )
+@click.option("--tls-cert", metavar="FILE", help="The certificate (PEM) by which all ports answer: https.")
+@click.option("--tls-key", metavar="FILE", help="The key (PEM) of --tls-cert.")
 @click.option(
     "--query-seconds",
     type=click.FloatRange(0, min_open=True),
@@ -183,6 +185,8 @@ def serve(
     postgres: int | None,
     host: str,
     allowed: tuple[str, ...],
+    tls_cert: str | None,
+    tls_key: str | None,
     query_seconds: float,
     query_memory: int,
     **options: Any,
@@ -199,7 +203,10 @@ def serve(
       curl -N 'localhost:8080/views/turnover/changes'
       dbsp serve program.sql --state state/ --postgres 5433
       psql -h localhost -p 5433 -c 'SELECT * FROM turnover'
+      dbsp serve program.sql --host 0.0.0.0 --tls-cert server.pem --tls-key server.key
     """
+    if (tls_cert is None) != (tls_key is None):
+        raise click.UsageError("--tls-cert and --tls-key go together")
     from dbsp.commands.serve import serve_program  # noqa: PLC0415
 
     serve_program(
@@ -209,6 +216,7 @@ def serve(
         postgres=postgres,
         allowed=allowed,
         a_query=(query_seconds, query_memory),
+        tls=None if tls_cert is None or tls_key is None else (tls_cert, tls_key),
         settings=settings_of(options),
         **options,
     )

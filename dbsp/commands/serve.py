@@ -41,6 +41,7 @@ def serve_program(
     settings: Settings,
     define: Mapping[str, str],
     every: str | None,
+    tls: tuple[str, str] | None = None,
     otlp: str | None = None,
     **options: object,
 ) -> None:
@@ -48,7 +49,7 @@ def serve_program(
     a_query: seconds and megabytes that one may take.
 
     A program whose tables have no source runs in this process, without Spark, unless it has settings.
-    otlp: where traces go. options: of the pipeline.
+    tls: the files of a certificate and of its key. otlp: where traces go. options: of the pipeline.
     """
     try:
         from dbsp.serving.access import LOCAL, VARIABLE, Access  # noqa: PLC0415  an extra
@@ -56,8 +57,11 @@ def serve_program(
         from dbsp.serving.evaluating import Evaluating  # noqa: PLC0415
         from dbsp.serving.postgres.port import listening_postgres  # noqa: PLC0415
         from dbsp.serving.server import listening  # noqa: PLC0415
+        from dbsp.serving.tls import read_tls  # noqa: PLC0415
     except ImportError as error:
         raise Error(f"dbsp serve needs {error.name}: pip install 'dbsp[serve]'") from None
+    context = None if tls is None else read_tls(*tls)
+    scheme, mode = ("http", "") if context is None else ("https", "?sslmode=require")
     pause = None if every is None else parse_seconds(every)
     spark = _session(settings) if settings != Settings() else None
     compiled = load_program(Path(program), define=define, session=spark)
@@ -73,11 +77,11 @@ def serve_program(
         seconds, megabytes = a_query
         serving = Serving(pipeline, Access(), names, evaluating=Evaluating(seconds, megabytes << 20))
         with ExitStack() as running:
-            at = running.enter_context(listening(serving, host, port))
-            said = f"serving {compiled.name} at http://{_shown(*at)}"
+            at = running.enter_context(listening(serving, host, port, context))
+            said = f"serving {compiled.name} at {scheme}://{_shown(*at)}"
             if postgres is not None:
-                at = running.enter_context(listening_postgres(serving, host, postgres))
-                said += f" and postgresql://{_shown(*at)}/dbsp"
+                at = running.enter_context(listening_postgres(serving, host, postgres, context))
+                said += f" and postgresql://{_shown(*at)}/dbsp{mode}"
             say(said)
             stop = running.enter_context(stopping(say))
             if serving.access.is_new and formatter() is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +23,12 @@ _LEAVING = 3
 
 
 @contextmanager
-def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int]]:
+def listening(
+    serving: Serving, host: str, port: int, tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[str, int]]:
     """Answer while the block runs, at the address that it is given. port 0: one that is free.
 
-    Raises Error where nothing can be answered there.
+    tls: https; None: http. Raises Error where nothing can be answered there.
     """
     bound = bound_to(host, port, "--http")
     config = uvicorn.Config(
@@ -39,6 +42,7 @@ def listening(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=_LEAVING,
         server_header=False,
+        ssl_context_factory=None if tls is None else lambda *_: tls,
     )
     server = uvicorn.Server(config)
     begun = threading.Event()

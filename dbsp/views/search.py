@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.circuits.expressions.nodes import Call, Column
-from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.functions.logic.comparison import equal, less_or_equal
 from dbsp.rows.casting import Refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.program import Program
@@ -114,19 +113,13 @@ def positions(
     """
     there = np.ones(rows.num_rows, dtype=np.bool_)
     for column in columns:
+        values = rows.column(column)
         if low is high and low is not None:
-            there &= _compared("equal_null_safe", rows, column, low)
+            asked = low.column(column)[0]
+            there &= is_true(equal(values, asked) if asked.is_valid else values.is_null())
             continue
-        for function, bound in (("greater_than_or_equal", low), ("less_than_or_equal", high)):
-            if bound is not None:
-                there &= _compared(function, rows, column, bound)
+        if low is not None:
+            there &= is_true(less_or_equal(low.column(column)[0], values))
+        if high is not None:
+            there &= is_true(less_or_equal(values, high.column(column)[0]))
     return np.flatnonzero(there)
-
-
-def _compared(function: str, rows: pa.RecordBatch, column: int, bound: Bound) -> np.ndarray:
-    values = rows.column(column)
-    other = pa.repeat(bound.column(column)[0], rows.num_rows)
-    batch = pa.RecordBatch.from_arrays([values, other], names=["left", "right"])
-    left, right = Column(0, values.type), Column(1, values.type)
-    compared: np.ndarray = is_true(evaluate(Call(function, (left, right), pa.bool_()), batch))
-    return compared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,13 +28,16 @@ CONNECTIONS, _BEGUN = 500, 10.0
 
 
 @contextmanager
-def listening_postgres(serving: Serving, host: str, port: int) -> Iterator[tuple[str, int]]:
+def listening_postgres(
+    serving: Serving, host: str, port: int, tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[str, int]]:
     """Answer PostgreSQL's clients while the block runs, within that of `listening`. port 0: one that is free.
 
+    tls: who connects without it is told to; None: there is none.
     Raises Error where nothing can be answered there.
     """
     bound = bound_to(host, port, "--postgres")
-    at = _Port(serving)
+    at = _Port(serving, tls)
     loop = serving.feed.rounds.loop
     server = asyncio.run_coroutine_threadsafe(asyncio.start_server(at.connected, sock=bound), loop).result()
     try:
@@ -47,6 +51,7 @@ class _Port:
     """connections: by what a client cancels by."""
 
     serving: Serving
+    tls: ssl.SSLContext | None = None
     connections: dict[tuple[int, int], Connection] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -65,7 +70,7 @@ class _Port:
             await self._served(reader, writer)
         except asyncio.CancelledError:
             writer.write(wire.fatal("57P01", "the server ends"))
-        except (ConnectionError, asyncio.IncompleteReadError, TimeoutError):
+        except (ConnectionError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError):
             pass  # it has left, or never begun
         except wire.BadMessage as error:
             writer.write(wire.fatal(*state_of(error, self.serving.pipeline.store.root)))
@@ -77,13 +82,20 @@ class _Port:
         async with asyncio.timeout(_BEGUN):
             code, message = await wire.read_first(reader)
             while code in (wire.TLS, wire.GSS):
-                writer.write(b"N")
+                if code == wire.TLS and self.tls is not None and not _is_encrypted(writer):
+                    await _upgrade(reader, writer, self.tls)
+                else:
+                    writer.write(b"N")
                 code, message = await wire.read_first(reader)
         if code == wire.CANCEL:
             self._cancel(message.int32() & 0xFFFFFFFF, message.int32() & 0xFFFFFFFF)
             return
         if code >> 16 != wire.PROTOCOL >> 16:
             raise wire.BadMessage("this port speaks PostgreSQL's protocol 3")
+        # a cancellation is taken without: older clients send it so
+        if self.tls is not None and not _is_encrypted(writer):
+            writer.write(wire.fatal("28000", "this port answers by TLS alone; connect with sslmode=require"))
+            return
         if len(self.connections) >= CONNECTIONS:
             writer.write(wire.fatal("53300", f"{CONNECTIONS} clients are connected; try again later"))
             return
@@ -134,6 +146,25 @@ class _Port:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _is_encrypted(writer: asyncio.StreamWriter) -> bool:
+    return writer.get_extra_info("ssl_object") is not None
+
+
+async def _upgrade(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tls: ssl.SSLContext) -> None:
+    """Go on by TLS. Raises BadMessage where something came already: others may have put it there."""
+    transport = writer.transport
+    assert isinstance(transport, asyncio.Transport)
+    transport.pause_reading()  # until the handshake reads
+    try:
+        async with asyncio.timeout(0):
+            await reader.read(1)
+    except TimeoutError:
+        writer.write(b"S")
+        await writer.start_tls(tls)
+    else:
+        raise wire.BadMessage("nothing may follow the request for TLS before its answer")
 
 
 def _user(message: wire.Reader) -> str:

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
@@ -17,6 +18,10 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from click.testing import CliRunner
+
+from dbsp.commands.cli import main
+from tests.dbsp.serving.certificates import certified
 
 pytestmark = pytest.mark.spark
 
@@ -38,7 +43,9 @@ INSERT INTO kept SELECT * FROM counts;
 
 
 @contextmanager
-def process(folder: Path, *options: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+def process(
+    folder: Path, *options: str, trusted: str | None = None
+) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
     command = [
         sys.executable,
         "-m",
@@ -61,9 +68,12 @@ def process(folder: Path, *options: str) -> Iterator[tuple[httpx.Client, subproc
         while address is None:
             line = running.stderr.readline()
             assert line, "it ended"
-            address = re.search(r"http://\S+", line)
+            address = re.search(r"https?://\S+", line)
         headers = {"Authorization": "Bearer t"}
-        with httpx.Client(base_url=address[0], headers=headers, trust_env=False, timeout=120) as client:
+        verify = True if trusted is None else ssl.create_default_context(cafile=trusted)
+        with httpx.Client(
+            base_url=address[0], headers=headers, trust_env=False, timeout=120, verify=verify
+        ) as client:
             yield client, running
     finally:
         if running.poll() is None:
@@ -102,6 +112,40 @@ def test_postgres_clients_connect_to_it(tmp_path: Path) -> None:
             assert connection.execute("SELECT * FROM counts").fetchall() == [(7, 1)]
             running.send_signal(signal.SIGTERM)
             assert running.wait(30) == 0
+
+
+def test_all_ports_answer_by_tls(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text(PROGRAM)
+    shows = certified(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (tmp_path / "dbsp.toml").write_text(f"tls-cert = '{shows.file}'\npostgres = {port}\n")
+    with process(tmp_path, "--tls-key", shows.key, trusted=shows.file) as (client, running):
+        assert client.base_url.scheme == "https"
+        client.post("/tables/votes", json=[{"user_id": 1, "story_id": 7}])
+        url = f"postgresql://writer:t@localhost:{port}/dbsp?sslmode=verify-full&sslrootcert={shows.file}"
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("INSERT INTO votes VALUES (2, 7)")
+            assert connection.execute("SELECT * FROM counts").fetchall() == [(7, 2)]
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(30) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (
+            ["--tls-cert", "no.pem", "--tls-key", "k"],
+            1,
+            "no.pem: it can't be read: No such file or directory",
+        ),
+        (["--tls-cert", "c"], 2, "Error: --tls-cert and --tls-key go together"),
+    ],
+)
+def test_a_certificate_is_looked_at_first(options: list[str], status: int, said: str) -> None:
+    """Before the program, which isn't there either."""
+    done = CliRunner().invoke(main, ["serve", "no.sql", *options])
+    assert (done.exit_code, done.output.splitlines()[-1]) == (status, said)
 
 
 def test_files_and_requests_feed_one_program(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from ssl import create_default_context
 
 import httpx
 
@@ -12,6 +13,8 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import Access
 from dbsp.serving.app import Serving
 from dbsp.serving.server import listening
+from dbsp.serving.tls import read_tls
+from tests.dbsp.serving.certificates import Certificate
 
 TOKEN = "a token"
 PROGRAM = """
@@ -41,13 +44,18 @@ class Client(httpx.Client):
 
 
 @contextmanager
-def served(state: Path | None = None, program: str = PROGRAM) -> Iterator[tuple[Client, Serving]]:
+def served(
+    state: Path | None = None, program: str = PROGRAM, shows: Certificate | None = None
+) -> Iterator[tuple[Client, Serving]]:
+    """shows: what its client trusts, and nothing else."""
+    tls = None if shows is None else read_tls(shows.file, shows.key)
     with Pipeline(sql=program, runner="inline", state=state) as pipeline:
         serving = Serving(pipeline, Access(TOKEN))
         with (
-            listening(serving, "127.0.0.1", 0) as (host, port),
+            listening(serving, "127.0.0.1", 0, tls) as (host, port),
             Client(
-                base_url=f"http://{host}:{port}",
+                base_url=f"{'http' if shows is None else 'https'}://{host}:{port}",
+                verify=True if shows is None else create_default_context(cafile=shows.file),
                 headers={"Authorization": f"Bearer {TOKEN}"},
                 trust_env=False,
                 timeout=60,

@@ -12,6 +12,8 @@ import psycopg
 
 from dbsp.serving.app import Serving
 from dbsp.serving.postgres.port import listening_postgres
+from dbsp.serving.tls import read_tls
+from tests.dbsp.serving.certificates import Certificate
 from tests.dbsp.serving.served import PROGRAM, Client, served
 
 
@@ -25,7 +27,14 @@ class Served:
 
     def connect(self, **options: Any) -> psycopg.Connection[Any]:
         return psycopg.connect(
-            host="127.0.0.1", port=self.port, user="me", dbname="dbsp", autocommit=True, **options
+            **{
+                "host": "127.0.0.1",
+                "port": self.port,
+                "user": "me",
+                "dbname": "dbsp",
+                "autocommit": True,
+                **options,
+            }
         )
 
     def asked(self, query: str, values: tuple[object, ...] | None = None) -> list[Any]:
@@ -34,8 +43,14 @@ class Served:
 
 
 @contextmanager
-def connected(state: Path | None = None, program: str = PROGRAM) -> Iterator[Served]:
-    with served(state, program) as (client, serving), listening_postgres(serving, "127.0.0.1", 0) as at:
+def connected(
+    state: Path | None = None, program: str = PROGRAM, shows: Certificate | None = None
+) -> Iterator[Served]:
+    tls = None if shows is None else read_tls(shows.file, shows.key)
+    with (
+        served(state, program, shows) as (client, serving),
+        listening_postgres(serving, "127.0.0.1", 0, tls) as at,
+    ):
         yield Served(client, serving, at[1])
 
 
