@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -154,6 +155,12 @@ def dies(directory: Path, times: int) -> Any:
     return deadly
 
 
+def runs_of_a_task(spark: Any) -> int:
+    """Before its job fails: of `local[2]` one, of `local[2,2]` two, as `dbsp run` starts it."""
+    found = re.search(r",\s*(\d+)\]", spark.sparkContext.master)
+    return int(found[1]) if found else 1
+
+
 TEXT = "CREATE TABLE t (x BIGINT); CREATE VIEW v AS SELECT deadly(x) AS y FROM t"
 
 
@@ -166,7 +173,8 @@ def test_a_step_whose_worker_died_runs_once_more(spark: Any, tmp_path: Path) -> 
 
 
 def test_a_step_whose_workers_die_fails_and_can_be_tried_again(spark: Any, tmp_path: Path) -> None:
-    with Pipeline(sql=TEXT, spark=spark, functions=[dies(tmp_path, 2)], state=tmp_path / "state") as pipeline:
+    deadly = dies(tmp_path, 2 * runs_of_a_task(spark))
+    with Pipeline(sql=TEXT, spark=spark, functions=[deadly], state=tmp_path / "state") as pipeline:
         pipeline.insert("t", [(1,)])
         with pytest.raises(
             Error, match=r"^step 1: Spark failed: .*Python worker exited unexpectedly"
