@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import time
 
 from dbsp.serving.following.rounds import LONGEST, SHARE, Rounds
 
@@ -56,18 +57,19 @@ def test_the_pause_pays_for_the_messages() -> None:
         for cost in (0.0, 0.002, 0.004, 100.0):
             counter.add()
             await counter.rounds.after(counter.value - 1)
-            began = loop.time()
+            began = counter.rounds._began  # of the round, however late this task is told of it
             counter.rounds._cost = cost
             counter.add()
             await counter.rounds.after(counter.value - 1)
-            pauses.append(loop.time() - began)
+            pauses.append(counter.rounds._began - began)
             counter.rounds._cost = 0.0
             await asyncio.sleep(LONGEST if cost > 1 else 2 * cost / SHARE)
         return pauses
 
     free, small, twice, most = asyncio.run(run())
-    assert free < LONGEST and small >= 0.002 / SHARE and twice >= 0.004 / SHARE
-    assert LONGEST <= most < LONGEST + 5
+    early = time.get_clock_info("monotonic").resolution + 1e-4  # a loop's timers may be early by so much
+    assert free < LONGEST and small >= 0.002 / SHARE - early and twice >= 0.004 / SHARE - early
+    assert LONGEST - early <= most < LONGEST + 5
 
 
 def test_a_sign_of_life_and_the_end() -> None:
