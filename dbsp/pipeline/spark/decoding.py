@@ -30,7 +30,7 @@ from pyspark.sql.functions import filter as where
 
 from dbsp.pipeline.spark.bad_rows import marks
 from dbsp.pipeline.spark.messages.codecs import decoder
-from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, kafka_options
+from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, kafka_options, with_usual
 from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
 from dbsp.rows.binary import CORRUPT, WHY, decode_batch
 from dbsp.running.spark.intervals import columns_ddl, quoted
@@ -41,6 +41,9 @@ from dbsp.sql.plans.types import ddl
 
 # What can't be decoded fails, unless OPTIONS say otherwise: as a NULL it would be lost, or be a deletion.
 _USUAL = {"mode": "FAILFAST"}
+# A task reads offsets that are there, so no answer is worth waiting for. A consumer that has read its share
+# asks for more at once, and its next task waits behind that question: half a second a step, as Kafka has it.
+_PROMPT = {"kafka.fetch.max.wait.ms": "5"}
 # Of a table that keeps what is no row of it.
 _KEPT = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
 
@@ -48,6 +51,8 @@ _KEPT = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
 def reader_options(table: Table) -> dict[str, str]:
     """The options of the table that are Kafka's, and what decoding needs of it."""
     own = kafka_options(table)
+    if (table.format or "").lower() == "kafka":
+        own = with_usual(_PROMPT, own)
     reads_headers = any(field.name.lower() in HEADERS for field in table.records)
     return {**own, "includeHeaders": "true"} if reads_headers else own
 

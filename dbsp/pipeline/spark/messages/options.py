@@ -31,7 +31,7 @@ def whole_options(form: str) -> dict[str, str]:
 def written_options(table: Table) -> dict[str, str]:
     """The options of the table for the writer of its files, without their path."""
     given = {name: value for name, value in table.options.items() if name.lower() != "path"}
-    return _beside(whole_options((table.format or "").lower()), given)
+    return with_usual(whole_options((table.format or "").lower()), given)
 
 
 def kafka_options(table: Table) -> dict[str, str]:
@@ -42,10 +42,11 @@ def kafka_options(table: Table) -> dict[str, str]:
 def format_options(table: Table, part: str, usual: Mapping[str, str]) -> dict[str, str]:
     """Those of a message's value or key, and what is usual where they don't say otherwise."""
     given = {name[len(part) + 1 :]: value for name, value in table.options.items() if _part(name) == part}
-    return _beside(usual, given)
+    return with_usual(usual, given)
 
 
-def _beside(usual: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+def with_usual(usual: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """What is given, and what is usual of the options that it doesn't name, in whatever case."""
     said = set(map(str.lower, given))
     return {**{name: value for name, value in usual.items() if name.lower() not in said}, **given}
 

@@ -10,6 +10,7 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Sinks
+from dbsp.pipeline.spark.decoding import reader_options
 from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, kafka_options
 from dbsp.sql.compiler.load import compile_program
 from tests.dbsp.build import VOTES, table
@@ -83,3 +84,18 @@ def test_options_of_messages_and_of_their_formats() -> None:
     assert kafka_options(made) == {"subscribe": "t", "kafka.bootstrap.servers": "h:1"}
     assert format_options(made, VALUE, {"mode": "FAILFAST", "a": "b"}) == {"MODE": "PERMISSIVE", "a": "b"}
     assert format_options(made, KEY, {"mode": "FAILFAST"}) == {"mode": "FAILFAST", "sep": ";"}
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "wanted"),
+    [
+        ("kafka", {"subscribe": "t"}, {"subscribe": "t", "kafka.fetch.max.wait.ms": "5"}),
+        ("KAFKA", {"Kafka.Fetch.Max.Wait.MS": "70"}, {"Kafka.Fetch.Max.Wait.MS": "70"}),
+        ("rate", {"rowsPerSecond": "1"}, {"rowsPerSecond": "1"}),
+    ],
+)
+def test_a_consumer_answers_at_once_unless_told_otherwise(
+    form: str, options: dict[str, str], wanted: dict[str, str]
+) -> None:
+    made = replace(table("t", VOTES), format=form, options=options)
+    assert reader_options(made) == wanted
