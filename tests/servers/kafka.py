@@ -34,6 +34,7 @@ offsets.topic.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
+transaction.abort.timed.out.transaction.cleanup.interval.ms=200
 group.initial.rebalance.delay.ms=0
 broker.session.timeout.ms=1000
 broker.heartbeat.interval.ms=200

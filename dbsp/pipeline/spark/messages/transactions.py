@@ -36,6 +36,8 @@ _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False
 # for an answer of the broker
 _SECONDS = 10.0
+# what a client allows a transaction, in milliseconds, and what it does where nothing is said
+_LONGEST, _USUAL = "transaction.timeout.ms", "60000"
 # seconds to the next try while something else is under way
 _WAIT = 0.1
 
@@ -104,6 +106,28 @@ class Transactions:
         return written
 
     def _send(self, step: int, messages: Iterable[Any]) -> None:
+        """Raises Error where the broker took a transaction back that lasted longer than it waits for one."""
+        from confluent_kafka import KafkaException  # noqa: PLC0415  an extra
+
+        began = time.monotonic()
+        try:
+            self._commit(step, messages)
+        except KafkaException as error:
+            lasted, longest = time.monotonic() - began, self._longest()
+            if lasted < longest:
+                raise
+            raise Error(
+                f"the transaction of step {step} lasted {lasted:.0f} s, and the broker takes one back after "
+                f"{longest:g}: set `{_PREFIX}{_LONGEST}` in the table's OPTIONS, in milliseconds, at most the "
+                f"broker's transaction.max.timeout.ms, or make smaller steps ({error})"
+            ) from error
+
+    def _longest(self) -> float:
+        """Seconds that a transaction may last."""
+        given = {name.lower(): value for name, value in self._settings().items()}
+        return float(given.get(_LONGEST, _USUAL)) / 1000
+
+    def _commit(self, step: int, messages: Iterable[Any]) -> None:
         assert self._producer is not None and self._group is not None
         producer, topic = self._producer, self.outlet.table.option(_TOPIC)
         producer.begin_transaction()

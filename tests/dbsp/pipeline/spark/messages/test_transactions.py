@@ -6,6 +6,7 @@ As the client in Java reads them that Spark's connector has.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -189,6 +190,25 @@ def test_a_producer_that_was_overtaken_and_an_offset_that_is_gone(
         ):
             gone._opened(6)
         gone.close()
+
+
+def test_a_transaction_that_lasts_too_long(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    """It is taken back whole, and the error says which option gives it more time."""
+    made = program(broker, "long")
+    target = made.tables["log"]
+    hasty = replace(target, options=target.options | {"kafka.transaction.timeout.ms": "3000"})
+    made = replace(made, tables=made.tables | {"log": hasty})
+    Mortal.plan = (12, "before", lambda: time.sleep(5))
+    with opened(made, tmp_path / "state", spark=spark) as p:
+        feed(p)
+        p.step()
+        feed(p)
+        with pytest.raises(
+            DeliveryError, match=r"lasted [5-9] s.* after 3: .*`kafka.transaction.timeout.ms`"
+        ):
+            p.step()
+        p.deliver()
+        assert written(spark, broker, "long") == wanted(p)
 
 
 TEXT = """
