@@ -118,8 +118,8 @@ class Transactions:
                 raise
             raise Error(
                 f"the transaction of step {step} lasted {lasted:.0f} s, and the broker takes one back after "
-                f"{longest:g}: set `{_PREFIX}{_LONGEST}` in the table's OPTIONS, in milliseconds, at most the "
-                f"broker's transaction.max.timeout.ms, or make smaller steps ({error})"
+                f"{longest:g}: set `{_PREFIX}{_LONGEST}` in the table's OPTIONS, in milliseconds and within "
+                f"the broker's transaction.max.timeout.ms, or make smaller steps ({error})"
             ) from error
 
     def _longest(self) -> float:
