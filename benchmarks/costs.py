@@ -1,10 +1,10 @@
 """What ten fixed programs cost, beside the last release's: CPU seconds by those of a fixed piece of work.
 
-    python -m benchmarks.costs             a table python -m benchmarks.costs --record    keeps it in
-    costs.json; at a release, and where a cost is meant to change
+    python -m benchmarks.costs             a table
+    python -m benchmarks.costs --record    keeps it in costs.json, where a cost is meant to change
 
-Two figures a program. `work`: the CPU of three large steps, divided by that of `calibration` in the same
-run, the least of several each: so a slower machine, and one that others use, changes it little. `calls`:
+Two figures a program. `work`: the user's CPU of three large steps, divided by that of `calibration` in the
+same run, the least of several each: so a slower machine, or one that others use, changes it little. `calls`:
 how many functions a step of 100 events calls, of Python and of C, which no load changes: what a step costs
 however small it is.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from types import FrameType
 
 import numpy as np
@@ -81,9 +81,10 @@ def _queued(pipeline: object, events: Tables) -> Callable[[], object]:
 
 
 def _cpu(run: Callable[[], object]) -> float:
-    began = time.process_time()
+    """Without the system's share: a virtual machine's fresh pages cost ten times as much at times."""
+    began = getrusage(RUSAGE_SELF).ru_utime
     run()
-    return time.process_time() - began
+    return getrusage(RUSAGE_SELF).ru_utime - began
 
 
 def _calls(run: Callable[[], object]) -> int:
