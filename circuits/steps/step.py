@@ -17,6 +17,7 @@ from dbsp.circuits.operators.linear import SEQUENCE, Source
 from dbsp.circuits.operators.operator import Context, delta_of
 from dbsp.circuits.steps.evaluation import Evaluation, table_delta
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
+from dbsp.circuits.steps.memory import keep_freed_memory
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
@@ -30,6 +31,7 @@ from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
 def run_task(circuit: Circuit, task: Task, segments: Segments) -> TaskResult:
     """Run the task; see `TaskResult` for what it returns. Raises dbsp.circuits.errors.Error."""
+    keep_freed_memory()
     return _Run(circuit, task, segments).run()
 
 
