@@ -1,8 +1,8 @@
 """What a process does with the memory that a step has freed.
 
-A step's columns are megabytes that live for milliseconds. As it comes, glibc maps each large one anew and gives
-the top of the heap back as soon as it is free: so every step pays for pages that the system fills with zeros,
-on a virtual machine sometimes more than for its own work.
+A step's columns are megabytes that live for milliseconds. As it comes, glibc maps each large one anew and
+gives the top of the heap back as soon as it is free: so every step pays for pages that the system fills with
+zeros, on a virtual machine sometimes more than for its own work.
 """
 
 from __future__ import annotations
