@@ -28,6 +28,20 @@ from dbsp.circuits.traces.trace import Integral
 Ranges = tuple[np.ndarray, np.ndarray, np.ndarray]  # (row, start, stop)
 
 
+class Asked(ABC):
+    """What the rows of a batch ask of a trace: computed once, and looked up in any number of its runs."""
+
+    batch: Batch
+
+    @abstractmethod
+    def matches(self, run: SortedRun) -> Ranges:
+        """(i, start, stop): ranges of positions in the run, of the rows that row i of the batch may meet."""
+
+    @abstractmethod
+    def near(self, trace: Integral) -> Iterator[Batch]:
+        """The batches of the trace, up to the last step, with all that some row may meet."""
+
+
 class Band(ABC):
     """Over a trace that is ordered by `column`, for rows of the other side."""
 
@@ -44,25 +58,29 @@ class Band(ABC):
         """Whether a trace that is ordered by a column of that type can be searched."""
 
     @abstractmethod
-    def matches(self, batch: Batch, run: SortedRun) -> Ranges:
-        """(i, start, stop): ranges of positions in the run, of the rows that row i of the batch may meet."""
-
-    @abstractmethod
-    def near(self, trace: Integral, batch: Batch) -> Iterator[Batch]:
-        """The batches of the trace, up to the last step, with all that some row may meet."""
+    def asked(self, batch: Batch) -> Asked:
+        """What the rows of a batch of the other side can meet."""
 
 
-def matches(batch: Batch, band: Band | None, run: SortedRun) -> Ranges:
-    """`Band.matches`; without a band, of all rows of the key, by which the batch is placed."""
-    if band is not None:
-        return band.matches(batch, run)
-    start, stop = run.ranges(*of_placement(batch.keys))
-    return np.arange(len(start)), start, stop
+def asked(batch: Batch, band: Band | None) -> Asked:
+    """`Band.asked`; without a band, all rows of the keys, by which the batch is placed."""
+    return Spans(batch, *of_placement(batch.keys)) if band is None else band.asked(batch)
 
 
-def near(trace: Integral, batch: Batch, band: Band | None) -> Iterator[Batch]:
-    """`Band.near`; without a band, with all rows of the keys, by which the batch is placed."""
-    return trace.near(*of_placement(batch.keys)) if band is None else band.near(trace, batch)
+@dataclass(frozen=True)
+class Spans(Asked):
+    """least, greatest: uint64[n], the sort keys of what row i can meet; (1, 0) where that is nothing."""
+
+    batch: Batch
+    least: np.ndarray
+    greatest: np.ndarray
+
+    def matches(self, run: SortedRun) -> Ranges:
+        start, stop = run.ranges(self.least, self.greatest)
+        return np.arange(len(start)), start, stop
+
+    def near(self, trace: Integral) -> Iterator[Batch]:
+        return trace.near(self.least, self.greatest)
 
 
 @dataclass(frozen=True)
@@ -84,20 +102,12 @@ class ValueBand(Band):
     def orders(self, data_type: pa.DataType) -> bool:
         return all(bound.type == data_type for bound in self.bounds)
 
-    def matches(self, batch: Batch, run: SortedRun) -> Ranges:
-        start, stop = run.ranges(*self._reach(batch))
-        return np.arange(len(start)), start, stop
-
-    def near(self, trace: Integral, batch: Batch) -> Iterator[Batch]:
-        return trace.near(*self._reach(batch))
-
-    def _reach(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        """Per row the least and the greatest sort key of what it can meet; an empty range is (1, 0)."""
+    def asked(self, batch: Batch) -> Asked:
         low, below = _codes(self.lower, batch.rows, np.maximum, np.uint64(0))
         high, above = _codes(self.upper, batch.rows, np.minimum, LOW)
         some = below & above & (low <= high)
         least, greatest = with_low(batch.keys, low), with_low(batch.keys, high)
-        return np.where(some, least, np.uint64(1)), np.where(some, greatest, np.uint64(0))
+        return Spans(batch, np.where(some, least, np.uint64(1)), np.where(some, greatest, np.uint64(0)))
 
 
 def _codes(

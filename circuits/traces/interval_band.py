@@ -25,7 +25,7 @@ from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.logic.interval_codes import BUCKETS, INTERVAL_CODE, LAST_LEVEL, LEVEL_BITS
-from dbsp.circuits.traces.band import Band, Ranges
+from dbsp.circuits.traces.band import Asked, Band, Ranges
 from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -53,21 +53,34 @@ class IntervalBand(Band):
     def orders(self, data_type: pa.DataType) -> bool:
         return bool(data_type == INTERVAL_CODE)
 
-    def near(self, trace: Integral, batch: Batch) -> Iterator[Batch]:
+    def asked(self, batch: Batch) -> Asked:
+        least, known = _bound(self.least, batch.rows, np.maximum)
+        most, too = _bound(self.most, batch.rows, np.minimum)
+        return _Intervals(batch, least, most, np.flatnonzero(known & too))
+
+
+@dataclass(frozen=True)
+class _Intervals(Asked):
+    """least, most: int64[n], `IntervalBand.least` and `most` of row i; asking: the rows that have both."""
+
+    batch: Batch
+    least: Numbers
+    most: Numbers
+    asking: np.ndarray
+
+    def near(self, trace: Integral) -> Iterator[Batch]:
         for run in trace.before:
-            if len(run.batches) == 1 or len(batch) >= len(run):
+            if len(run.batches) == 1 or len(self.batch) >= len(run):
                 yield from run.batches
                 continue
-            _, start, stop = self.matches(batch, run)
+            _, start, stop = self.matches(run)
             there = np.unique(expand_ranges(start, stop)[1])
             if len(there):
                 yield run.take(there)
 
-    def matches(self, batch: Batch, run: SortedRun) -> Ranges:
-        least, known = _bound(self.least, batch.rows, np.maximum)
-        most, too = _bound(self.most, batch.rows, np.minimum)
-        asking = np.flatnonzero(known & too)
-        lows, highs = of_placement(batch.keys[asking])
+    def matches(self, run: SortedRun) -> Ranges:
+        least, most, asking = self.least, self.most, self.asking
+        lows, highs = of_placement(self.batch.keys[asking])
         owners: list[np.ndarray] = [np.zeros(0, np.int64)]
         found: list[tuple[np.ndarray, np.ndarray]] = []
         while len(asking):

@@ -3,13 +3,16 @@
 A spine is a value: a set of *runs*. A run is one sorted batch, stored as chunks that cover ascending,
 disjoint ranges of the sort key (several tasks, or several pieces of a merge, wrote them).
 
-    invariant: fewer than FAN_IN runs of one size class that aren't being merged; class(r) = ⌊log₄(r / SMALL)⌋
+    invariant: fewer than f runs of one size class that aren't being merged;  class(r) = ⌊log_f(r / SMALL)⌋
+    f = FAN_IN; 2 · FAN_IN where a stored row takes more than WIDE bytes
 
 Runs of fewer than SMALL rows are absorbed: the next batch is merged with them before it is written.
-FAN_IN runs of a class become one *merge*, done in pieces (ranges of the sort key) so that a step merges
+f runs of a class become one *merge*, done in pieces (ranges of the sort key) so that a step merges
 about CREDIT rows for each row it inserted, and never more than 1/PIECES of a large merge at once. A
 merge of S rows lasts S/CREDIT inserted rows, and the next one of its class is not due before S: so CREDIT
 is as small as leaves a margin, and a step's share of merges is about the same in each.
+A larger f copies a row less often and has a lookup go through more runs: what a copy costs follows from the
+row's width, what a lookup costs doesn't.
 So a row is merged O(log n) times, a trace of n rows has O(log n) runs, and a merge never blocks a step.
 The order of merging can't change any result: addition of Z-sets is associative and commutative.
 """
@@ -23,6 +26,7 @@ from dbsp.circuits.traces.chunk import Chunk
 
 SMALL = 2048
 FAN_IN = 4
+WIDE = 96
 CREDIT = 2
 PIECE = 1 << 17
 PIECES = 64
@@ -126,12 +130,13 @@ class Spine:
         """Start the merges that are due, and credit the running ones with the rows inserted."""
         merging = self._merging()
         classes: dict[int, list[Run]] = {}
+        fan_in = self._fan_in()
         for run in self.runs:
             if run.id not in merging and not (is_log and run.rows >= LOG_LIMIT):
-                classes.setdefault(_size_class(run.rows, small), []).append(run)
+                classes.setdefault(_size_class(run.rows, small, fan_in), []).append(run)
         merges = list(self.merges)
         for runs in classes.values():
-            if len(runs) >= FAN_IN:
+            if len(runs) >= fan_in:
                 rows = sum(run.rows for run in runs)
                 pieces = 1 if is_log else min(PIECES, max(1, rows // PIECE))
                 merges.append(Merge(tuple(run.id for run in runs), pieces))
@@ -159,6 +164,11 @@ class Spine:
             if next_ < merge.pieces:
                 pieces.append(self._piece(node, at, next_))
         return pieces
+
+    def _fan_in(self) -> int:
+        """How many runs of a size class become one: of wide rows, which are dear to copy, twice as many."""
+        stored = sum(chunk.length for chunk in self.live)
+        return 2 * FAN_IN if stored > WIDE * self.rows else FAN_IN
 
     def _piece(self, node: int, at: int, i: int) -> Piece:
         """Piece i of merge `at`."""
@@ -191,8 +201,8 @@ class Spine:
         return Spine(runs, merges, value["next"])  # type: ignore[arg-type]
 
 
-def _size_class(rows: int, small: int) -> int:
-    size, edge = 0, max(small, 1) * FAN_IN
+def _size_class(rows: int, small: int, fan_in: int) -> int:
+    size, edge = 0, max(small, 1) * fan_in
     while rows >= edge:
-        size, edge = size + 1, edge * FAN_IN
+        size, edge = size + 1, edge * fan_in
     return size

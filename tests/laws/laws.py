@@ -103,7 +103,7 @@ class Running:
         self.case, self.way = case, way
         self._patch = pytest.MonkeyPatch()
         if way.piecemeal:
-            for name, value in {"SMALL": 1, "PIECE": 2, "FAN_IN": 2, "CREDIT": 1}.items():
+            for name, value in {"SMALL": 1, "PIECE": 2, "FAN_IN": 2, "WIDE": 1 << 40, "CREDIT": 1}.items():
                 self._patch.setattr(dbsp.circuits.traces.spine, name, value)
             self._patch.setattr(dbsp.running.inline, "_WORTH_A_THREAD", 2)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")

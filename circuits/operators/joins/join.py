@@ -9,7 +9,7 @@ the other side. A band that is bounded from one side only has all rows of the ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -33,7 +33,7 @@ from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.operators.streams import Integrate, found_by
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits
-from dbsp.circuits.traces.band import Band, matches, near
+from dbsp.circuits.traces.band import Asked, Band, asked
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -95,40 +95,51 @@ class Join(Reader):
             return self._restricted(pairs.consolidate(context.seed))
 
     def _joined(self, left: Integral, right: Integral, schema: pa.Schema) -> ZSet:
-        found = near(right, left.delta, self.right_band) if len(left.delta) else ()
-        parts = [self._pairs(left.delta, batch, schema) for batch in found]
-        found = near(left, right.delta, self.left_band) if len(right.delta) else ()
-        parts += [self._pairs(batch, right.delta, schema) for batch in found]
-        if len(left.delta) and len(right.delta):
-            parts.append(self._pairs(left.delta, right.delta, schema))
+        parts: list[ZSet] = []
+        if len(left.delta):
+            new = asked(left.delta, self.right_band)
+            for batch in new.near(right):
+                parts += self._pairs(left.delta, batch, schema, new)
+        if len(right.delta):
+            new = asked(right.delta, self.left_band)
+            for batch in new.near(left):
+                parts += self._pairs(batch, right.delta, schema, new)
+            parts += self._pairs(left.delta, right.delta, schema, new)
         return ZSet.sum(schema, parts)
 
-    def _pairs(self, left: Batch, right: Batch, schema: pa.Schema) -> ZSet:
-        """left ⋈ right for two batches sorted by key: the shorter is looked up in the longer."""
+    def _pairs(self, left: Batch, right: Batch, schema: pa.Schema, new: Asked) -> Iterator[ZSet]:
+        """left ⋈ right for two batches sorted by key: the shorter is looked up in the longer.
+
+        new: what one of them asks of the other.
+        """
         if not len(left) or not len(right):
-            return ZSet.empty(schema)
+            return
         short, long, band = left, right, self.right_band
         if len(right) < len(left):
             short, long, band = right, left, self.left_band
-        parts, held = [], 0
-        owner, start, stop = matches(short, band, SortedRun([long]))
+        held = 0
+        owner, start, stop = (new if new.batch is short else asked(short, band)).matches(SortedRun([long]))
         for i, j in expand_in_blocks(start, stop, PAIRS):
             mine, other = (owner[i], j) if short is left else (j, owner[i])
-            parts.append(self._equal(left, right, mine, other, schema))
-            held += parts[-1].rows.nbytes + parts[-1].weights.nbytes
+            pairs = self._equal(left, right, mine, other, schema)
+            if pairs is not None:
+                yield pairs
+                held += pairs.rows.nbytes + pairs.weights.nbytes
             may_go_on(held)
-        return ZSet.sum(schema, parts)
 
-    def _equal(self, left: Batch, right: Batch, i: np.ndarray, j: np.ndarray, schema: pa.Schema) -> ZSet:
+    def _equal(
+        self, left: Batch, right: Batch, i: np.ndarray, j: np.ndarray, schema: pa.Schema
+    ) -> ZSet | None:
         """The pairs of left row i[n] and right row j[n] whose keys are equal, and not only their hashes."""
         same = equal_rows(
             [left.rows.column(k) for k in self.left_key], i, [right.rows.column(k) for k in self.right_key], j
         )
         if not same.all():
             i, j = i[same], j[same]
+        if len(i):
+            i, j = self._meeting(left, i, right, j, schema)
         if not len(i):
-            return ZSet.empty(schema)
-        i, j = self._meeting(left, i, right, j, schema)
+            return None
         rows = self._gather(left, i, right, j, schema, range(len(self.columns)))
         return ZSet(rows, left.weights[i] * right.weights[j])
 

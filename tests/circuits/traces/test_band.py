@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.expressions.nodes import Call, Column
-from dbsp.circuits.traces.band import Band, ValueBand, matches, near
+from dbsp.circuits.traces.band import Band, ValueBand, asked
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, expand_ranges
@@ -58,11 +58,11 @@ def meets(name: str, row: tuple[int | None, ...], x: int) -> bool:
 
 @given(st.sampled_from(sorted(BANDS)), stored, asking, st.sampled_from([0, FOUR_BITS]), st.booleans())
 def test_a_band_finds_what_meets_its_bounds(
-    name: str, kept: Listed, asked: Listed, seed: int, pieces: bool
+    name: str, kept: Listed, rows: Listed, seed: int, pieces: bool
 ) -> None:
-    long, batch = batch_of(STORED, kept, seed), batch_of(ASKING, asked, seed)
+    long, batch = batch_of(STORED, kept, seed), batch_of(ASKING, rows, seed)
     run = in_pieces(long) if pieces else SortedRun([long])
-    owner, start, stop = matches(batch, BANDS[name], run)
+    owner, start, stop = asked(batch, BANDS[name]).matches(run)
     i, j = expand_ranges(start, stop)
     there, mine = long.rows.to_pylist(), batch.rows.to_pylist()
     found = {(int(owner[a]), int(b)) for a, b in zip(i, j, strict=True)}
@@ -76,19 +76,19 @@ def test_a_band_finds_what_meets_its_bounds(
     if seed == 0:  # small numbers have codes of their own, and keys have hashes of their own
         assert found == expected
     trace = Integral(STORED, (run,), Batch.empty(STORED))
-    near_keys = [row for part in near(trace, batch, BANDS[name]) for row in part.rows.to_pylist()]
+    near_keys = [row for part in asked(batch, BANDS[name]).near(trace) for row in part.rows.to_pylist()]
     assert all(there[b] in near_keys for _, b in expected)
 
 
 @given(stored, asking)
-def test_without_a_band_all_rows_of_the_key_are_met(kept: Listed, asked: Listed) -> None:
-    long, batch = batch_of(STORED, kept, 0), batch_of(ASKING, asked, 0)
-    owner, start, stop = matches(batch, None, SortedRun([long]))
+def test_without_a_band_all_rows_of_the_key_are_met(kept: Listed, rows: Listed) -> None:
+    long, batch = batch_of(STORED, kept, 0), batch_of(ASKING, rows, 0)
+    owner, start, stop = asked(batch, None).matches(SortedRun([long]))
     there, mine = long.rows.to_pylist(), batch.rows.to_pylist()
     counts = {int(i): int(b - a) for i, a, b in zip(owner, start, stop, strict=True)}
     assert counts == {i: sum(o["k"] == one["k"] for o in there) for i, one in enumerate(mine)}
     trace = Integral(STORED, (in_pieces(long),), Batch.empty(STORED))
-    found = [row for part in near(trace, batch, None) for row in part.rows.to_pylist()]
+    found = [row for part in asked(batch, None).near(trace) for row in part.rows.to_pylist()]
     assert all(o in found for o in there if any(o["k"] == one["k"] for one in mine))
 
 
@@ -98,7 +98,7 @@ def test_a_bound_that_cannot_be_computed_bounds_nothing() -> None:
     ordered = replace(STORED, schema=pa.schema([("k", INT), ("x", pa.float64())]))
     batch, long = batch_of(layout, [(1, 1.0, 0.0)], 0), batch_of(ordered, [(1, -5.0), (1, 5.0)], 0)  # type: ignore[list-item]
     for band in (ValueBand(1, (FAILING,), ()), ValueBand(1, (), (FAILING,))):
-        _, start, stop = band.matches(batch, SortedRun([long]))
+        _, start, stop = asked(batch, band).matches(SortedRun([long]))
         assert (stop - start).tolist() == [2]
 
 
@@ -117,13 +117,13 @@ def test_a_band_says_what_it_is(name: str, closed: bool) -> None:
 def test_both_ends_belong_to_a_band_and_other_keys_do_not(low: int, high: int, met: list[int]) -> None:
     long = batch_of(STORED, [(k, x) for k in range(6) for x in range(3)], 0)
     batch = batch_of(ASKING, [(k, low, high) for k in range(6)], 0)
-    owner, start, stop = BANDS["both"].matches(batch, SortedRun([long]))
+    owner, start, stop = asked(batch, BANDS["both"]).matches(SortedRun([long]))
     i, j = expand_ranges(start, stop)
     there, mine = long.rows.to_pylist(), batch.rows.to_pylist()
     pairs = [(mine[owner[a]]["k"], there[b]["k"], there[b]["x"]) for a, b in zip(i, j, strict=True)]
     assert sorted(pairs) == [(k, k, x) for k in range(6) for x in met]
     whole = Integral(STORED, (in_pieces(long),), Batch.empty(STORED))
     near_rows = [
-        (r["k"], r["x"]) for part in near(whole, batch, BANDS["both"]) for r in part.rows.to_pylist()
+        (r["k"], r["x"]) for part in asked(batch, BANDS["both"]).near(whole) for r in part.rows.to_pylist()
     ]
     assert sorted(near_rows) == [(k, x) for k in range(6) for x in met]

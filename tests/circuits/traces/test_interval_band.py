@@ -42,7 +42,7 @@ def stored_of(listed: Listed, seed: int) -> Batch:
 def test_every_interval_that_meets_is_found(kept: Listed, asked: Listed, seed: int, pieces: bool) -> None:
     long, batch = stored_of(kept, seed), batch_of(ASKING, list(asked), seed)
     run = in_pieces(long) if pieces else SortedRun([long])
-    owner, start, stop = BAND.matches(batch, run)
+    owner, start, stop = BAND.asked(batch).matches(run)
     i, j = expand_ranges(start, stop)
     pairs = [(int(owner[a]), int(b)) for a, b in zip(i, j, strict=True)]
     assert len(pairs) == len(set(pairs)), "no pair twice"
@@ -55,7 +55,7 @@ def test_every_interval_that_meets_is_found(kept: Listed, asked: Listed, seed: i
     }
     assert expected <= set(pairs)
     trace = Integral(STORED, (run,), Batch.empty(STORED))
-    read = [row for part in BAND.near(trace, batch) for row in part.rows.to_pylist()]
+    read = [row for part in BAND.asked(batch).near(trace) for row in part.rows.to_pylist()]
     assert all(there[b] in read for _, b in expected)
 
 
@@ -64,15 +64,17 @@ def test_few_others_are_looked_at() -> None:
     long = stored_of([(0, 10 * n, 10 * n + 8) for n in range(1000)], 0)
     batch = batch_of(ASKING, [(0, 5000, 5008)], 0)
     for run in (SortedRun([long]), in_pieces(long)):
-        _, start, stop = BAND.matches(batch, run)
+        _, start, stop = BAND.asked(batch).matches(run)
         assert 1 <= int((stop - start).sum()) <= 16
     trace = Integral(STORED, (in_pieces(long),), Batch.empty(STORED))
-    assert sum(len(part) for part in BAND.near(trace, batch)) <= 16
+    assert sum(len(part) for part in BAND.asked(batch).near(trace)) <= 16
 
 
 @pytest.mark.parametrize("asked", [(0, None, 5), (0, 5, None), (1, 0, 9)])
 def test_a_null_or_another_key_meets_nothing(asked: tuple[int | None, ...]) -> None:
-    owner, start, stop = BAND.matches(batch_of(ASKING, [asked], 0), SortedRun([stored_of([(0, 0, 9)], 0)]))
+    owner, start, stop = BAND.asked(batch_of(ASKING, [asked], 0)).matches(
+        SortedRun([stored_of([(0, 0, 9)], 0)])
+    )
     assert int((stop - start).sum()) == 0
     assert len(owner) == len(start)
 
@@ -100,7 +102,7 @@ def test_the_ends_of_what_there_is(kept: tuple[int, int], asked: tuple[int, int]
     keys = range(8)
     long = stored_of([(k, *kept) for k in keys], 0)
     batch = batch_of(ASKING, [(k, *asked) for k in keys], 0)
-    owner, start, stop = BAND.matches(batch, SortedRun([long]))
+    owner, start, stop = BAND.asked(batch).matches(SortedRun([long]))
     i, j = expand_ranges(start, stop)
     pairs = [(int(owner[a]), int(b)) for a, b in zip(i, j, strict=True)]
     assert len(pairs) == len(set(pairs)), "no pair twice"

@@ -17,6 +17,7 @@ from dbsp.circuits.traces.spine import (
     PIECE,
     PIECES,
     SMALL,
+    WIDE,
     Merge,
     Piece,
     Run,
@@ -233,6 +234,15 @@ def test_runs_of_one_class_are_merged(rows: tuple[int, ...], classes: int) -> No
 def test_runs_have_classes_where_none_is_small(rows: tuple[int, ...], merges: int) -> None:
     runs = tuple(Run(i, (whole(f"{i}", count, 0, 9),)) for i, count in enumerate(rows))
     assert len(Spine(runs, (), FAN_IN).schedule(0, 0, False).merges) == merges
+
+
+@pytest.mark.parametrize(
+    ("width", "count", "merges"), [(1, 4, 1), (WIDE, 4, 1), (WIDE + 1, 7, 0), (WIDE + 1, 8, 1)]
+)
+def test_wide_rows_are_copied_less_often(width: int, count: int, merges: int) -> None:
+    """Eight runs of 10 rows are of one class of 8·4 rows; so are four, of a class of 4·4."""
+    runs = tuple(Run(i, (Chunk(f"{i}", 0, 10 * width, 10, 0, 9),)) for i in range(count))
+    assert len(Spine(runs, (), count).schedule(0, 4, False).merges) == merges
 
 
 def test_large_merges_are_in_pieces_and_long_logs_are_left() -> None:

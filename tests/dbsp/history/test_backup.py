@@ -32,7 +32,7 @@ VIEWS = ("all_votes", "counts", "customers", "events")
 def merged() -> Iterator[None]:
     """Traces merge all the time. No power fails, so nothing is synced."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2}.items():
+        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
         patch.setattr(os, "fsync", lambda _: None)
         yield

@@ -27,7 +27,7 @@ STEP = st.tuples(VOTES, VOTES, st.lists(st.integers(0, 2), max_size=2))
 def merged() -> Any:
     """Traces merge all the time."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2}.items():
+        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
         patch.setattr(os, "fsync", lambda _: None)
         yield

@@ -26,7 +26,7 @@ VOTES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=4)
 def merged() -> Iterator[None]:
     """Traces merge all the time. No power fails, so nothing is synced."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2}.items():
+        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
         patch.setattr(os, "fsync", lambda _: None)
         yield

@@ -95,7 +95,7 @@ def lines(p: Pipeline, changes: Changes) -> list[str]:
 def patched() -> Iterator[None]:
     """Merges in pieces of a few rows, some ahead in a thread. No power fails, so nothing is synced."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2}.items():
+        for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
         patch.setattr(os, "fsync", lambda _: None)
         patch.setattr(inline, "_WORTH_A_THREAD", 2)

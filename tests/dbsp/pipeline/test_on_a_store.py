@@ -48,7 +48,7 @@ STRIDE = 1 if settings.default.max_examples > QUICK else 3  # of the requests th
 @pytest.fixture(autouse=True)
 def patched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Merges in pieces of a few rows, some ahead in a thread; deletions in every step."""
-    for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2}.items():
+    for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
         monkeypatch.setattr(spine, name, value)
     monkeypatch.setattr(inline, "_WORTH_A_THREAD", 2)
     monkeypatch.setattr(past, "EXPIRED", 2)
