@@ -1,4 +1,4 @@
-"""State on a server of S3's protocol, which is there for the whole run."""
+"""State on a server of S3's protocol, and on HDFS, which are there for the whole run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.servers import hdfs
 from tests.servers.s3 import Server, s3
 
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[Server]:
     with s3() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def hdfs_server() -> Iterator[hdfs.Server]:
+    with hdfs.hdfs() as running:
         yield running

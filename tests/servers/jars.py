@@ -1,4 +1,4 @@
-"""Jars of Kafka, its connector, a registry and Postgres' driver: `python -m tests.servers.jars` fetches them.
+"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver: `python -m tests.servers.jars` gets them.
 
 By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
 where Spark itself would fetch a package.
@@ -18,6 +18,7 @@ import pyspark
 ROOT = Path(__file__).parents[2] / "build" / "servers"
 BROKER, CONNECTOR, DRIVER = ROOT / "kafka", ROOT / "connector", ROOT / "driver"
 REGISTRY = ROOT / "registry"
+HDFS = ROOT / "hdfs"
 _BROKER = ("org.apache.kafka", "kafka_2.13", "4.0.1")
 # Of the installed Spark; where a registry lacks that one, of a release whose connector runs on it.
 _CONNECTORS = [
@@ -25,6 +26,7 @@ _CONNECTORS = [
 ]
 # keeps Confluent's interface; later releases need Java 21
 _REGISTRY = ("io.apicurio", "apicurio-registry-app", "2.6.13.Final")
+_HDFS = ("org.apache.hadoop", "hadoop-client-minicluster", "3.5.0")
 _DRIVER = ("org.postgresql", "postgresql", "42.7.14")
 _ARCHIVE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
 <info organisation="dbsp" module="servers"/>
@@ -107,7 +109,12 @@ def main() -> None:
     """What isn't there yet."""
     if not REGISTRY.exists() and not any(fetch_archive(_REGISTRY, REGISTRY) for _ in range(2)):
         sys.exit(f"make: can't fetch {':'.join(_REGISTRY)}; unpack its archive of all jars into {REGISTRY}")
-    for folder, choices in ((BROKER, [_BROKER]), (CONNECTOR, _CONNECTORS), (DRIVER, [_DRIVER])):
+    for folder, choices in (
+        (BROKER, [_BROKER]),
+        (CONNECTOR, _CONNECTORS),
+        (DRIVER, [_DRIVER]),
+        (HDFS, [_HDFS]),
+    ):
         # a registry that is slow is asked again
         if not folder.exists() and not any(fetch(each, folder) for each in choices * 2):
             wanted = " or ".join(":".join(each) for each in choices)

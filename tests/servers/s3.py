@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
+from typing import Protocol
 
 from tests.servers.missing import missing
 
@@ -102,6 +103,12 @@ class Request:
         return f"{self.method} {self.path}"
 
 
+class Upstream(Protocol):
+    """What listens on loopback."""
+
+    port: int
+
+
 @dataclass
 class Proxy:
     """Before a server: at a request something may happen. Each connection is closed after its answer.
@@ -111,7 +118,7 @@ class Proxy:
     delay: seconds, of each.
     """
 
-    server: Server
+    server: Upstream
     fault: Callable[[int, Request], str | None] = lambda n, request: None
     delay: float = 0.0
     seen: list[Request] = field(default_factory=list)

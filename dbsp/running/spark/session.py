@@ -42,7 +42,7 @@ LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0
 _NONE = Settings()
 
 # which say where a store is, and with which keys
-STORE_VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "DBSP_CACHE")
+STORE_VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "DBSP_CACHE", "DBSP_WEBHDFS", "HADOOP_USER_NAME")
 
 
 def session(

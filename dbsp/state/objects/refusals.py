@@ -6,6 +6,7 @@
     Unanswered          whether it was done isn't known
 
 The store's own answers are XML, and may name keys of the account: only their code and message are repeated.
+Of what HDFS answers it is the first line, without the server's stack.
 """
 
 from __future__ import annotations
@@ -68,6 +69,26 @@ def refusal(error: Exception, bucket: str, name: str) -> OSError:
     if status:
         return Unanswered(f"the store fails (status {status}){_said(code, text)}; try again later")
     return Unanswered(f"the store can't be reached ({_cause(text)}); are its endpoint and the network right?")
+
+
+def hdfs_refusal(exception: str | None, text: str, cluster: str, name: str) -> OSError:
+    """Of what WebHDFS answered. exception: its class; None where it isn't one of its own, "" of no answer."""
+    line = text.strip().splitlines()[0].rstrip(".") if text.strip() else "no reason given"
+    if exception == "FileNotFoundException":
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), f"{cluster}/{name}")
+    if exception == "FileAlreadyExistsException":
+        return Changed("another writer has written it")
+    if exception in ("AccessControlException", "SecurityException"):
+        return Refused(f"denied ({line}); give this user the right to read and write there")
+    if exception in ("DSQuotaExceededException", "NSQuotaExceededException"):
+        return Refused(f"full ({line})")
+    if exception is None and "Authentication" in line:
+        return Refused(
+            "asks who this is: Kerberos is not supported; name a server that trusts this host in DBSP_WEBHDFS"
+        )
+    if exception == "":
+        return Unanswered(f"the cluster can't be reached ({_cause(line)}); is DBSP_WEBHDFS its HTTP address?")
+    return Unanswered(f"the cluster fails ({': '.join(filter(None, [exception, line]))}); try again later")
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:

@@ -11,10 +11,16 @@ from typing import TypeAlias
 
 from dbsp.circuits.errors import Error, StateError
 from dbsp.state.objects.bucket import Bucket
+from dbsp.state.objects.cloud import CloudBucket
+from dbsp.state.objects.hdfs import HdfsBucket
 from dbsp.state.objects.path import ObjectPath
 
 # of the stores that state can be on
-SCHEMES = ("s3", "gs", "az", "abfs", "abfss")
+_STORES: dict[str, type[Bucket]] = {
+    **dict.fromkeys(("s3", "gs", "az", "abfs", "abfss"), CloudBucket),
+    "hdfs": HdfsBucket,
+}
+SCHEMES = tuple(_STORES)
 
 # a single letter is a drive of Windows
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/.*)", re.DOTALL)
@@ -57,13 +63,13 @@ def place_of(text: str | Path | ObjectPath) -> Place:
         # a Path has made one slash of two
         match = re.fullmatch(r"[^:]*://?([^/].*?)/*", given)
         if match is None:
-            raise StateError(f"{given}: names no bucket; write {scheme}://bucket/prefix")
-        return ObjectPath(Bucket(f"{scheme}://{match[1]}"))
-    if scheme == "hdfs":
-        raise StateError(
-            f"{given}: state on hdfs is not supported: its client can't create a file only where there is "
-            f"none, so two writers could both commit a step; stores: {known}, or a local directory"
-        )
+            what = (
+                "host; write hdfs://namenode/path"
+                if scheme == "hdfs"
+                else f"bucket; write {scheme}://bucket/prefix"
+            )
+            raise StateError(f"{given}: names no {what}")
+        return ObjectPath(_STORES[scheme](f"{scheme}://{match[1]}"))
     if scheme is not None:
         raise StateError(
             f"{given}: state on {scheme} is not supported; stores: {known}, or a local directory"
@@ -80,7 +86,7 @@ def _scheme_of(place: str) -> str | None:
     if known is not None:
         return known
     match = _BEGIN.match(place)
-    return match[1].lower() if match and match[1].lower() in (*SCHEMES, "hdfs") else None
+    return match[1].lower() if match and match[1].lower() in SCHEMES else None
 
 
 def names_in(folder: Place) -> list[str]:

@@ -12,8 +12,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from dbsp.state.records.places import place_of
 from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 from tests.dbsp.pipeline.test_faults import VIEWS, queue, shown
-from tests.dbsp.state.objects.places import OnStore, on_store
+from tests.dbsp.state.objects.places import OnStore, on_hdfs, on_store
 from tests.effort import QUICK
 from tests.servers.s3 import ENVIRONMENT, Request, Server
 
@@ -55,9 +56,19 @@ def patched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "COLLECTED", 3)
 
 
+Place = Callable[[Path], AbstractContextManager[OnStore]]
+
+
+@pytest.fixture(params=["s3", "hdfs"])
+def place_on(request: pytest.FixtureRequest) -> Place:
+    """A new place on a store, given where copies are."""
+    server = request.getfixturevalue(f"{request.param}_server")
+    return partial(on_store if request.param == "s3" else on_hdfs, server)
+
+
 @pytest.fixture
-def place(s3_server: Server, tmp_path: Path) -> Iterator[OnStore]:
-    with on_store(s3_server, tmp_path / "cache") as found:
+def place(place_on: Place, tmp_path: Path) -> Iterator[OnStore]:
+    with place_on(tmp_path / "cache") as found:
         yield found
 
 
@@ -124,6 +135,7 @@ def test_the_same_steps_make_the_same_commits(
         assert not leftovers(p)
 
 
+@pytest.mark.parametrize("place_on", ["s3"], indirect=True)
 def test_a_step_asks_for_little(place: OnStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for one in twenty, at which records go."""
     monkeypatch.setattr(past, "EXPIRED", 20)
@@ -253,12 +265,12 @@ class Disturbance:
     [("lose", False), ("lose", True), ("refuse", True), ("throttle", False), ("error", True)],
 )
 def test_a_step_disturbed_at_any_request(
-    s3_server: Server, tmp_path: Path, expected: dict[int, Any], kind: str, lasting: bool
+    place_on: Place, tmp_path: Path, expected: dict[int, Any], kind: str, lasting: bool
 ) -> None:
     """Either the step is made, or it isn't and can be tried again; where nobody knows, the pipeline ends."""
     offset, fired = len(kind) % STRIDE, True
     while fired:
-        with on_store(s3_server, tmp_path / f"cache{offset}") as place:
+        with place_on(tmp_path / f"cache{offset}") as place:
             p = opened(place)
             made(p, BASE)
             fault = Disturbance(len(place.proxy.seen) + offset, kind, lasting)
@@ -365,6 +377,7 @@ def test_going_back_to_a_step(place: OnStore, expected: dict[int, Any]) -> None:
         assert {*p.keys()} == {*VIEWS}
 
 
+@pytest.mark.parametrize("place_on", ["s3"], indirect=True)
 def test_places_that_won_t_do(place: OnStore) -> None:
     with pytest.raises(StateError, match="there is no bucket s3://nowhere; make it, or name another one"):
         pipeline("s3://nowhere/state")

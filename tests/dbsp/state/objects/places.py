@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.state.objects import bucket
+from dbsp.state.objects import bucket, cloud
 from dbsp.state.objects.bucket import Bucket
+from dbsp.state.objects.cloud import CloudBucket
+from dbsp.state.objects.hdfs import ADDRESS, USER
+from tests.servers import hdfs
 from tests.servers.s3 import BUCKET, ENVIRONMENT, Proxy, Server
 
 
@@ -31,7 +34,7 @@ def on_store(server: Server, cache: Path) -> Iterator[OnStore]:
         for name, value in {**ENVIRONMENT, "AWS_ENDPOINT_URL": proxy.endpoint}.items():
             patch.setenv(name, value)
         patch.setenv("DBSP_CACHE", str(cache))
-        patch.setitem(bucket._RETRIES, "max_retries", 0)
+        patch.setitem(cloud._RETRIES, "max_retries", 0)
         patch.setattr(bucket, "_PAUSE", 0.001)
         try:
             yield OnStore(f"s3://{BUCKET}/{secrets.token_hex(4)}/state", proxy)
@@ -39,6 +42,21 @@ def on_store(server: Server, cache: Path) -> Iterator[OnStore]:
             proxy.close()
 
 
+@contextmanager
+def on_hdfs(server: hdfs.Server, cache: Path) -> Iterator[OnStore]:
+    """Likewise; the proxy is before the name node only, so what the data node is asked isn't disturbed."""
+    proxy = Proxy(server)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ADDRESS, proxy.endpoint)
+        patch.setenv(USER, hdfs.USER)
+        patch.setenv("DBSP_CACHE", str(cache))
+        patch.setattr(bucket, "_PAUSE", 0.001)
+        try:
+            yield OnStore(f"hdfs://namenode/{secrets.token_hex(4)}/state", proxy)
+        finally:
+            proxy.close()
+
+
 def in_memory() -> Bucket:
     """Of this process only."""
-    return Bucket("memory://")
+    return CloudBucket("memory://")

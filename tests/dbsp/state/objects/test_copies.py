@@ -13,6 +13,7 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.origin import Traffic
 from dbsp.circuits.traces.segments import Segments
 from dbsp.state.objects.bucket import Bucket
+from dbsp.state.objects.cloud import CloudBucket
 from dbsp.state.objects.copies import Copies
 from dbsp.state.objects.refusals import Refused
 from tests.dbsp.state.objects.places import in_memory
@@ -98,7 +99,7 @@ def test_what_could_not_be_sent_is_sent_again(tmp_path: Path, monkeypatch: pytes
         raise Refused("denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Bucket, "send", fail)
+        patch.setattr(CloudBucket, "send", fail)
         with pytest.raises(StateError, match="denied"):
             written(segments, "a", 1)
     with suppress(StateError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from obstore.exceptions import GenericError, PermissionDeniedError, PreconditionError
 
-from dbsp.state.objects.refusals import Changed, Refused, Unanswered, refusal
+from dbsp.state.objects.refusals import Changed, Refused, Unanswered, hdfs_refusal, refusal
 
 HTTP = "Error performing PUT http://host/b/x in 67ms - Server returned non-2xx status code: "
 
@@ -73,3 +73,49 @@ def test_one_line_of_it(error: Exception, kind: type[OSError], said: str) -> Non
     assert said in str(found)
     assert "\n" not in str(found)
     assert "AKIA" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("exception", "text", "kind", "said"),
+    [
+        (
+            "FileNotFoundException",
+            "File /x not found.",
+            FileNotFoundError,
+            "No such file",
+        ),
+        (
+            "FileAlreadyExistsException",
+            "/x exists\n\tat org.apache",
+            Changed,
+            "another writer has written it",
+        ),
+        (
+            "AccessControlException",
+            "Permission denied: user=a\n\tat org",
+            Refused,
+            "denied (Permission denied:",
+        ),
+        ("DSQuotaExceededException", "The quota is exceeded", Refused, "full (The quota is exceeded)"),
+        (None, "Authentication failure. Check your credentials.", Refused, "Kerberos is not supported"),
+        (
+            "SafeModeException",
+            "Name node is in safe mode.",
+            Unanswered,
+            "fails (SafeModeException: Name",
+        ),
+        (None, "<html>", Unanswered, "the cluster fails (<html>); try again later"),
+        (
+            "",
+            "Max retries: Connection refused",
+            Unanswered,
+            "reached (Connection refused); is DBSP_",
+        ),
+        ("", "", Unanswered, "can't be reached (no reason given)"),
+    ],
+)
+def test_one_line_of_what_hdfs_says(exception: str | None, text: str, kind: type[OSError], said: str) -> None:
+    found = hdfs_refusal(exception, text, "hdfs://b", "x")
+    assert type(found) is kind
+    assert said in str(found)
+    assert "\n" not in str(found)

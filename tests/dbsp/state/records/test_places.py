@@ -15,13 +15,14 @@ from tests.dbsp.state.stores import IDENTITY
 @pytest.mark.parametrize(
     ("directory", "said"),
     [
-        ("s4://bucket/state", "state on s4 is not supported; stores: s3, gs, az, abfs, abfss, or a local"),
+        (
+            "s4://bucket/state",
+            "on s4 is not supported; stores: s3, gs, az, abfs, abfss, hdfs, or a local",
+        ),
         ("dbfs:/state", "dbfs:/state: state on dbfs is not supported; stores: s3, "),
         (Path("dbfs:/x/state"), "state on dbfs is not supported"),
-        (
-            "hdfs://host/state",
-            "state on hdfs is not supported: its client can't create a file only where there",
-        ),
+        ("hdfs:///state", "hdfs:///state: names no host; write hdfs://namenode/path"),
+        ("hdfs:state", "names no host; write hdfs://namenode/path"),
         ("s3:state", "s3:state: names no bucket; write s3://bucket/prefix"),
         ("S3:///state", "names no bucket; write s3://bucket/prefix"),
         ("file://tmp/state", "'tmp' is read as the name of a host; write file:/tmp/state"),
