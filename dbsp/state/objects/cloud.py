@@ -25,13 +25,17 @@ _PART = 16 << 20
 class CloudBucket(Bucket):
     """A tag is an entity tag, or a version."""
 
-    @cached_property
-    def _store(self) -> Any:
+    def __post_init__(self) -> None:
         try:
-            from obstore.exceptions import BaseError  # noqa: PLC0415  an extra: of who has state on a store
-            from obstore.store import from_url  # noqa: PLC0415
+            import obstore  # noqa: F401, PLC0415  an extra: of who has state on a store
         except ImportError:
             raise StateError(f"{self.uri}: needs obstore; install it: pip install 'dbsp[stores]'") from None
+
+    @cached_property
+    def _store(self) -> Any:
+        from obstore.exceptions import BaseError  # noqa: PLC0415
+        from obstore.store import from_url  # noqa: PLC0415
+
         endpoint = os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT", ""))
         options = {"allow_http": True} if endpoint.startswith("http://") else {}
         try:

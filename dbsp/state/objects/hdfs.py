@@ -43,12 +43,16 @@ _STALE = 3600.0
 class HdfsBucket(Bucket):
     """A tag is a hash of the content."""
 
-    @cached_property
-    def _client(self) -> Any:
+    def __post_init__(self) -> None:
         try:
-            from hdfs import InsecureClient  # noqa: PLC0415  an extra: of who has state on HDFS
+            import hdfs  # noqa: F401, PLC0415  an extra: of who has state on HDFS
         except ImportError:
             raise StateError(f"{self.uri}: needs HdfsCLI; install it: pip install 'dbsp[hdfs]'") from None
+
+    @cached_property
+    def _client(self) -> Any:
+        from hdfs import InsecureClient  # noqa: PLC0415
+
         _, _, host, *path = self.uri.split("/")
         address = os.environ.get(ADDRESS) or f"http://{host.partition(':')[0]}:{_PORT}"
         user = os.environ.get(USER) or getpass.getuser()

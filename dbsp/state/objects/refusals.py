@@ -104,4 +104,4 @@ def _said(code: str, text: str) -> str:
 def _cause(text: str) -> str:
     """The innermost cause, without what it is wrapped in."""
     line = text.split("\n\nDebug source", maxsplit=1)[0].strip().splitlines()[0]
-    return line.rsplit(": ", 1)[-1][:120] or "no reason given"
+    return line.rsplit(": ", 1)[-1][:120].rstrip("\"')") or "no reason given"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ def test_places_that_won_t_do(directory, said, tmp_path, monkeypatch):
         with pytest.raises(StateError, match=said if "proc" not in str(directory) else "nowhere"):
             opened()
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "module", "extra"), [("s3://b/x", "obstore", "stores"), ("hdfs://host/x", "hdfs", "hdfs")]
+)
+def test_a_store_whose_client_is_not_installed(place, module, extra, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(StateError, match=rf"{place}: needs .*; install it: pip install 'dbsp\[{extra}\]'"):
+        Store.read(place)
 
 
 @pytest.mark.parametrize("form", ["file:{}", "file://{}", "file://localhost{}", "FILE:{}", "{}"])
