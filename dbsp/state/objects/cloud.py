@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -36,10 +36,8 @@ class CloudBucket(Bucket):
         from obstore.exceptions import BaseError  # noqa: PLC0415
         from obstore.store import from_url  # noqa: PLC0415
 
-        endpoint = os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT", ""))
-        options = {"allow_http": True} if endpoint.startswith("http://") else {}
         try:
-            return from_url(self.uri, client_options=options, retry_config=_RETRIES)
+            return from_url(self.uri, client_options={"allow_http": True}, retry_config=_RETRIES)
         except (BaseError, ValueError) as error:
             raise StateError(f"{self.uri}: {refusal(error, self.name, '')!s}") from None
 
@@ -141,12 +139,20 @@ class CloudBucket(Bucket):
         return self._ask(lambda: obstore.list_with_delimiter(self._store, prefix=name or None), name, "lists")
 
     def delete(self, names: Iterable[str]) -> None:
-        import obstore  # noqa: PLC0415
-
         every = sorted(names)
         for start in range(0, len(every), _BULK):
             part = every[start : start + _BULK]
-            self._ask(lambda part=part: obstore.delete(self._store, part), part[0], "deletes")  # type: ignore[misc]
+            try:
+                self._delete(part)
+            except FileNotFoundError:  # S3 doesn't say so; Azure and GCS do, and may have left the others
+                for name in part:
+                    with suppress(FileNotFoundError):
+                        self._delete([name])
+
+    def _delete(self, names: list[str]) -> None:
+        import obstore  # noqa: PLC0415
+
+        self._ask(lambda: obstore.delete(self._store, names), names[0], "deletes")
 
     # -- requests -----------------------------------------------------------------------------------
 

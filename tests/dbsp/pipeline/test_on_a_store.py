@@ -36,7 +36,7 @@ from dbsp.state.records.places import place_of
 from dbsp.state.store import Store
 from tests.dbsp.build import pipeline
 from tests.dbsp.pipeline.test_faults import VIEWS, queue, shown
-from tests.dbsp.state.objects.places import OnStore, on_hdfs, on_store
+from tests.dbsp.state.objects.places import OnStore, on_azure, on_hdfs, on_store
 from tests.effort import QUICK
 from tests.servers.s3 import ENVIRONMENT, Request, Server
 
@@ -59,11 +59,11 @@ def patched(monkeypatch: pytest.MonkeyPatch) -> None:
 Place = Callable[[Path], AbstractContextManager[OnStore]]
 
 
-@pytest.fixture(params=["s3", "hdfs"])
+@pytest.fixture(params=["s3", "azure", "hdfs"])
 def place_on(request: pytest.FixtureRequest) -> Place:
     """A new place on a store, given where copies are."""
     server = request.getfixturevalue(f"{request.param}_server")
-    return partial(on_store if request.param == "s3" else on_hdfs, server)
+    return partial({"s3": on_store, "azure": on_azure, "hdfs": on_hdfs}[request.param], server)
 
 
 @pytest.fixture

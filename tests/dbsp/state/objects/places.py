@@ -14,7 +14,7 @@ from dbsp.state.objects import bucket, cloud
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.cloud import CloudBucket
 from dbsp.state.objects.hdfs import ADDRESS, USER
-from tests.servers import hdfs
+from tests.servers import azurite, hdfs
 from tests.servers.s3 import BUCKET, ENVIRONMENT, Proxy, Server
 
 
@@ -38,6 +38,22 @@ def on_store(server: Server, cache: Path) -> Iterator[OnStore]:
         patch.setattr(bucket, "_PAUSE", 0.001)
         try:
             yield OnStore(f"s3://{BUCKET}/{secrets.token_hex(4)}/state", proxy)
+        finally:
+            proxy.close()
+
+
+@contextmanager
+def on_azure(server: azurite.Server, cache: Path) -> Iterator[OnStore]:
+    """Likewise."""
+    proxy = Proxy(server)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment(proxy.endpoint).items():
+            patch.setenv(name, value)
+        patch.setenv("DBSP_CACHE", str(cache))
+        patch.setitem(cloud._RETRIES, "max_retries", 0)
+        patch.setattr(bucket, "_PAUSE", 0.001)
+        try:
+            yield OnStore(f"az://{azurite.CONTAINER}/{secrets.token_hex(4)}/state", proxy)
         finally:
             proxy.close()
 

@@ -12,18 +12,26 @@ import pytest
 from dbsp.circuits.traces.origin import Traffic
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.hdfs import HdfsBucket
+from dbsp.state.objects.path import ObjectPath
 from dbsp.state.objects.refusals import Changed
-from tests.dbsp.state.objects.places import in_memory, on_hdfs
+from dbsp.state.records.places import place_of
+from tests.dbsp.state.objects.places import in_memory, on_azure, on_hdfs, on_store
 
 
-@pytest.fixture(params=["memory", pytest.param("hdfs", marks=pytest.mark.slow)])
+SERVED = [pytest.param(name, marks=pytest.mark.slow) for name in ("s3", "azure", "hdfs")]
+
+
+@pytest.fixture(params=["memory", *SERVED])
 def bucket(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bucket]:
     """An empty one."""
     if request.param == "memory":
         yield in_memory()
         return
-    with on_hdfs(request.getfixturevalue("hdfs_server"), tmp_path / "cache") as place:
-        yield HdfsBucket(place.uri)
+    place_on = {"s3": on_store, "azure": on_azure, "hdfs": on_hdfs}[request.param]
+    with place_on(request.getfixturevalue(f"{request.param}_server"), tmp_path / "cache") as place:
+        found = place_of(place.uri)
+        assert isinstance(found, ObjectPath)
+        yield found.bucket
 
 
 def test_every_request_is_counted(bucket: Bucket, tmp_path: Path) -> None:
@@ -49,7 +57,7 @@ def test_names_begin_with_a_prefix_and_come_after_one(bucket: Bucket) -> None:
     assert list(bucket.names("none/")) == []
     assert bucket.folder("") == ["s", "t"]
     assert bucket.folder("none") == []
-    bucket.delete(["t/0002", "t/none"])
+    bucket.delete(["s/none", "t/0002", "t/none"])
     assert bucket.folder("") == ["s"]
     assert [entry.name for entry in bucket.entries("s")] == ["0001-a", "0002-a", "0002-b", "merge-1"]
     assert bucket.entries("") == []
