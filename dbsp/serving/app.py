@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -107,6 +107,8 @@ class Serving:
         async def guarded(request: Request) -> Response:
             try:
                 return await handler(request)
+            except ClientDisconnect:
+                return Response(status_code=499)  # which nobody reads
             except Exception as error:  # whatever it is, the client gets a line and the server goes on
                 return answer_to(error, self.pipeline.store.root)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from starlette.requests import ClientDisconnect, Request
+
 from dbsp.circuits.allowance import Allowance
 from dbsp.circuits.errors import Ended
 from dbsp.serving.answers import Refused
@@ -46,7 +48,26 @@ class Evaluating:
         finally:
             allowance.end()
 
+    async def done_for(self, request: Request, evaluate: Callable[[], Found]) -> Found:
+        """The same for a client of HTTP. Raises ClientDisconnect where it leaves."""
+        doing = asyncio.ensure_future(self.done(evaluate))
+        leaving = asyncio.ensure_future(_left(request))
+        try:
+            await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                raise ClientDisconnect
+            return await doing
+        finally:
+            doing.cancel()
+            leaving.cancel()
+
     def _done(self, running: asyncio.Future[Any]) -> None:
         self._free.release()
         if not running.cancelled():
             running.exception()  # it was told, unless nobody waits any more
+
+
+async def _left(request: Request) -> None:
+    """Until its client has; its body has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -31,6 +31,8 @@ from dbsp.views.view import Contents
 FORMS = (JSON, LINES, CSV, ARROW, PARQUET)
 # rows of an answer in JSON unless the client says how many
 PAGE = 1000
+# rows that are spelled without a thread
+FEW = 100
 WORDS = ("where", "order", "limit", "offset", "as_of", "format", "sql")
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -58,7 +60,8 @@ class Reads:
     async def view(self, request: Request) -> Response:
         """Rows of a view."""
         name = output_view(self.pipeline.program, request.path_params["name"])
-        return await self._rows(request, lambda: self._asked(name, request))
+        found = self._at_once(name, request)
+        return await self._rows(request, lambda: self._asked(name, request), found)
 
     async def why(self, request: Request) -> Response:
         """What rows of a view follow from, as a tree of operators; in text for who wants that."""
@@ -69,7 +72,7 @@ class Reads:
 
         def told() -> Response:
             contents = self.pipeline.view(name, asked.get("as_of"))
-            equal = [(column, value) for column, value in asked.multi_items() if column not in WORDS]
+            equal = _equal(request)
             if not equal:
                 column = contents.schema.names[0]
                 raise DataError(f"which rows? give values of columns, as ?{column}=...")
@@ -78,7 +81,7 @@ class Reads:
                 return Response(f"{why}\n", media_type=TEXT)
             return json_response(why.to_json(PAGE if limit is None else limit))
 
-        return await self.evaluating.done(told)
+        return await self.evaluating.done_for(request, told)
 
     async def query(self, request: Request) -> Response:
         """Rows of a query."""
@@ -90,7 +93,10 @@ class Reads:
         as_of = request.query_params.get("as_of")
         return await self._rows(request, lambda: self.pipeline.sql(select, as_of))
 
-    async def _rows(self, request: Request, read: Callable[[], Contents]) -> Response:
+    async def _rows(
+        self, request: Request, read: Callable[[], Contents], found: Contents | None = None
+    ) -> Response:
+        """found: what `read` would give, where that is there, and little."""
         asked = request.query_params
         form = form_of(asked.get("format"), request.headers.get("accept", "*/*"), FORMS)
         limit = whole(asked.get("limit"), "limit")
@@ -99,30 +105,50 @@ class Reads:
         offset = whole(asked.get("offset"), "offset") or 0
         order = asked.get("order", "")
 
-        def answered() -> tuple[bytes, int]:
-            found = read()
-            by = _order_of(found, order)
+        def answered(contents: Contents) -> tuple[bytes, int]:
+            by = _order_of(contents, order)
             if limit is None:
-                rows = found.in_order(by)
+                rows = contents.in_order(by)
                 shown, count = rows.slice(offset), rows.num_rows
             else:
-                shown, count = found.page(offset, limit, by)
+                shown, count = contents.page(offset, limit, by)
             more = offset + shown.num_rows < count
             head = {
-                "step": found.step,
+                "step": contents.step,
                 "of": count,
                 "more": more,
-                "columns": columns_of(found.columns),
+                "columns": columns_of(contents.columns),
             }
-            return spelled(shown, form, head), found.step
+            return spelled(shown, form, head), contents.step
 
-        body, step = await self.evaluating.done(answered)
+        if found is not None and len(found) <= FEW:
+            body, step = answered(found)
+        else:
+            body, step = await self.evaluating.done_for(request, lambda: answered(read()))
         return Response(body, 200, {"Dbsp-Step": str(step)}, form)
+
+    def _at_once(self, name: str, request: Request) -> Contents | None:
+        """The rows of a lookup in an index that is there: a thread would cost more than it.
+
+        None: it isn't one, or what it reads may be on a store.
+        """
+        asked = request.query_params
+        equal = _equal(request)
+        if (
+            not equal
+            or "as_of" in asked
+            or "where" in asked
+            or self.pipeline.store.segments.origin is not None
+        ):
+            return None
+        contents = self.pipeline.view(name)
+        values = values_of(contents.columns, equal)
+        return contents.where(values) if contents.has_index(values) else None
 
     def _asked(self, name: str, request: Request) -> Contents:
         asked = request.query_params
         as_of, where = asked.get("as_of"), asked.get("where")
-        equal = [(column, value) for column, value in asked.multi_items() if column not in WORDS]
+        equal = _equal(request)
         if where is not None:
             if equal:
                 raise DataError(f"where and {equal[0][0]}=: say it all in where")
@@ -130,6 +156,11 @@ class Reads:
             return self.pipeline.sql(f"SELECT * FROM {quoted} WHERE {where}", as_of)
         contents = self.pipeline.view(name, as_of)
         return contents.where(values_of(contents.columns, equal)) if equal else contents
+
+
+def _equal(request: Request) -> list[tuple[str, str]]:
+    """The columns that are to have a value, and the values."""
+    return [(column, value) for column, value in request.query_params.multi_items() if column not in WORDS]
 
 
 def _order_of(contents: Contents, order: str) -> list[SortOrder] | None:

@@ -51,6 +51,10 @@ class HashIndexes:
         first, last = np.searchsorted(hashes, one, "left"), np.searchsorted(hashes, one, "right")
         return np.sort(order[first:last]).astype(np.int64)
 
+    def has(self, chunk: Chunk, rows: int, columns: Sequence[int]) -> bool:
+        """Whether a chunk of so many rows has nothing to be sorted first, nor many rows to be searched."""
+        return rows < LARGE or (chunk, tuple(columns)) in self._kept
+
     def _sorted(self, chunk: Chunk, rows: pa.RecordBatch, columns: tuple[int, ...]) -> _Sorted | None:
         key = chunk, columns
         with self._lock:

@@ -205,6 +205,18 @@ class Contents:
         parts = self._searched(tuple(asked), bound, bound)
         return Contents(self.view, self.schema, parts, self._spark, self._order, step=self.step)
 
+    def has_index(self, values: Mapping[str, Any]) -> bool:
+        """Whether `where` by these columns finds rows without a look at each row of a large chunk.
+
+        Raises DataError.
+        """
+        columns = tuple(self._asker.values(values))
+        known = self._indexes
+        return known is not None and all(
+            known.hashes.has(chunk, len(part), columns)
+            for chunk, part in zip(self._chunks, self._parts, strict=True)
+        )
+
     def why(self, key: Any) -> Why:
         """The rows of the tables that the rows of a key follow from, operator by operator.
 

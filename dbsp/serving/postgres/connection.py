@@ -21,6 +21,8 @@ from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text,
 
 # rows that are spelled at once; of a connection: prepared statements or portals, and their words
 _ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
+# bytes that wait for what comes after them, to be sent together
+_TOGETHER = 1 << 16
 # settings that a client is told
 _REPORTED = (
     *("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone"),
@@ -49,23 +51,27 @@ class Connection:
     writer: asyncio.StreamWriter
     running: asyncio.Task[None] | None = None
     _portals: dict[str, _Portal] = field(default_factory=dict)
+    _said: list[bytes] = field(default_factory=list)
+    _size: int = 0
 
     async def greet(self, process: int, secret: int) -> None:
         """Anyone who can connect may read."""
         settings = self.session.settings
         reported = [wire.status(name, settings[name]) for name in _REPORTED]
-        self.writer.write(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
+        self._say(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
         await self._ready()
 
     async def serve(self) -> None:
         """Until the client leaves. Raises BadMessage, and what reading and writing raise."""
-        handlers = {
-            b"P": self._parse,
-            b"B": self._bind,
-            b"D": self._describe,
-            b"E": self._execute,
-            b"C": self._close,
-        }
+        try:
+            await self._serve()
+        finally:
+            self._send()
+
+    async def _serve(self) -> None:
+        # what is done at once, and what may wait, for rows or for a step
+        quick = {b"P": self._parse, b"B": self._bind, b"C": self._close}
+        handlers = {b"D": self._describe, b"E": self._execute}
         skips = False
         while True:
             kind, message = await wire.read_message(self.reader)
@@ -82,17 +88,47 @@ class Connection:
                 await self._told(self._query(message.string()))
                 await self._ready()
             elif kind == b"H":
-                await self.writer.drain()
+                await self._flush()
+            elif kind in quick:
+                skips = skips or not self._did(quick[kind], message)
             elif kind in handlers:
-                if not skips:
-                    skips = not await self._told(handlers[kind](message))
-                    await self.writer.drain()
+                skips = skips or not await self._told(handlers[kind](message))
             elif kind not in (b"d", b"c", b"f"):  # what is left of a COPY that failed
                 raise wire.BadMessage(f"a message of kind {kind!r} is unknown")
+            if self._size > _TOGETHER:
+                await self._flush()
+
+    def _say(self, data: bytes) -> None:
+        """What the client gets with the next flush."""
+        self._said.append(data)
+        self._size += len(data)
+
+    def _send(self) -> None:
+        said, self._said, self._size = b"".join(self._said), [], 0
+        if said:
+            self.writer.write(said)
+
+    async def _flush(self) -> None:
+        """Send it, and wait while the client reads too slowly."""
+        if self.writer.is_closing():
+            raise ConnectionResetError
+        self._send()
+        await self.writer.drain()
 
     async def _ready(self) -> None:
-        self.writer.write(wire.ready(self.session.transaction))
-        await self.writer.drain()
+        self._say(wire.ready(self.session.transaction))
+        await self._flush()
+
+    def _did(self, handle: Callable[[wire.Reader], None], message: wire.Reader) -> bool:
+        """Like `_told`, of what doesn't wait."""
+        try:
+            handle(message)
+        except wire.BadMessage:
+            raise
+        except Exception as error:
+            self._failed(*state_of(error, self.session.pipeline.store.root))
+            return False
+        return True
 
     async def _told(self, doing: Coroutine[object, object, None]) -> bool:
         """Do it; whether it went well. What goes wrong is told to the client."""
@@ -117,24 +153,24 @@ class Connection:
 
     def _failed(self, code: str, said: str) -> None:
         self.session.fail()
-        self.writer.write(wire.error(code, said))
+        self._say(wire.error(code, said))
 
     async def _end(self) -> None:
         """Of a transaction that nobody began or ends."""
         warning = await self.session.end()
         if warning:
-            self.writer.write(wire.notice("01000", warning))
+            self._say(wire.notice("01000", warning))
 
     # -- the simple protocol ------------------------------------------------------------------------
 
     async def _query(self, said: str) -> None:
         found = statements(said)
         if not found:
-            self.writer.write(wire.EMPTY)
+            self._say(wire.EMPTY)
         for words in found:
             answer = await self.session.answer(words)
             if isinstance(answer, Rows | Followed):
-                self.writer.write(wire.row_description(answer.fields, [0] * len(answer.fields)))
+                self._say(wire.row_description(answer.fields, [0] * len(answer.fields)))
                 await self._sent(answer, [0] * len(answer.fields), 0)
             else:
                 await self._done(answer)
@@ -145,8 +181,8 @@ class Connection:
             await self._copy(answer)
             return
         if answer.warning:
-            self.writer.write(wire.notice("01000", answer.warning))
-        self.writer.write(wire.complete(answer.tag))
+            self._say(wire.notice("01000", answer.warning))
+        self._say(wire.complete(answer.tag))
 
     async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
         """Rows, at most so many of them; 0: all."""
@@ -161,32 +197,32 @@ class Connection:
             stop = rows.num_rows if limit <= 0 else min(rows.num_rows, begun + limit)
             while answer.at < stop:
                 piece = rows.slice(answer.at, min(_ROWS, stop - answer.at))
-                await self._write(await self._spelled(spell, piece))
+                self._say(await self._spelled(spell, piece))
+                if self._size > _TOGETHER:
+                    await self._flush()
                 answer.at += piece.num_rows
             if stop < rows.num_rows:
-                self.writer.write(wire.SUSPENDED)
+                self._say(wire.SUSPENDED)
                 return
             count = stop - begun
-        self.writer.write(wire.complete(f"SELECT {count}"))
+        self._say(wire.complete(f"SELECT {count}"))
 
     async def _spelled(self, spell: Callable[[pa.RecordBatch], bytes], rows: pa.RecordBatch) -> bytes:
         """In a thread where there are many."""
         return spell(rows) if rows.num_rows < 256 else await asyncio.to_thread(spell, rows)
 
     async def _write(self, data: bytes) -> None:
-        if self.writer.is_closing():
-            raise ConnectionResetError
-        self.writer.write(data)
-        await self.writer.drain()
+        self._say(data)
+        await self._flush()
 
     async def _copy(self, answer: Copied) -> None:
         fields, form = answer.rows.fields, answer.form
-        self.writer.write(wire.copy_out(len(fields), _FORMS[form]))
+        self._say(wire.copy_out(len(fields), _FORMS[form]))
         if answer.header and form != "binary":
             names = pa.RecordBatch.from_arrays(
                 [pa.array([one.name]) for one in fields], names=[one.name for one in fields]
             )
-            self.writer.write(copied_csv(names) if form == "csv" else copied_text(names))
+            self._say(copied_csv(names) if form == "csv" else copied_text(names))
         spell = {"text": copied_text, "csv": copied_csv, "binary": copied_binary}[form]
         count, head = 0, _COPY_BEGIN if form == "binary" else b""
         async for batch in _pieces(answer.rows):
@@ -194,12 +230,12 @@ class Connection:
                 await self._write(_headed(head, await self._spelled(spell, batch)))
                 count, head = count + batch.num_rows, b""
         if form == "binary":
-            self.writer.write(wire.message(b"d", head, _COPY_END))
-        self.writer.write(wire.COPIED + wire.complete(f"COPY {count}"))
+            self._say(wire.message(b"d", head, _COPY_END))
+        self._say(wire.COPIED + wire.complete(f"COPY {count}"))
 
     # -- the extended protocol ----------------------------------------------------------------------
 
-    async def _parse(self, message: wire.Reader) -> None:
+    def _parse(self, message: wire.Reader) -> None:
         name, said = message.string(), message.string()
         oids = [message.int32() for _ in range(message.int16())]
         found = statements(said)
@@ -213,9 +249,9 @@ class Connection:
             raise Wrong("53400", f"{_KEPT} statements are prepared, or {_WORDS:,} words; close some")
         oids += [UNKNOWN] * (parameters_of(words) - len(oids))
         self.session.prepared[name] = Prepared(words, self.session.types_of(words, oids))
-        self.writer.write(wire.PARSED)
+        self._say(wire.PARSED)
 
-    async def _bind(self, message: wire.Reader) -> None:
+    def _bind(self, message: wire.Reader) -> None:
         portal, name = message.string(), message.string()
         prepared = self._statement(name)
         formats = message.int16s()
@@ -225,14 +261,14 @@ class Connection:
         if len(self._portals) >= _KEPT:
             raise Wrong("53400", f"{_KEPT} portals are open; close some")
         self._portals[portal] = _Portal(prepared, values_of(prepared.oids, formats, given), message.int16s())
-        self.writer.write(wire.BOUND)
+        self._say(wire.BOUND)
 
     async def _describe(self, message: wire.Reader) -> None:
         kind, name = message.taken(1), message.string()
         if kind == b"S":
             prepared = self._statement(name)
             schema = await self.session.described(prepared)
-            self.writer.write(wire.parameter_description(prepared.oids))
+            self._say(wire.parameter_description(prepared.oids))
             fields = None if schema is None else fields_of(schema, arrays=False)
             formats = [0] * len(fields or ())
         else:
@@ -242,13 +278,13 @@ class Connection:
             is_text = not any(portal.formats)
             fields = fields_of(answer.schema, is_text) if isinstance(answer, Rows | Followed) else None
             formats = _each(portal.formats, len(fields or ()))
-        self.writer.write(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
+        self._say(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
 
     async def _execute(self, message: wire.Reader) -> None:
         portal, limit = self._portal(message.string()), message.int32()
         answer = await self._answered(portal)
         if answer is None:
-            self.writer.write(wire.EMPTY)
+            self._say(wire.EMPTY)
         elif isinstance(answer, Rows | Followed):
             await self._sent(answer, _each(portal.formats, len(answer.fields)), limit)
         else:
@@ -259,13 +295,13 @@ class Connection:
             portal.answer = await self.session.answer(portal.prepared.words, portal.values)
         return portal.answer
 
-    async def _close(self, message: wire.Reader) -> None:
+    def _close(self, message: wire.Reader) -> None:
         kind, name = message.taken(1), message.string()
         there: dict[str, Prepared] | dict[str, _Portal] = (
             self.session.prepared if kind == b"S" else self._portals
         )
         there.pop(name, None)
-        self.writer.write(wire.CLOSED)
+        self._say(wire.CLOSED)
 
     def _statement(self, name: str) -> Prepared:
         found = self.session.prepared.get(name)

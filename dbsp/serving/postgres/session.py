@@ -71,7 +71,10 @@ class Session:
         if self.transaction == "E" and first not in ("ROLLBACK", "COMMIT", "END", "ABORT"):
             raise Wrong("25P02", "the transaction has failed; ROLLBACK ends it")
         if first in _QUERIES:
-            return Rows(await self.evaluating.done(lambda: self._rows(words, values)))
+            found = self._at_once(words, values)
+            if found is None:
+                found = await self.evaluating.done(lambda: self._rows(words, values))
+            return Rows(found)
         if first == "COPY":
             return await self._copied(words, values)
         if first == "SUBSCRIBE":
@@ -130,11 +133,25 @@ class Session:
         values = [Value(oid, None) for oid in prepared.oids]
         return await self.evaluating.done(lambda: self._schema(words, values))
 
+    def _at_once(self, words: Sequence[Word], values: Sequence[Value]) -> pa.RecordBatch | None:
+        """The rows of a lookup in an index that is there, without a thread: that costs more than it.
+
+        None: it isn't one, or what it reads may be in a transaction or on a store.
+        """
+        if self._sees_its_own or self.pipeline.store.segments.origin is not None:
+            return None
+        lookup = None if self.catalogue.asks(words) else lookup_of(words)
+        return None if lookup is None else self._looked_up(lookup, values, self.pipeline.view, indexed=True)
+
+    @property
+    def _sees_its_own(self) -> bool:
+        """Whether it is within a transaction, which sees one step and what it has changed."""
+        return self.transaction == "T" or self.written.has_begun
+
     def _rows(self, words: Sequence[Word], values: Sequence[Value]) -> pa.RecordBatch:
         if self.catalogue.asks(words):
             return _one_batch(self.catalogue.answer(words, values))
-        within = self.transaction == "T" or self.written.has_begun
-        seen = self.written.snapshot() if within else None
+        seen = self.written.snapshot() if self._sees_its_own else None
         lookup = lookup_of(words)
         if lookup is not None:
             found = self._looked_up(lookup, values, self.pipeline.view if seen is None else seen.read)
@@ -146,14 +163,19 @@ class Session:
         return batch_to_calendar(seen.query(select).batch())
 
     def _looked_up(
-        self, lookup: Lookup, values: Sequence[Value], read: Callable[[str], Contents]
+        self,
+        lookup: Lookup,
+        values: Sequence[Value],
+        read: Callable[[str], Contents],
+        indexed: bool = False,
     ) -> pa.RecordBatch | None:
+        """indexed: None where there is no index yet."""
         name = next((view for view in self.pipeline if view.lower() == lookup.view), None)
         if name is None:
             return None
         contents = read(name)
         equal = lookup.values(contents.columns, values)
-        if equal is None:
+        if equal is None or (indexed and not contents.has_index(equal)):
             return None
         rows = batch_to_calendar(contents.where(equal).batch())
         if lookup.columns is None:

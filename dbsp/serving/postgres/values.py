@@ -30,6 +30,7 @@ from dbsp.serving.postgres.language.types import (
     TIMESTAMPTZ,
     oid_of,
 )
+from dbsp.serving.postgres.wire import message
 from dbsp.targets.databases.texts import as_hex
 
 _NUMBERS = {INT2: ">i2", INT4: ">i4", INT8: ">i8", FLOAT4: ">f4", FLOAT8: ">f8"}
@@ -39,11 +40,39 @@ _MICROSECONDS = _DAYS * 86_400_000_000
 # whose texts are Arrow's
 _PLAIN = (pt.is_integer, pt.is_decimal, pt.is_date32, pt.is_string, pt.is_large_string)
 _NOTHING = pa.scalar(b"", pa.large_binary())
+# rows of which each value is spelled by itself
+_FEW = 4
+_PACKED = {oid: struct.Struct(f"!{code}") for oid, code in ((INT2, "h"), (INT4, "i"), (INT8, "q"))}
+_COUNT = struct.Struct("!h").pack
 
 
 def data_rows(rows: pa.RecordBatch, formats: list[int]) -> bytes:
     """A message a row. formats: of each column, 0 text, 1 binary."""
-    return _framed(_fields(rows, formats), b"D")
+    if rows.num_rows > _FEW:
+        return _framed(_fields(rows, formats), b"D")
+    columns = [_few(column, form) for column, form in zip(rows.columns, formats, strict=True)]
+    return b"".join(message(b"D", _COUNT(len(row)), *map(_sized, row)) for row in zip(*columns, strict=True))
+
+
+def _sized(value: bytes | None) -> bytes:
+    """After its length."""
+    return b"\xff\xff\xff\xff" if value is None else len(value).to_bytes(4, "big") + value
+
+
+def _few(column: pa.Array, form: int) -> list[bytes | None]:
+    """The values of a column of few rows, of which a call of Arrow each would take longer."""
+    type_ = column.type
+    if pt.is_string(type_):
+        return column.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]
+    if pt.is_integer(type_):
+        values = column.to_pylist()
+        if not form:
+            return [None if value is None else b"%d" % value for value in values]
+        pack = _PACKED[oid_of(type_)].pack
+        return [None if value is None else pack(value) for value in values]
+    if pt.is_decimal(type_) and form:
+        return [_numeric(value) for value in column.to_pylist()]
+    return (_binary(column) if form else _text(column).cast(pa.large_binary())).to_pylist()  # type: ignore[no-any-return]
 
 
 def copied_binary(rows: pa.RecordBatch) -> bytes:

@@ -28,7 +28,8 @@ def test_rows_are_those_that_duckdb_finds(parts: Any, a: Any, b: Any, c: Any) ->
         for values in ({"a": a}, {"b": b}, {"c": c, "a": a}):
             condition = " AND ".join(f"{name} IS NOT DISTINCT FROM ?" for name in values)
             expected = connection.execute(f"FROM held WHERE {condition}", [*values.values()]).fetchall()
-            for _ in range(3):
+            for asked in range(3):
+                assert held.has_index(values) == (asked == 2 or not parts)
                 found = [tuple(row.values()) for row in held.where(values).rows()]
                 assert sorted(found, key=repr) == sorted(expected, key=repr)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from unittest import mock
 
+import httpx
 import psycopg
 import pytest
 from hypothesis import given, settings
@@ -121,7 +122,7 @@ def test_who_is_connected_at_the_end_is_let_go() -> None:
 def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
     endless = "SELECT count(*) FROM latest a, latest b, latest c, latest d, latest e WHERE a.id + e.id < b.id"
     with connected() as served:
-        served.http.posted("orders", [{"id": i, "shop": "a"} for i in range(300)])
+        served.http.posted("orders", [{"id": i, "shop": "a"} for i in range(1500)])
         evaluating = served.serving.evaluating
         served.serving.pipeline.sql_schema(endless)  # what is compiled isn't ended
         for _ in range(3):  # more than are evaluated at the same time
@@ -131,6 +132,12 @@ def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
                 with pytest.raises(psycopg.errors.QueryCanceled, match="cancelled, as was asked"):
                     one.execute(endless)
                 timer.join()
+        for method in ("GET", "POST", "GET"):
+            asked = {"params": {"sql": endless}} if method == "GET" else {"content": endless}
+            with pytest.raises(httpx.ReadTimeout):  # and the client leaves
+                served.http.request(method, "/query", timeout=0.5, **asked)
+        # what they asked for has ended with them, and what is asked next has its place
+        assert served.http.get("/views/latest?limit=1", timeout=5).json()["of"] == 1500
         evaluating.seconds = 1.0
         answer = served.http.get("/query", params={"sql": endless})
         assert (answer.status_code, answer.json()["error"][:20]) == (503, "no answer within 1 s")
@@ -140,4 +147,4 @@ def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
         answer = served.http.get("/query", params={"sql": endless})
         assert answer.status_code == 422
         assert "may take 1 MB; ask for less" in answer.json()["error"]
-        assert served.asked("SELECT count(*) FROM latest") == [(300,)]
+        assert served.asked("SELECT count(*) FROM latest") == [(1500,)]

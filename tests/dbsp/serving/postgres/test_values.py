@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbsp.serving.postgres import values
 from dbsp.serving.postgres.values import data_rows
 from tests.dbsp.serving.postgres.connected import Served, connected
 from tests.servers.postgres import Server, postgres
@@ -34,6 +35,22 @@ TYPES = {
     "day": "DATE",
     "moment": "TIMESTAMP",
     "local": "TIMESTAMP_NTZ",
+}
+ARROW = {
+    "BOOLEAN": pa.bool_(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "DECIMAL(38, 9)": pa.decimal128(38, 9),
+    "DECIMAL(5, 0)": pa.decimal128(5, 0),
+    "STRING": pa.string(),
+    "BINARY": pa.binary(),
+    "DATE": pa.date32(),
+    "TIMESTAMP": pa.timestamp("us", "UTC"),
+    "TIMESTAMP_NTZ": pa.timestamp("us"),
 }
 POSTGRES = {
     "BOOLEAN": "boolean",
@@ -166,3 +183,22 @@ def test_many_rows_are_one_after_the_other() -> None:
     assert data_rows(rows, [0, 0]) == first + second
     assert data_rows(rows.slice(1), [0, 0]) == second
     assert data_rows(rows.slice(2), [0, 0]) == b""
+
+
+@given(ROWS, st.data())
+def test_few_rows_are_spelled_as_many(rows: list[dict[str, Any]], drawn: st.DataObject) -> None:
+    """One by one, or all at once by Arrow."""
+    schema = pa.schema([(name, ARROW[kind]) for name, kind in TYPES.items()])
+    batch = pa.RecordBatch.from_pylist(rows, schema=schema)
+    formats = drawn.draw(st.lists(st.sampled_from([0, 1]), min_size=len(TYPES), max_size=len(TYPES)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(values, "_FEW", -1)
+        expected = data_rows(batch, formats)
+    assert b"".join(data_rows(batch.slice(i, 1), formats) for i in range(len(rows))) == expected
+
+
+def test_a_text_that_is_no_text_is_sent_as_it_is() -> None:
+    """Whose bytes Spark keeps, too."""
+    broken = pa.array([b"a\xff"], pa.binary()).view(pa.string())
+    batch = pa.RecordBatch.from_arrays([broken], names=["words"])
+    assert data_rows(batch, [0]) == b"D\0\0\0\x0c\0\1\0\0\0\2a\xff"

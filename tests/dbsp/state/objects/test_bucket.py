@@ -17,7 +17,6 @@ from dbsp.state.objects.refusals import Changed
 from dbsp.state.records.places import place_of
 from tests.dbsp.state.objects.places import in_memory, on_azure, on_hdfs, on_store
 
-
 SERVED = [pytest.param(name, marks=pytest.mark.slow) for name in ("s3", "azure", "hdfs")]
 
 
