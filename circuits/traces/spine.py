@@ -27,7 +27,7 @@ from dbsp.circuits.traces.chunk import Chunk
 SMALL = 2048
 FAN_IN = 4
 WIDE = 96
-CREDIT = 2
+CREDIT = 1.25
 PIECE = 1 << 17
 PIECES = 64
 # logs are only concatenated, in one piece, so beyond this size a merge buys nothing
@@ -142,7 +142,7 @@ class Spine:
                 merges.append(Merge(tuple(run.id for run in runs), pieces))
         if not merges:
             return self
-        credited = tuple(replace(m, credit=m.credit + CREDIT * inserted + SMALL) for m in merges)
+        credited = tuple(replace(m, credit=m.credit + int(CREDIT * inserted) + SMALL) for m in merges)
         return replace(self, merges=credited)
 
     def due(self, node: int) -> tuple[Spine, list[Piece]]:

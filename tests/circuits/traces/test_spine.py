@@ -227,7 +227,7 @@ def test_runs_of_one_class_are_merged(rows: tuple[int, ...], classes: int) -> No
     """Class c holds 4ᶜ·small ≤ rows < 4ᶜ⁺¹·small, all below the first."""
     runs = tuple(Run(i, (whole(f"{i}", count, 0, 9),)) for i, count in enumerate(rows))
     merges = Spine(runs, (), FAN_IN).schedule(7, 4, False).merges
-    assert merges == ((Merge((0, 1, 2, 3), 1, credit=CREDIT * 7 + SMALL),) if classes == 1 else ())
+    assert merges == ((Merge((0, 1, 2, 3), 1, credit=int(CREDIT * 7) + SMALL),) if classes == 1 else ())
 
 
 @pytest.mark.parametrize(("rows", "merges"), [((1, 2, 3, 3), 1), ((3, 3, 3, 4), 0), ((4, 7, 15, 15), 1)])
