@@ -45,8 +45,7 @@ def kernel(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callabl
     """Register `run(call, *arguments)`: arguments are arrays, or scalars where the argument is constant."""
 
     def register(run: Kernel) -> Kernel:
-        assert name not in _FUNCTIONS, name
-        _FUNCTIONS[name] = Function(name, run, is_form=False, refuse=refuse)
+        _add(Function(name, run, is_form=False, refuse=refuse))
         return run
 
     return register
@@ -56,11 +55,21 @@ def form(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callable[
     """Register `run(call, rows, evaluate)`, which evaluates its own arguments."""
 
     def register(run: Kernel) -> Kernel:
-        assert name not in _FUNCTIONS, name
-        _FUNCTIONS[name] = Function(name, run, is_form=True, refuse=refuse)
+        _add(Function(name, run, is_form=True, refuse=refuse))
         return run
 
     return register
+
+
+def _add(function: Function) -> None:
+    """Names are of one function each. A module whose import was interrupted says the same once more."""
+    known = _FUNCTIONS.get(function.name)
+    assert known is None or _place(known.run) == _place(function.run), function.name
+    _FUNCTIONS[function.name] = function
+
+
+def _place(run: Kernel) -> tuple[str, str]:
+    return run.__module__, run.__qualname__
 
 
 def registered() -> Mapping[str, Function]:
