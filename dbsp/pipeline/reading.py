@@ -112,7 +112,7 @@ class Reading:
         return self._kept(read)
 
     def _as_of(self, name: str, as_of: AsOf) -> Contents:
-        return self._at(as_of, lambda step, state: self._contents(name, step, state))
+        return self._at(as_of, lambda step, state: self._contents(name, step, state, is_last=False))
 
     def _at(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
         """Read the state of a kept step."""
@@ -178,14 +178,15 @@ class Reading:
                 return table
         return self.program.views[output_view(self.program, name)]
 
-    def _contents(self, name: str, step: int, state: State) -> Contents:
+    def _contents(self, name: str, step: int, state: State, is_last: bool = True) -> Contents:
+        """is_last: whether steps to come change it."""
         relation = self._relation(name)
         known = self._spark, self.indexes, step
         if isinstance(relation, Table):
             return table_contents(self.traces, state, relation, self.store, *known)
         view = relation.name
         explain = partial(self._asking.why, view, step, state)
-        follow = partial(self._live, view)
+        follow = partial(self._live, view) if is_last else None
         return contents_of(self.program, state, view, self.store, *known, explain, follow)
 
     def _session(self) -> SparkSession:
