@@ -2,48 +2,39 @@
 
     python -m dbsp.docs.site build/docs         what `make docs` does first
 
-Nothing is said twice: the guides are sections of README.md, references are made of what the code says of
-itself, and what the compiler covers is what the suite has found.
+Nothing is said twice: guides are read as they stand, references are made of what the code says of itself, and
+what the compiler covers is what the suite has found.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 from dbsp.docs.command_reference import command_reference
 from dbsp.docs.examples import examples
 from dbsp.docs.python_reference import python_reference
-from dbsp.docs.sections import page, sections, without_links
+from dbsp.docs.sections import without_links
 from dbsp.docs.sql_reference import sql_reference
 
 OWN = Path(__file__).parent
 ROOT = OWN.parents[1]
 
-# of README.md, which section is on which page
-GUIDES = {
-    "programs.md": ("Programs", ["A program", "Change a program", "What was", "The guarantee"]),
-    "sources.md": ("Sources and sinks", ["From files to files", "In Python"]),
-    "pipelines.md": ("Declarative pipelines", ["Spark's declarative pipelines"]),
-    "testing.md": ("Tests", ["Testing a program"]),
-    "operations.md": (
-        "Operations",
-        ["State on an object store", "Over HTTP", "To PostgreSQL's clients", "On a cluster", "Measured"],
-    ),
-}
-# what other pages have of it: the lists of what is covered
-ELSEWHERE = {"", "Files written for Spark", "Limits"}
+# what README.md calls pages of the site, and what they are called there
+_HERE = re.compile(r"\]\(dbsp/docs/(?:guides/)?([\w-]+\.md(?:#[\w-]+)?)\)")
+# beside each other a guide calls another by its name, as on the site
+_BESIDE = re.compile(r"\]\(([\w-]+\.md(?:#[\w-]+)?)\)")
 
 
 def pages(root: Path = ROOT) -> dict[str, str]:
     """By name the text of every page."""
-    readme = without_links(_read(root / "README.md"))
-    found = {"index.md": sections(readme)[""]}
-    for name, (title, headings) in GUIDES.items():
-        found[name] = page(title, readme, headings)
+    found = {"index.md": _linked(_HERE, _read(root / "README.md"))}
+    guides = {guide.name: _read(guide) for guide in sorted((OWN / "guides").glob("*.md"))}
+    found |= {name: _linked(_BESIDE, text) for name, text in guides.items()}
     found |= {name: _read(OWN / name) for name in ("tutorial.md", "functions.md")}
     found["examples.md"] = examples(root)
-    found["sql.md"] = sql_reference(readme)
+    found["sql.md"] = sql_reference(guides["limits.md"], guides["spark-files.md"])
     found["commands.md"] = command_reference()
     found["python.md"] = python_reference()
     for note in sorted((root / "papers").glob("*.md")):
@@ -63,6 +54,12 @@ def write(target: Path, root: Path = ROOT) -> None:
         file = target / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+
+def _linked(known: re.Pattern[str], text: str) -> str:
+    """Without links but to other pages of the site."""
+    kept = known.sub(r"](#page:\1)", text)
+    return without_links(kept).replace("](#page:", "](")
 
 
 def _read(file: Path) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 from dbsp.commands.replays import statements as replay_statements
-from dbsp.docs.sections import sections
+from dbsp.docs.sections import untitled, without_links
 from dbsp.sql.compiler.targets.formats import FILE_OPTIONS, FORMATS, OPTIONS
 from dbsp.sql.plans import types
 from dbsp.sql.plans.own_forms import OWN_FORMS
@@ -17,14 +17,15 @@ from dbsp.sql.text.create_table import PROPERTIES
 from dbsp.sql.text.statements import STATEMENTS
 
 
-def sql_reference(readme: str) -> str:
-    """readme: whose lists of what a view may use, and of what is refused, are part of it."""
-    told = sections(readme)
-    limits = told["Limits"].split("<!-- generated: registry -->")[0].strip()
+def sql_reference(limits: str, files: str) -> str:
+    """limits: the guide whose lists of what a view may use, and of what is refused, are part of it; files: of
+    statements of files that were written for Spark.
+    """
+    used = untitled(limits).split("<!-- generated: registry -->")[0].strip()
     parts = [
         "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) have a page.",
         "## Statements\n\n" + "\n".join(f"- `{name}`" for name in STATEMENTS),
-        "## What a query may use\n\n" + limits,
+        "## What a query may use\n\n" + without_links(used),
         "## Types\n\n" + _table(types),
         "## Spellings beside Spark's\n\n" + _table(spark_spelling),
         "## When changes leave\n\n" + _table(emission_clauses),
@@ -37,7 +38,7 @@ def sql_reference(readme: str) -> str:
         + "\n\nFiles also take "
         + ", ".join(f"`{name}`" for name in FILE_OPTIONS)
         + ", and what Spark has for their format. Options with a dot are settings of the system behind it.",
-        "## Files written for Spark\n\n" + told["Files written for Spark"].strip(),
+        "## Files written for Spark\n\n" + without_links(untitled(files)),
         "## Statements of a replay file\n\n" + _table(replay_statements),
     ]
     return "\n\n".join(parts) + "\n"

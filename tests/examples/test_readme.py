@@ -1,4 +1,4 @@
-"""What README.md shows is what happens."""
+"""What README.md and the guides show is what happens."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from tests.dbsp.testing.plugged import run_with_plugin
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+SHOWN = [ROOT / "README.md", *sorted((ROOT / "dbsp" / "docs" / "guides").glob("*.md"))]
+TEXT = "\n".join(file.read_text() for file in SHOWN)
 
 
 def block(marker: str) -> str:
     """The fenced block after an HTML comment."""
-    found = re.search(rf"<!-- {marker} -->\n```\w*\n(.*?)```", README, re.DOTALL)
-    assert found, marker
-    return found[1]
+    (found,) = {*re.findall(rf"<!-- {marker} -->\n```\w*\n(.*?)```", TEXT, re.DOTALL)}
+    return str(found)
 
 
-def test_the_program_is_the_example():
-    program = (ROOT / "examples/orders/program.sql").read_text()
-    assert block("program of examples/orders") == re.sub(r"^--.*\n", "", program, flags=re.MULTILINE)
+@pytest.mark.parametrize("example", ["orders/program.sql", "debezium/replica.sql"])
+def test_the_program_is_the_example(example):
+    program = (ROOT / "examples" / example).read_text()
+    shown = block(f"program of examples/{example.split('/')[0]}")
+    assert shown == re.sub(r"^--.*\n", "", program, flags=re.MULTILINE)
 
 
 @pytest.mark.spark

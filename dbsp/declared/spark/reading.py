@@ -193,7 +193,7 @@ def _query_start(statement: str, place: Place) -> int:
         depth += (token.text == "(") - (token.text == ")")
         flow = flow or (token.upper == "FLOW" and depth == 0)
         if depth == 0 and token.upper in ("AUTO", "CDC") and flow:
-            raise ProgramError(f"{place}: not supported yet: AUTO CDC; see README, Limits of pipelines")
+            raise ProgramError(f"{place}: not supported yet: AUTO CDC")
         if depth == 0 and ((token.upper == "AS" and not flow) or (token.upper == "NAME" and flow)):
             return cursor.next.start
     raise ProgramError(f"{place}: not supported yet: this form of a definition")

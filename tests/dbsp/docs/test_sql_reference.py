@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dbsp.docs.site import ROOT
+from dbsp.docs.site import OWN
 from dbsp.docs.sql_reference import sql_reference
 from dbsp.sql.compiler.targets.formats import FORMATS
 from dbsp.sql.text.create_table import PROPERTIES
 
-TEXT = sql_reference((ROOT / "README.md").read_text(encoding="utf-8"))
+TEXT = sql_reference(*((OWN / "guides" / name).read_text() for name in ("limits.md", "spark-files.md")))
 
 
 def test_statements_properties_and_formats_are_there():

@@ -1,7 +1,7 @@
 """What of Spark's registry a view may call: every function, by the examples of Spark's own documentation.
 
     python -m tests.circuits.functions.catalogue.registry            every function, why it is refused
-    python -m tests.circuits.functions.catalogue.registry --readme   writes README's part and the page
+    python -m tests.circuits.functions.catalogue.registry --docs     writes the guide's part and the page
 
 The examples are compiled as views. In one that reads no rows no constant is folded, so that a function must
 be one of ours even where its arguments are constants. A function is maintained if one of its examples
@@ -25,8 +25,8 @@ import dbsp.sql.catalyst.jvm.session as session_module
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
 
-README = Path(__file__).parents[4] / "README.md"
-PAGE = README.parent / "dbsp" / "docs" / "functions.md"
+DOCS = Path(__file__).parents[4] / "dbsp" / "docs"
+LIMITS, PAGE = DOCS / "guides" / "limits.md", DOCS / "functions.md"
 BEGIN, END = "<!-- generated: registry -->\n", "<!-- end: registry -->\n"
 _FOLDING = ("ConstantFolding", "ConvertToLocalRelation")
 _SCALAR = "scalar functions"
@@ -82,7 +82,7 @@ def _first(refusals: Iterator[str]) -> str:
 
 
 def said(found: Coverage) -> str:
-    """What README.md says of it."""
+    """What the guide of limits says of it."""
     lines = []
     for kind, functions in found.items():
         constant = sorted(name for name, why in functions.items() if why == _CONSTANT)
@@ -139,7 +139,7 @@ def _cell(text: str) -> str:
 
 
 def written(text: str, block: str) -> str:
-    """README.md with the block between its marks."""
+    """The guide with the block between its marks."""
     before, rest = text.split(BEGIN)
     return before + BEGIN + block + END + rest.split(END)[1]
 
@@ -149,8 +149,8 @@ def main() -> None:
 
     with compile_session() as spark:
         found = coverage(spark)
-    if "--readme" in sys.argv:
-        README.write_text(written(README.read_text(encoding="utf-8"), said(found)), encoding="utf-8")
+    if "--docs" in sys.argv:
+        LIMITS.write_text(written(LIMITS.read_text(encoding="utf-8"), said(found)), encoding="utf-8")
         PAGE.write_text(page(found), encoding="utf-8")
     for functions in found.values():
         for name, why in sorted(functions.items()):

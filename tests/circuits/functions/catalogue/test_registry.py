@@ -1,4 +1,4 @@
-"""README.md says what of Spark's registry is maintained, and names what is refused."""
+"""The guide of limits says what of Spark's registry is maintained, and names what is refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from tests.circuits.functions.catalogue.registry import (
     BEGIN,
     END,
+    LIMITS,
     PAGE,
-    README,
     coverage,
     page,
     said,
@@ -43,7 +43,7 @@ def test_the_page_of_functions() -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_documents_say_what_is_covered(spark: Any) -> None:
-    text, found = README.read_text(encoding="utf-8"), coverage(spark)
-    cure = "run python -m tests.circuits.functions.catalogue.registry --readme"
+    text, found = LIMITS.read_text(encoding="utf-8"), coverage(spark)
+    cure = "run python -m tests.circuits.functions.catalogue.registry --docs"
     assert written(text, said(found)) == text, cure
     assert page(found) == PAGE.read_text(encoding="utf-8"), cure
