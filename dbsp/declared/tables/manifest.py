@@ -4,18 +4,19 @@ NAME.json        the step that the files are of, and the files
 NAME.next.json   the same of a step that is being written: files that are there, but hidden, and what goes
 
 A step is written when its `next` is on the disk: whoever comes next does what is left of it, which may be
-done twice. Readers skip names that begin with a dot, as Spark and Hive do.
+done twice. Names are on the disk before a record counts on them: those of hidden files before the `next`,
+what became of them before it goes. Readers skip names that begin with a dot, as Spark and Hive do.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from dbsp.circuits.disk import disk
-from dbsp.state.records.commits import write_whole
+from dbsp.state.records.commits import sync, write_whole
 from dbsp.state.records.sealed import read_sealed, seal
 
 HIDDEN = ".dbsp-"
@@ -92,7 +93,8 @@ class Manifest:
         """Make it true. Its added files are there under their hidden names."""
         with disk(self.directory):
             for file in held.added:
-                _sync(hidden(self.directory / file))
+                sync(hidden(self.directory / file))
+            self._sync_names(held.added)
             write_whole(self._next, seal(_KIND, asdict(held)))
             self._finish(held)
 
@@ -104,10 +106,18 @@ class Manifest:
                     hidden(path).rename(path)
             for file in held.removed:
                 (self.directory / file).unlink(missing_ok=True)
+            self._sync_names((*held.added, *held.removed))
             self.held = replace(held, added=(), removed=())
             write_whole(self._path, seal(_KIND, asdict(self.held)))
             self._next.unlink(missing_ok=True)
             _discard_hidden(self.directory)
+
+    def _sync_names(self, files: Iterable[str]) -> None:
+        """In the folders of these files, up to the table's."""
+        below = {parent for file in files for parent in Path(file).parents}
+        for folder in sorted(below, reverse=True):
+            if (self.directory / folder).exists():
+                sync(self.directory / folder)
 
     def _read(self, path: Path) -> Held | None:
         record = read_sealed(_KIND, path, _ADVICE)
@@ -154,8 +164,3 @@ def _discard_hidden(directory: Path) -> None:
     """What a try has left that was never a step."""
     for path in directory.rglob(HIDDEN + "*"):
         path.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
