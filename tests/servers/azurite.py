@@ -101,8 +101,10 @@ def main() -> None:
     partial = FOLDER.with_name("azurite.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    command = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(partial), _PACKAGE]
-    if all(subprocess.run(command, check=False).returncode for _ in range(2)):
+    # of a folder's own; with --prefix npm would look for the machine's settings there, too
+    (partial / "package.json").write_text('{"private": true}')
+    command = ["npm", "install", "--no-audit", "--no-fund", "--silent", _PACKAGE]
+    if all(subprocess.run(command, cwd=partial, check=False).returncode for _ in range(3)):
         sys.exit(f"make: can't install {_PACKAGE} by npm; put it and what it needs into {FOLDER}")
     shutil.rmtree(FOLDER, ignore_errors=True)
     partial.rename(FOLDER)
