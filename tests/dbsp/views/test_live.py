@@ -136,6 +136,9 @@ def test_it_is_refused_outside_a_notebook_and_of_what_no_step_changes(
             p["counts"].live()
         with pytest.raises(DataError, match="'counts' is no view of a pipeline, so no step changes it"):
             p["counts"].where({"n": 1}).live()
+        p.step()
+        with pytest.raises(DataError, match=r"'counts' as of step 1 stays as it is; p\['counts'\]\.live\(\)"):
+            p.view("counts", as_of=1).live()
         with pytest.raises(DataError, match="rows=0: a live view shows at least one row"):
             p["counts"].live(rows=0)
         monkeypatch.setitem(sys.modules, "IPython", None)
