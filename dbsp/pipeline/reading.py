@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import DamagedChunk, StateError
+from dbsp.circuits.errors import DamagedChunk, DataError, StateError
 from dbsp.circuits.steps.state import State
 from dbsp.dml.edits import Edits
 from dbsp.history.asked import AsOf, step_of
@@ -112,7 +112,7 @@ class Reading:
         return self._kept(read)
 
     def _as_of(self, name: str, as_of: AsOf) -> Contents:
-        return self._at(as_of, lambda step, state: self._contents(name, step, state, is_last=False))
+        return self._at(as_of, lambda step, state: self._contents(name, step, state, past=True))
 
     def _at(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
         """Read the state of a kept step."""
@@ -178,18 +178,22 @@ class Reading:
                 return table
         return self.program.views[output_view(self.program, name)]
 
-    def _contents(self, name: str, step: int, state: State, is_last: bool = True) -> Contents:
-        """is_last: whether steps to come change it."""
+    def _contents(self, name: str, step: int, state: State, past: bool = False) -> Contents:
+        """past: it was asked for as of that step, so that no later one is shown in its place."""
         relation = self._relation(name)
         known = self._spark, self.indexes, step
         if isinstance(relation, Table):
             return table_contents(self.traces, state, relation, self.store, *known)
         view = relation.name
         explain = partial(self._asking.why, view, step, state)
-        follow = partial(self._live, view) if is_last else None
+        follow = partial(_refuse_live, view, step) if past else partial(self._live, view)
         return contents_of(self.program, state, view, self.store, *known, explain, follow)
 
     def _session(self) -> SparkSession:
         from dbsp.running.spark.session import session  # noqa: PLC0415  only a query that is new pays for Spark
 
         return self._spark if self._spark is not None else session()
+
+
+def _refuse_live(view: str, step: int, count: int) -> Live:
+    raise DataError(f"'{view}' as of step {step} stays as it is; p['{view}'].live() follows the steps")

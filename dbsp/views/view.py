@@ -141,8 +141,6 @@ class Contents:
         if rows < 1:
             raise DataError(f"rows={rows}: a live view shows at least one row")
         if self._follow is None:
-            if self._explain is not None:
-                raise DataError(f"this is '{self.view}' as of step {self.step}, which no step changes")
             raise DataError(f"'{self.view}' is no view of a pipeline, so no step changes it")
         return self._follow(rows)
 

@@ -128,6 +128,31 @@ def test_what_cannot_be_read_ends_it_with_the_reason_in_its_cell() -> None:
     assert PER_SECOND <= 5
 
 
+def test_a_drawing_that_a_step_overtakes_is_that_of_its_own_step_without_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The step whose rows are drawn is forgotten before its changes are read."""
+    with pipeline(keep_steps=1) as p:
+        p.insert("votes", [(1, 1)])
+        p.step()
+        marked = p._reading.drawing("counts", 5)
+        view = p._reading.view
+
+        def overtaken(name: str) -> Any:
+            contents = view(name)
+            for voter in range(2, 6):
+                p.insert("votes", [(voter, 1)])
+                p.step()
+            return contents
+
+        monkeypatch.setattr(p._reading, "view", overtaken)
+        drawn = p._reading.drawing("counts", 5)
+        with pytest.raises(Error):
+            p.changes_of("counts", 1)
+    assert (marked.step, marked.text) == (1, "<counts, step 1: +1 −0; 1 rows>")
+    assert (drawn.step, drawn.text) == (1, "<counts, step 1; 1 rows>")
+
+
 def test_it_is_refused_outside_a_notebook_and_of_what_no_step_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -137,7 +162,7 @@ def test_it_is_refused_outside_a_notebook_and_of_what_no_step_changes(
         with pytest.raises(DataError, match="'counts' is no view of a pipeline, so no step changes it"):
             p["counts"].where({"n": 1}).live()
         p.step()
-        with pytest.raises(DataError, match="this is 'counts' as of step 1, which no step changes"):
+        with pytest.raises(DataError, match=r"'counts' as of step 1 stays as it is; p\['counts'\]\.live\(\)"):
             p.view("counts", as_of=1).live()
         with pytest.raises(DataError, match="rows=0: a live view shows at least one row"):
             p["counts"].live(rows=0)
