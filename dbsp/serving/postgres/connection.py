@@ -189,6 +189,7 @@ class Connection:
         spell = partial(data_rows, formats=formats)
         if isinstance(answer, Followed):
             count = 0
+            await self._flush()  # who follows is told so before there is a row
             async for batch in answer.batches:
                 count += batch.num_rows
                 await self._write(await self._spelled(spell, batch))
@@ -225,6 +226,7 @@ class Connection:
             self._say(copied_csv(names) if form == "csv" else copied_text(names))
         spell = {"text": copied_text, "csv": copied_csv, "binary": copied_binary}[form]
         count, head = 0, _COPY_BEGIN if form == "binary" else b""
+        await self._flush()
         async for batch in _pieces(answer.rows):
             if batch.num_rows:
                 await self._write(_headed(head, await self._spelled(spell, batch)))

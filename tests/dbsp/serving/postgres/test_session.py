@@ -97,6 +97,16 @@ def test_copy_follows_too() -> None:
                 rows.read_row()
 
 
+def test_who_follows_is_told_so_before_there_is_a_row() -> None:
+    follow = "COPY (SUBSCRIBE TO turnover) TO STDOUT"
+    with connected() as served, served.connect() as one, one.cursor().copy(follow) as rows:
+        served.http.posted("orders", [{"id": 1, "shop": "a", "price": "2"}])
+        assert rows.read_row() == ("1", "1", "a", "1", "2.00")
+        one.cancel_safe()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            rows.read_row()
+
+
 def test_reading_waits_for_no_step(port: Served) -> None:
     with port.serving.pipeline._lock, port.connect() as one:
         held = threading.Thread(target=port.serving.pipeline.step)
