@@ -16,13 +16,12 @@ from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong, fields_of, state_of
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
 from dbsp.serving.postgres.language.spelling import parameters_of, statements
+from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.session import Prepared, Session
 from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text, data_rows
 
 # rows that are spelled at once; of a connection: prepared statements or portals, and their words
 _ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
-# bytes that wait for what comes after them, to be sent together
-_TOGETHER = 1 << 16
 # settings that a client is told
 _REPORTED = (
     *("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone"),
@@ -48,17 +47,15 @@ class Connection:
 
     session: Session
     reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
+    out: Outgoing
     running: asyncio.Task[None] | None = None
     _portals: dict[str, _Portal] = field(default_factory=dict)
-    _said: list[bytes] = field(default_factory=list)
-    _size: int = 0
 
     async def greet(self, process: int, secret: int) -> None:
         """Anyone who can connect may read."""
         settings = self.session.settings
         reported = [wire.status(name, settings[name]) for name in _REPORTED]
-        self._say(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
+        self.out.say(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
         await self._ready()
 
     async def serve(self) -> None:
@@ -66,7 +63,7 @@ class Connection:
         try:
             await self._serve()
         finally:
-            self._send()
+            self.out.send()
 
     async def _serve(self) -> None:
         # what is done at once, and what may wait, for rows or for a step
@@ -88,36 +85,18 @@ class Connection:
                 await self._told(self._query(message.string()))
                 await self._ready()
             elif kind == b"H":
-                await self._flush()
+                await self.out.flush()
             elif kind in quick:
                 skips = skips or not self._did(quick[kind], message)
             elif kind in handlers:
                 skips = skips or not await self._told(handlers[kind](message))
             elif kind not in (b"d", b"c", b"f"):  # what is left of a COPY that failed
                 raise wire.BadMessage(f"a message of kind {kind!r} is unknown")
-            if self._size > _TOGETHER:
-                await self._flush()
-
-    def _say(self, data: bytes) -> None:
-        """What the client gets with the next flush."""
-        self._said.append(data)
-        self._size += len(data)
-
-    def _send(self) -> None:
-        said, self._said, self._size = b"".join(self._said), [], 0
-        if said:
-            self.writer.write(said)
-
-    async def _flush(self) -> None:
-        """Send it, and wait while the client reads too slowly."""
-        if self.writer.is_closing():
-            raise ConnectionResetError
-        self._send()
-        await self.writer.drain()
+            await self.out.flush_much()
 
     async def _ready(self) -> None:
-        self._say(wire.ready(self.session.transaction))
-        await self._flush()
+        self.out.say(wire.ready(self.session.transaction))
+        await self.out.flush()
 
     def _did(self, handle: Callable[[wire.Reader], None], message: wire.Reader) -> bool:
         """Like `_told`, of what doesn't wait."""
@@ -153,24 +132,24 @@ class Connection:
 
     def _failed(self, code: str, said: str) -> None:
         self.session.fail()
-        self._say(wire.error(code, said))
+        self.out.say(wire.error(code, said))
 
     async def _end(self) -> None:
         """Of a transaction that nobody began or ends."""
         warning = await self.session.end()
         if warning:
-            self._say(wire.notice("01000", warning))
+            self.out.say(wire.notice("01000", warning))
 
     # -- the simple protocol ------------------------------------------------------------------------
 
     async def _query(self, said: str) -> None:
         found = statements(said)
         if not found:
-            self._say(wire.EMPTY)
+            self.out.say(wire.EMPTY)
         for words in found:
             answer = await self.session.answer(words)
             if isinstance(answer, Rows | Followed):
-                self._say(wire.row_description(answer.fields, [0] * len(answer.fields)))
+                self.out.say(wire.row_description(answer.fields, [0] * len(answer.fields)))
                 await self._sent(answer, [0] * len(answer.fields), 0)
             else:
                 await self._done(answer)
@@ -181,59 +160,56 @@ class Connection:
             await self._copy(answer)
             return
         if answer.warning:
-            self._say(wire.notice("01000", answer.warning))
-        self._say(wire.complete(answer.tag))
+            self.out.say(wire.notice("01000", answer.warning))
+        self.out.say(wire.complete(answer.tag))
 
     async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
         """Rows, at most so many of them; 0: all."""
         spell = partial(data_rows, formats=formats)
         if isinstance(answer, Followed):
             count = 0
-            await self._flush()  # who follows is told so before there is a row
+            await self.out.flush()  # who follows is told so before there is a row
             async for batch in answer.batches:
                 count += batch.num_rows
-                await self._write(await self._spelled(spell, batch))
+                self.out.say(await self._spelled(spell, batch))
+                await self.out.flush()
         else:
             begun, rows = answer.at, answer.batch
             stop = rows.num_rows if limit <= 0 else min(rows.num_rows, begun + limit)
             while answer.at < stop:
                 piece = rows.slice(answer.at, min(_ROWS, stop - answer.at))
-                self._say(await self._spelled(spell, piece))
-                if self._size > _TOGETHER:
-                    await self._flush()
+                self.out.say(await self._spelled(spell, piece))
+                await self.out.flush_much()
                 answer.at += piece.num_rows
             if stop < rows.num_rows:
-                self._say(wire.SUSPENDED)
+                self.out.say(wire.SUSPENDED)
                 return
             count = stop - begun
-        self._say(wire.complete(f"SELECT {count}"))
+        self.out.say(wire.complete(f"SELECT {count}"))
 
     async def _spelled(self, spell: Callable[[pa.RecordBatch], bytes], rows: pa.RecordBatch) -> bytes:
         """In a thread where there are many."""
         return spell(rows) if rows.num_rows < 256 else await asyncio.to_thread(spell, rows)
 
-    async def _write(self, data: bytes) -> None:
-        self._say(data)
-        await self._flush()
-
     async def _copy(self, answer: Copied) -> None:
         fields, form = answer.rows.fields, answer.form
-        self._say(wire.copy_out(len(fields), _FORMS[form]))
+        self.out.say(wire.copy_out(len(fields), _FORMS[form]))
         if answer.header and form != "binary":
             names = pa.RecordBatch.from_arrays(
                 [pa.array([one.name]) for one in fields], names=[one.name for one in fields]
             )
-            self._say(copied_csv(names) if form == "csv" else copied_text(names))
+            self.out.say(copied_csv(names) if form == "csv" else copied_text(names))
         spell = {"text": copied_text, "csv": copied_csv, "binary": copied_binary}[form]
         count, head = 0, _COPY_BEGIN if form == "binary" else b""
-        await self._flush()
+        await self.out.flush()
         async for batch in _pieces(answer.rows):
             if batch.num_rows:
-                await self._write(_headed(head, await self._spelled(spell, batch)))
+                self.out.say(_headed(head, await self._spelled(spell, batch)))
+                await self.out.flush()
                 count, head = count + batch.num_rows, b""
         if form == "binary":
-            self._say(wire.message(b"d", head, _COPY_END))
-        self._say(wire.COPIED + wire.complete(f"COPY {count}"))
+            self.out.say(wire.message(b"d", head, _COPY_END))
+        self.out.say(wire.COPIED + wire.complete(f"COPY {count}"))
 
     # -- the extended protocol ----------------------------------------------------------------------
 
@@ -251,7 +227,7 @@ class Connection:
             raise Wrong("53400", f"{_KEPT} statements are prepared, or {_WORDS:,} words; close some")
         oids += [UNKNOWN] * (parameters_of(words) - len(oids))
         self.session.prepared[name] = Prepared(words, self.session.types_of(words, oids))
-        self._say(wire.PARSED)
+        self.out.say(wire.PARSED)
 
     def _bind(self, message: wire.Reader) -> None:
         portal, name = message.string(), message.string()
@@ -263,14 +239,14 @@ class Connection:
         if len(self._portals) >= _KEPT:
             raise Wrong("53400", f"{_KEPT} portals are open; close some")
         self._portals[portal] = _Portal(prepared, values_of(prepared.oids, formats, given), message.int16s())
-        self._say(wire.BOUND)
+        self.out.say(wire.BOUND)
 
     async def _describe(self, message: wire.Reader) -> None:
         kind, name = message.taken(1), message.string()
         if kind == b"S":
             prepared = self._statement(name)
             schema = await self.session.described(prepared)
-            self._say(wire.parameter_description(prepared.oids))
+            self.out.say(wire.parameter_description(prepared.oids))
             fields = None if schema is None else fields_of(schema, arrays=False)
             formats = [0] * len(fields or ())
         else:
@@ -280,13 +256,13 @@ class Connection:
             is_text = not any(portal.formats)
             fields = fields_of(answer.schema, is_text) if isinstance(answer, Rows | Followed) else None
             formats = _each(portal.formats, len(fields or ()))
-        self._say(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
+        self.out.say(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
 
     async def _execute(self, message: wire.Reader) -> None:
         portal, limit = self._portal(message.string()), message.int32()
         answer = await self._answered(portal)
         if answer is None:
-            self._say(wire.EMPTY)
+            self.out.say(wire.EMPTY)
         elif isinstance(answer, Rows | Followed):
             await self._sent(answer, _each(portal.formats, len(answer.fields)), limit)
         else:
@@ -303,7 +279,7 @@ class Connection:
             self.session.prepared if kind == b"S" else self._portals
         )
         there.pop(name, None)
-        self._say(wire.CLOSED)
+        self.out.say(wire.CLOSED)
 
     def _statement(self, name: str) -> Prepared:
         found = self.session.prepared.get(name)

@@ -16,6 +16,7 @@ from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import state_of
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.connection import Connection
+from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.scram import MECHANISM, Exchange, NotProved
 from dbsp.serving.postgres.session import WRITER, Session
 from dbsp.serving.postgres.transaction import Transaction
@@ -108,7 +109,7 @@ class _Port:
             serving.pipeline, serving.evaluating, serving.subscriptions, self.catalogue, written, may_write
         )
         key = secrets.randbits(31), secrets.randbits(31)
-        connection = self.connections[key] = Connection(session, reader, writer)
+        connection = self.connections[key] = Connection(session, reader, Outgoing(writer))
         try:
             await connection.greet(*key)
             await connection.serve()
