@@ -62,14 +62,15 @@ def form(name: str, refuse: Callable[[Call], str | None] = _accept) -> Callable[
 
 
 def _add(function: Function) -> None:
-    """Names are of one function each. A module whose import was interrupted says the same once more."""
+    """Names are of one function each. A module is made anew where its import was interrupted."""
     known = _FUNCTIONS.get(function.name)
-    assert known is None or _place(known.run) == _place(function.run), function.name
+    assert known is None or _is_made_anew(function.run, known.run), function.name
     _FUNCTIONS[function.name] = function
 
 
-def _place(run: Kernel) -> tuple[str, str]:
-    return run.__module__, run.__qualname__
+def _is_made_anew(run: Kernel, before: Kernel) -> bool:
+    place, known = (run.__module__, run.__qualname__), (before.__module__, before.__qualname__)
+    return place == known and run.__globals__ is not before.__globals__
 
 
 def registered() -> Mapping[str, Function]:

@@ -100,11 +100,12 @@ class Join(Reader):
             new = asked(left.delta, self.right_band)
             for batch in new.near(right):
                 parts += self._pairs(left.delta, batch, schema, new)
+            # of a trace with itself they are one batch, which the left asks of the right
+            parts += self._pairs(left.delta, right.delta, schema, new)
         if len(right.delta):
             new = asked(right.delta, self.left_band)
             for batch in new.near(left):
                 parts += self._pairs(batch, right.delta, schema, new)
-            parts += self._pairs(left.delta, right.delta, schema, new)
         return ZSet.sum(schema, parts)
 
     def _pairs(self, left: Batch, right: Batch, schema: pa.Schema, new: Asked) -> Iterator[ZSet]:

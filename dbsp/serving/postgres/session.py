@@ -36,6 +36,8 @@ _CHANGES = {
 }
 _DEFINES = frozenset({"CREATE", "DROP", "ALTER"})
 WRITER = "writer"
+# rows that are found without a thread
+FEW = 100
 
 # what ends with the connection, and does nothing before
 _IGNORED = frozenset({"RESET", "CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
@@ -169,7 +171,7 @@ class Session:
         read: Callable[[str], Contents],
         indexed: bool = False,
     ) -> pa.RecordBatch | None:
-        """indexed: None where there is no index yet."""
+        """indexed: None where there is no index yet, or many rows are found."""
         name = next((view for view in self.pipeline if view.lower() == lookup.view), None)
         if name is None:
             return None
@@ -177,7 +179,10 @@ class Session:
         equal = lookup.values(contents.columns, values)
         if equal is None or (indexed and not contents.has_index(equal)):
             return None
-        rows = batch_to_calendar(contents.where(equal).batch())
+        found = contents.where(equal)
+        if indexed and len(found) > FEW:
+            return None
+        rows = batch_to_calendar(found.batch())
         if lookup.columns is None:
             return rows
         names = [one.lower() for one in rows.schema.names]

@@ -28,7 +28,7 @@ import xxhash
 
 from dbsp.circuits.errors import StateError
 from dbsp.state.objects.bucket import Bucket, Entry, Tag
-from dbsp.state.objects.refusals import Changed, hdfs_refusal
+from dbsp.state.objects.refusals import Changed, Unanswered, hdfs_refusal
 
 ADDRESS, USER = "DBSP_WEBHDFS", "HADOOP_USER_NAME"
 _PORT = 9870
@@ -87,20 +87,19 @@ class HdfsBucket(Bucket):
         return self._put(name, data, "OVERWRITE")
 
     def _put(self, name: str, data: bytes, renaming: str) -> Tag:
-        new = f"{self._folder_of_new}/{secrets.token_hex(8)}"
-
-        def put() -> None:
-            self._client.write(new, data)
-            self._in_folder(name, lambda: self._rename(new, name, renaming))
-
-        try:
-            self._ask(put, name, "puts", attempts=1)
-        except OSError:
-            # should the request still be carried out, it finds nothing to rename
-            self._forget(new)
-            raise
+        self._ask(lambda: self._written(name, data, renaming), name, "puts", attempts=1)
         self._count("bytes_written", len(data))
         return _tag(data)
+
+    def _written(self, name: str, data: object, renaming: str) -> None:
+        """Under a name of its own, then under this one: a request that comes late finds nothing to rename."""
+        new = f"{self._folder_of_new}/{secrets.token_hex(8)}"
+        try:
+            self._client.write(new, data)
+            self._in_folder(name, lambda: self._rename(new, name, renaming))
+        except Exception:
+            self._forget(new)
+            raise
 
     def _rename(self, old: str, name: str, options: str) -> None:
         """The client's `rename`, with what is to be done where there is a file already."""
@@ -115,8 +114,14 @@ class HdfsBucket(Bucket):
         except HdfsError as error:
             if error.exception != "FileNotFoundException":
                 raise
-            self._client.makedirs(name.rpartition("/")[0])
+        self._client.makedirs(name.rpartition("/")[0])
+        try:
             rename()
+        except HdfsError as error:
+            if error.exception != "FileNotFoundException":
+                raise
+            # of several name nodes a first one may have done it, whose answer was lost
+            raise Unanswered("the file to be renamed is gone") from None
 
     def _forget(self, new: str) -> None:
         try:
@@ -130,7 +135,7 @@ class HdfsBucket(Bucket):
     def send(self, name: str, file: IO[bytes], size: int) -> None:
         def put() -> None:
             file.seek(0)
-            self._client.write(name, iter(lambda: file.read(_PART), b""), overwrite=True)
+            self._written(name, iter(lambda: file.read(_PART), b""), "OVERWRITE")
 
         self._ask(put, name, "puts")
         self._count("bytes_written", size)
@@ -192,6 +197,8 @@ class HdfsBucket(Bucket):
     def _refusal(self, error: Exception, name: str) -> OSError | None:
         from hdfs import HdfsError  # noqa: PLC0415
 
+        if isinstance(error, Unanswered):
+            return error
         if isinstance(error, HdfsError):
             return hdfs_refusal(error.exception, str(error.message), self.name, name)
         if isinstance(error, OSError):  # all that `requests` raises is one

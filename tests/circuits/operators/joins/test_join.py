@@ -165,6 +165,39 @@ def test_join_within_a_band(case: Any, closed: bool, by_low: bool, way: Options,
     check(circuit_of({"a": a, "b": b}, build, seed), stream, query, way)
 
 
+@given(banded(), st.booleans(), options, hash_seeds)
+def test_self_join_within_a_band(case: Any, closed: bool, way: Options, seed: int) -> None:
+    """x.low <= y.low [< x.high]: both sides are one trace, so that one batch is new on both."""
+    keys, data_type, a, _, stream = case
+    key, low, high, t = tuple(range(keys)), Column(1, data_type), Column(2, data_type), Column(4, data_type)
+    columns = (*((LEFT, i) for i in range(3)), *((RIGHT, i) for i in range(3)))
+    residual = Call("less_than_or_equal", (low, t), pa.bool_())
+    if closed:
+        residual = Call("and", (residual, Call("less_than", (t, high), pa.bool_())), pa.bool_())
+    right_band = ValueBand(1, (low,), (high,) if closed else ())
+    left_band = ValueBand(1, (), (low,))
+
+    def build(builder: CircuitBuilder, side: int) -> int:
+        kept = builder.add(Integrate(key, order=1), builder.placed(side, key))
+        return builder.add(Join(key, key, columns, residual, left_band, right_band), kept, kept)
+
+    def is_within(x: Any, y: Any) -> bool:
+        low, high, t = x[2], x[3], y[2]
+        return None not in (low, t) and low <= t and (not closed or (high is not None and t < high))
+
+    def query(table: Naive) -> Naive:
+        return plus(
+            *(
+                Naive({("list", *x[1:], *y[1:]): n * m})
+                for x, n in table.items()
+                for y, m in table.items()
+                if x[1 : 1 + keys] == y[1 : 1 + keys] and is_within(x, y)
+            )
+        )
+
+    check(circuit_of({"a": a}, build, seed), [{"a": each["a"]} for each in stream], query, way)
+
+
 # small numbers, and those at which levels of intervals change or buckets come round again
 FAR = [4**8, 4**8 + 1, 3 * 2**27, 2**40, -(2**40), 2**62, -(2**63), 2**63 - 1]
 instants = st.one_of(st.integers(-3, 40), st.sampled_from(FAR))

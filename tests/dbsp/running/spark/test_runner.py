@@ -8,6 +8,7 @@ import random
 import pytest
 
 from dbsp.circuits.errors import DataError, EvaluationError
+from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import INLINE_BYTES, SparkRunner
@@ -71,7 +72,8 @@ def test_every_step_gives_the_bytes_of_the_inline_runner(program, spark, tasks):
 
 
 @pytest.mark.parametrize("tasks", ["one task", "two tasks a level"])
-def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks):
+def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks, monkeypatch):
+    monkeypatch.setattr(spine, "WIDE", 1 << 40)  # four runs are merged
     merged = 0
     with (
         pipeline(program, spark, runner="inline", partitions=1) as inline,
