@@ -111,6 +111,7 @@ class HdfsBucket(Bucket):
 
         try:
             rename()
+            return
         except HdfsError as error:
             if error.exception != "FileNotFoundException":
                 raise

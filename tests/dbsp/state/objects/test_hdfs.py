@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from hdfs import InsecureClient
 
-from dbsp.state.objects.hdfs import HdfsBucket
+from dbsp.state.objects.hdfs import ADDRESS, HdfsBucket
+from dbsp.state.objects.path import ObjectPath
 from dbsp.state.objects.refusals import Refused, Unanswered
+from dbsp.state.records.places import place_of
 from tests.dbsp.state.objects.places import on_hdfs
 from tests.servers import hdfs
 
@@ -22,9 +24,14 @@ pytestmark = pytest.mark.slow
 def test_a_request_to_hdfs_is_made_again(hdfs_server: hdfs.Server, tmp_path: Path) -> None:
     with on_hdfs(hdfs_server, tmp_path) as place:
         bucket = HdfsBucket(place.uri, pause=0.001)
-        place.proxy.fault = lambda n, request: "refuse" if n < 3 else None
+        bucket.create("first", b"0")
+        begun = len(place.proxy.seen)
+        place.proxy.fault = lambda n, request: (
+            "refuse" if n < begun + 6 and "DELETE" not in str(request) else None
+        )
         bucket.send("a", io.BytesIO(b"x"), 1)
-        assert bucket.traffic.puts == 4
+        assert bucket.get("a")[0] == b"x"
+        assert bucket.traffic.puts > 2
         place.proxy.fault = lambda n, request: "refuse"
         with pytest.raises(
             Unanswered, match=r"the cluster can't be reached .*; is DBSP_WEBHDFS its HTTP addr"
@@ -70,3 +77,21 @@ def test_what_a_killed_process_was_writing_goes_after_an_hour(
             client.set_times(f".new/{name}", modification_time=int((time.time() - 60 * minutes) * 1000))
         HdfsBucket(place.uri).create("a", b"1")
         assert client.list(".new") == ["young"]
+
+
+def test_of_several_name_nodes_a_first_one_may_have_done_it(
+    hdfs_server: hdfs.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer is lost, and the client asks the next one, which finds nothing to rename."""
+    with on_hdfs(hdfs_server, tmp_path) as place:
+        root = place_of(place.uri)
+        assert isinstance(root, ObjectPath)
+        root.bucket.create("commits/0", b"0")
+        monkeypatch.setenv(ADDRESS, f"{place.proxy.endpoint};{hdfs_server.address}")
+        place.proxy.fault = lambda n, request: "lose" if "RENAME" in request.path else None
+        other = place_of(place.uri)
+        assert isinstance(other, ObjectPath)
+        (other / "commits" / "1").create(b"1")
+        assert root.bucket.get("commits/1")[0] == b"1"
+        with pytest.raises(FileExistsError):
+            (other / "commits" / "1").create(b"2")
