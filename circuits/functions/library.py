@@ -23,6 +23,7 @@ from dbsp.circuits.functions.json import from_json, paths, shape, to_json, tuple
 from dbsp.circuits.functions.logic import comparison, conditional, failing, interval_codes, logic
 from dbsp.circuits.functions.numbers import arithmetic, bits, format_string, math, number_format, rounding
 from dbsp.circuits.functions.python import calls
+from dbsp.circuits.functions.spark import expression
 from dbsp.circuits.functions.texts import (
     encodings,
     masks,

@@ -30,7 +30,8 @@ import scala.collection.Iterator;
  * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
  *                  "parameters" of those that were asked for
- * expression node  {"c", "t", "n", "d", "s", "k": children, "o": other fields}; "s": [first, last] source index
+ * expression node  {"c", "t", "n", "d", "s", "x", "k": children, "o": other fields}; "s": [first, last] source index;
+ *                  "x": by which `portable` knows it
  *                  a scalar sub-query: "id", "correlated", "plan"
  */
 public class Dumper {
@@ -545,6 +546,10 @@ public class Dumper {
       }
     } else if (!(e instanceof PlanExpression) && !(e instanceof AttributeReference)) {
       out.append(",\"pretty\":"); string(e.prettyName());
+      if (!e.children().isEmpty()) {
+        out.append(",\"x\":").append(expressions.size());
+        expressions.add(e);
+      }
       out.append(",\"k\":[");
       Iterator it = e.children().iterator();
       for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); expression((Expression) it.next()); }
@@ -612,6 +617,13 @@ public class Dumper {
       if (v instanceof org.apache.spark.sql.catalyst.encoders.ExpressionEncoder) return true;
     }
     return false;
+  }
+
+  private final List expressions = new ArrayList();
+
+  /** What Portable.java makes of an expression that has been dumped, by its "x". */
+  public String portable(int number) throws Exception {
+    return Portable.of((Expression) expressions.get(number), session.conf().get("spark.sql.session.timeZone"));
   }
 
   // ---- values

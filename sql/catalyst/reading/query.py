@@ -26,7 +26,7 @@ class Query:
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
     the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
     the columns of each table and view so far. views: those whose rows are exactly their plan's. shown: how a
-    piece of the text is told that begins at a place.
+    piece of the text is told that begins at a place. portable: see `Catalyst.portable`.
     """
 
     source: Source
@@ -40,6 +40,7 @@ class Query:
     views: Mapping[str, Plan] = field(default_factory=dict)
     looked_into: set[str] = field(default_factory=set)
     shown: Callable[[str, int], str] = lambda text, _: text
+    portable: Callable[[int], Any] | None = None
 
     def view(self, name: str) -> Plan | None:
         """The plan of a view that is to be looked into, as `looked_into` then says."""
@@ -101,6 +102,14 @@ class Query:
             name = _function_name(node)
             made_by = f", which {name}() gives" if name else ""
             raise self.refuse(node, f"type {error}{made_by}", name.upper()) from None
+
+    def is_a_value(self, node: Node) -> bool:
+        """Whether expressions have values of the node's type."""
+        try:
+            literal_type(self.types[node["t"]])
+        except UnsupportedType:
+            return False
+        return True
 
     def column_type(self, node: Node, index: int) -> pa.DataType:
         """The type, by its number in `types`, of a column of the plan node."""
