@@ -45,7 +45,7 @@ from dbsp.sql.plans.program import Insert, Ordered, Program, View, identifying_v
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
-from dbsp.sql.plans.types import arrow_type, ddl
+from dbsp.sql.plans.types import NO_VARIANT, arrow_type, ddl, holds_variant
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.spellings.unfilled import unfilled
 from dbsp.sql.text.annotations import LatenessStatement
@@ -215,7 +215,9 @@ class Compiler:
 
     def add_query(self, name: str, text: Slice) -> None:
         """A view of a query, of which nothing else is said. Raises ProgramError."""
-        self.scope.defined.views[name], _ = self._query(name, text, "view", (), text.start)
+        view, _ = self._query(name, text, "view", (), text.start)
+        self._check_variants(view, text.start)
+        self.scope.defined.views[name] = view
 
     def _query(
         self,
@@ -298,6 +300,12 @@ class Compiler:
             if column.type == pa.null():
                 message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
                 raise self.source.error(statement.query.start, message)
+        self._check_variants(view, statement.query.start)
+
+    def _check_variants(self, view: View, start: int) -> None:
+        for column in view.schema:
+            if holds_variant(column.type) and view.kind != "local":
+                raise self.source.error(start, f"column '{column.name}' of view '{view.name}' {NO_VARIANT}")
 
     def _check_types(self, view: View, statement: CreateView) -> None:
         """Declared types are those of the query: a view converts nothing."""

@@ -654,7 +654,7 @@ public class Dumper {
     else string(v.toString());
   }
 
-  /** Internal values: days, microseconds, unscaled text; binary as base64; a map as {"keys", "values"}. */
+  /** Internal values: days, microseconds, unscaled text; binary as base64, a variant as the two of it; a map as {"keys", "values"}. */
   private void literal(Object v, DataType t) {
     if (v == null) out.append("null");
     else if (v instanceof Boolean || v instanceof Integer || v instanceof Long || v instanceof Short || v instanceof Byte) out.append(v.toString());
@@ -662,6 +662,12 @@ public class Dumper {
     else if (v instanceof CalendarInterval) {
       CalendarInterval c = (CalendarInterval) v;
       out.append("[" + c.months + "," + c.days + "," + c.microseconds + "]");
+    } else if (v instanceof org.apache.spark.unsafe.types.VariantVal) {
+      org.apache.spark.unsafe.types.VariantVal variant = (org.apache.spark.unsafe.types.VariantVal) v;
+      java.util.Base64.Encoder encoder = java.util.Base64.getEncoder();
+      out.append('[');
+      string(encoder.encodeToString(variant.getValue())); out.append(',');
+      string(encoder.encodeToString(variant.getMetadata())); out.append(']');
     } else if (v instanceof ArrayData && t instanceof ArrayType) {
       ArrayData a = (ArrayData) v;
       DataType e = ((ArrayType) t).elementType();

@@ -26,6 +26,8 @@ public class Portable {
 
   /** JSON: {"arguments": [[...], ...], "serialized": base64}, or {"why": "..."} where it can't leave its plan. */
   public static String of(Expression e, String timezone) throws Exception {
+    // what a function reads once must be a constant
+    if (holdsParameter(e)) return "{\"why\":\"a parameter\"}";
     Portable made = new Portable();
     Expression bare = made.children(e, "");
     String why = reason(bare);
@@ -62,6 +64,13 @@ public class Portable {
     return false;
   }
 
+  private static boolean holdsParameter(Expression e) {
+    if (e instanceof BoundReference) return ((BoundReference) e).ordinal() <= Parameters.LEAST;
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) if (holdsParameter((Expression) it.next())) return true;
+    return false;
+  }
+
   /** Whether Python has arrays of it. */
   public static boolean canBeGiven(DataType t) {
     if (t instanceof ArrayType) return canBeGiven(((ArrayType) t).elementType());
@@ -74,7 +83,7 @@ public class Portable {
     if (t instanceof StringType) return t.equals(DataTypes.StringType);
     return t instanceof NumericType || t instanceof BooleanType || t instanceof BinaryType || t instanceof DateType
         || t instanceof TimestampType || t instanceof TimestampNTZType || t instanceof DayTimeIntervalType
-        || t instanceof YearMonthIntervalType;
+        || t instanceof YearMonthIntervalType || t instanceof VariantType;
   }
 
   private static String reason(Expression e) {
