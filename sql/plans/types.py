@@ -56,7 +56,8 @@ _DDL |= {pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int
 def arrow_type(spark: Any, more: Mapping[str, pa.DataType] | None = None) -> pa.DataType:
     """spark: a parsed `DataType.json()`: a name, or a dict for nested types.
 
-    more: types by Spark's name, INSIDE for those that columns inside a program have too. Raises UnsupportedType.
+    more: types by Spark's name, INSIDE for those that columns inside a program have too. Raises
+    UnsupportedType.
     """
     if isinstance(spark, str):
         return (more or {}).get(spark) or _arrow_atom(spark)
