@@ -158,7 +158,9 @@ def _by_spark(
     text = query.spelled(node)
     if call is None:
         call = Call(_function(query, node), (), query.value_type(node), node["n"], (), text)
-    given = given_to_spark(query, node, _named(node, call))
+    # of what an expression became: XPathStringEvaluator.evaluate
+    name = _named(node, call).removeprefix("static_invoke.").removesuffix("Evaluator.evaluate")
+    given = given_to_spark(query, node, name)
     if isinstance(given, str):
         check_covered(query, node, call)
         raise query.error(node, f"function '{_named(node, call)}' is not supported yet with {given}")
