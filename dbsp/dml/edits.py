@@ -21,6 +21,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.dml.defaults import with_defaults
 from dbsp.dml.merged import merged
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, evaluated, matching, relation
@@ -66,7 +67,8 @@ class Change:
 @dataclass
 class Edits:
     """read: a table or view as of `step`, which all statements see. readable: their names. strict: a row
-    whose key is there is no upsert, but an error, unless the statement says what to do.
+    whose key is there is no upsert, but an error, unless the statement says what to do. written: the rows
+    that the last statement gave the table, of DELETE those that it took.
     """
 
     program: Program
@@ -77,6 +79,7 @@ class Edits:
     spark: SparkSession | None = None
     strict: bool = False
     changes: list[Change] = field(default_factory=list)
+    written: ZSet | None = None
     _deltas: dict[str, list[ZSet]] = field(default_factory=dict)
 
     def run(self, statement: Statement) -> int:
@@ -170,7 +173,7 @@ class Edits:
     def _insert(self, statement: Insert) -> int:
         table, timezone = statement.table, self.program.timezone
         if statement.rows is not None:
-            rows = whole_rows(table, statement.rows, timezone)
+            rows = with_defaults(table, whole_rows(table, statement.rows, timezone))
         else:
             rows = self._new(table, statement.columns, self._asked(_cast_query(statement)))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
@@ -189,7 +192,7 @@ class Edits:
             for one in table.schema
         ]
         whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return whole_rows(table, whole, self.program.timezone)
+        return with_defaults(table, whole_rows(table, whole, self.program.timezone))
 
     def _merge(self, statement: Merge) -> int:
         """As all clauses find it at first; several rows of the source change no row of the table."""
@@ -292,7 +295,7 @@ class Edits:
 
     def _queue(self, table: Table, gone: ZSet | None, come: ZSet | None) -> None:
         """As the table takes them: of a keyed one rows that come, and keys that go without one."""
-        schema = arrow_schema(table)
+        schema, self.written = arrow_schema(table), gone if come is None else come
         parts = [] if gone is None else [-gone]
         parts += [] if come is None else [come]
         delta = ZSet.sum(schema, [ZSet(_under(one.rows, schema), one.weights) for one in parts])

@@ -25,10 +25,11 @@ class Command:
 
 @dataclass
 class Rows:
-    """Rows that are there. at: how many have been sent."""
+    """Rows that are there. at: how many have been sent. tag: what is said after so many of them."""
 
     batch: pa.RecordBatch
     at: int = 0
+    tag: str = "SELECT {}"
 
     @property
     def schema(self) -> pa.Schema:

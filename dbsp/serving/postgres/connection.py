@@ -167,7 +167,7 @@ class Connection:
         """Rows, at most so many of them; 0: all."""
         spell = partial(data_rows, formats=formats)
         if isinstance(answer, Followed):
-            count = 0
+            count, tag = 0, "SELECT {}"
             await self.out.flush()  # who follows is told so before there is a row
             async for batch in answer.batches:
                 count += batch.num_rows
@@ -184,8 +184,8 @@ class Connection:
             if stop < rows.num_rows:
                 self.out.say(wire.SUSPENDED)
                 return
-            count = stop - begun
-        self.out.say(wire.complete(f"SELECT {count}"))
+            count, tag = stop - begun, answer.tag
+        self.out.say(wire.complete(tag.format(count)))
 
     async def _spelled(self, spell: Callable[[pa.RecordBatch], bytes], rows: pa.RecordBatch) -> bytes:
         """In a thread where there are many."""
@@ -251,10 +251,12 @@ class Connection:
             formats = [0] * len(fields or ())
         else:
             portal = self._portal(name)
-            gives = self.session.gives_rows(portal.prepared.words)
-            answer = await self._answered(portal) if gives else None
-            is_text = not any(portal.formats)
-            fields = fields_of(answer.schema, is_text) if isinstance(answer, Rows | Followed) else None
+            if self.session.only_reads(portal.prepared.words):
+                answer = await self._answered(portal)
+                schema = answer.schema if isinstance(answer, Rows | Followed) else None
+            else:
+                schema = await self.session.described(portal.prepared)
+            fields = None if schema is None else fields_of(schema, arrays=not any(portal.formats))
             formats = _each(portal.formats, len(fields or ()))
         self.out.say(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import batch_to_calendar
-from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.dml.returned import returned
 from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.incoming import arrow_schema
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong
 from dbsp.serving.postgres.catalogue.answering import Catalogue
@@ -18,6 +20,7 @@ from dbsp.serving.postgres.catalogue.tables import SETTINGS
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
@@ -92,7 +95,7 @@ class Session:
             return Command("COMMIT", await self.written.commit())
         return self._command(first, words)
 
-    async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command:
+    async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
         first = words[0].upper
         if not self.may_write:
             raise Wrong(
@@ -100,9 +103,13 @@ class Session:
                 f"{first}: this connection reads; connect as user '{WRITER}', whose password is the token "
                 "that `dbsp serve` printed",
             )
-        text = spark_text(words, [value.spark for value in values])
-        count = await self.evaluating.done(lambda: self.written.run(text))
-        return Command(_CHANGES[first].format(count))
+        literals = [value.spark for value in values]
+        statement, returning = _split(words)
+        text = spark_text(statement, literals)
+        count, given = await self.evaluating.done(lambda: self.written.run(text, returning, literals))
+        if given is None:
+            return Command(_CHANGES[first].format(count))
+        return Rows(batch_to_calendar(given), tag=_CHANGES[first])
 
     async def end(self) -> str:
         """What was written outside of BEGIN and COMMIT is a step; what else there is to say."""
@@ -119,14 +126,17 @@ class Session:
         """Of a statement's parameters, those that the client named included."""
         return inferred(words, oids, self.catalogue.relations)
 
-    def gives_rows(self, words: Sequence[Word]) -> bool:
+    def only_reads(self, words: Sequence[Word]) -> bool:
         """Whether it is a statement that does nothing but give rows."""
         return bool(words) and (words[0].upper in _QUERIES or words[0].upper in ("SUBSCRIBE", "SHOW"))
 
     async def described(self, prepared: Prepared) -> pa.Schema | None:
         """The columns of what a statement will give; None: it gives no rows."""
         words = prepared.words
-        if not self.gives_rows(words):
+        returning = _split(words)[1]
+        if returning is not None:
+            return await self.evaluating.done(lambda: self._returned(returning, len(prepared.oids)))
+        if not self.only_reads(words):
             return None
         if words[0].upper == "SUBSCRIBE":
             return self._subscribed(words)[1]
@@ -193,6 +203,14 @@ class Session:
             return self.catalogue.answer(words, values).schema
         schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]))
         return batch_to_calendar(_empty(schema)).schema
+
+    def _returned(self, returning: Returning, parameters: int) -> pa.Schema:
+        """Of what a statement will return. Raises Error."""
+        table = self.pipeline.program.input(returning.table)
+        select = returning.select(["NULL"] * parameters)
+        plans = self.pipeline.edits().plans
+        none = returned(ZSet.empty(arrow_schema(table)), table, returning.columns, select, plans)
+        return batch_to_calendar(none).schema
 
     async def _copied(self, words: Sequence[Word], values: Sequence[Value]) -> Copied:
         """COPY (query) TO STDOUT, COPY view [(columns)] TO STDOUT, [WITH (FORMAT csv, HEADER)]."""
@@ -306,6 +324,16 @@ class Session:
         if known is None:
             raise Wrong("42704", f"unknown setting '{name}'; settings: {', '.join(sorted(self.settings))}")
         return Rows(pa.RecordBatch.from_pydict({known: [self.settings[known]]}))
+
+
+def _split(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:
+    """A statement, and what it returns. Raises Wrong."""
+    statement, returning = split_returning(words)
+    if returning is not None and returning.asks_others:
+        raise Wrong("0A000", "RETURNING: expressions over the written rows alone; SELECT the rest after it")
+    if words and words[0].upper == "MERGE" and any(word.upper == "RETURNING" for word in words):
+        raise Wrong("0A000", "MERGE: RETURNING is of INSERT, UPDATE and DELETE; SELECT the rows after it")
+    return statement, returning
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
