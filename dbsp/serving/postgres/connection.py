@@ -13,12 +13,22 @@ from functools import partial
 import pyarrow as pa
 
 from dbsp.serving.postgres import wire
-from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong, fields_of, state_of
+from dbsp.serving.postgres.answers import (
+    Answer,
+    Command,
+    Copied,
+    Copying,
+    Followed,
+    Rows,
+    fields_of,
+    state_of,
+)
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
 from dbsp.serving.postgres.language.spelling import parameters_of, statements
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.session import Prepared, Session
-from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text, data_rows
+from dbsp.serving.postgres.values import copied, data_rows
 
 # rows that are spelled at once; of a connection: prepared statements or portals, and their words
 _ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
@@ -28,7 +38,6 @@ _REPORTED = (
     *("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name"),
 )
 _COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
-_FORMS = {"text": 0, "csv": 0, "binary": 1}
 
 
 @dataclass
@@ -49,6 +58,7 @@ class Connection:
     reader: asyncio.StreamReader
     out: Outgoing
     running: asyncio.Task[None] | None = None
+    _reading: asyncio.Task[tuple[bytes, wire.Reader]] | None = None
     _portals: dict[str, _Portal] = field(default_factory=dict)
 
     async def greet(self, process: int, secret: int) -> None:
@@ -71,7 +81,7 @@ class Connection:
         handlers = {b"D": self._describe, b"E": self._execute}
         skips = False
         while True:
-            kind, message = await wire.read_message(self.reader)
+            kind, message = await self._next()
             if kind == b"X":
                 return
             if kind == b"S":
@@ -93,6 +103,13 @@ class Connection:
             elif kind not in (b"d", b"c", b"f"):  # what is left of a COPY that failed
                 raise wire.BadMessage(f"a message of kind {kind!r} is unknown")
             await self.out.flush_much()
+
+    async def _next(self) -> tuple[bytes, wire.Reader]:
+        """The next message. What a cancelled COPY had begun to read goes on."""
+        if self._reading is None:
+            return await wire.read_message(self.reader)
+        begun, self._reading = self._reading, None
+        return await begun
 
     async def _ready(self) -> None:
         self.out.say(wire.ready(self.session.transaction))
@@ -155,9 +172,12 @@ class Connection:
                 await self._done(answer)
         await self._end()
 
-    async def _done(self, answer: Command | Copied) -> None:
+    async def _done(self, answer: Command | Copied | Copying) -> None:
         if isinstance(answer, Copied):
             await self._copy(answer)
+            return
+        if isinstance(answer, Copying):
+            await self._take(answer)
             return
         if answer.warning:
             self.out.say(wire.notice("01000", answer.warning))
@@ -192,24 +212,43 @@ class Connection:
         return spell(rows) if rows.num_rows < 256 else await asyncio.to_thread(spell, rows)
 
     async def _copy(self, answer: Copied) -> None:
-        fields, form = answer.rows.fields, answer.form
-        self.out.say(wire.copy_out(len(fields), _FORMS[form]))
-        if answer.header and form != "binary":
-            names = pa.RecordBatch.from_arrays(
-                [pa.array([one.name]) for one in fields], names=[one.name for one in fields]
-            )
-            self.out.say(copied_csv(names) if form == "csv" else copied_text(names))
-        spell = {"text": copied_text, "csv": copied_csv, "binary": copied_binary}[form]
-        count, head = 0, _COPY_BEGIN if form == "binary" else b""
+        fields, copy = answer.rows.fields, answer.copy
+        is_binary = copy.form == "binary"
+        self.out.say(wire.copy_out(len(fields), int(is_binary)))
+        if copy.header and not is_binary:
+            names = [pa.array([one.name]) for one in fields]
+            self.out.say(copied(pa.RecordBatch.from_arrays(names, names=[one.name for one in fields]), copy))
+        count, head = 0, _COPY_BEGIN if is_binary else b""
         await self.out.flush()
         async for batch in _pieces(answer.rows):
             if batch.num_rows:
-                self.out.say(_headed(head, await self._spelled(spell, batch)))
+                self.out.say(_headed(head, await self._spelled(partial(copied, copy=copy), batch)))
                 await self.out.flush()
                 count, head = count + batch.num_rows, b""
-        if form == "binary":
+        if is_binary:
             self.out.say(wire.message(b"d", head, _COPY_END))
         self.out.say(wire.COPIED + wire.complete(f"COPY {count}"))
+
+    async def _take(self, answer: Copying) -> None:
+        """Rows from the client, until it says that these are all."""
+        rows = answer.rows
+        self.out.say(wire.copy_in(len(rows.names)))
+        await self.out.flush()
+        kind = b"d"
+        while kind != b"c":
+            self._reading = self._reading or asyncio.create_task(wire.read_message(self.reader))
+            kind, message = await asyncio.shield(self._reading)
+            self._reading = None
+            if kind == b"d":
+                rows.add(message.rest)
+                if rows.is_much:
+                    await asyncio.to_thread(rows.read)
+            elif kind == b"f":
+                raise Wrong("57014", f"COPY: the client gave up: {message.string()}")
+            elif kind not in (b"c", b"H", b"S"):  # the last two came before they could know
+                raise wire.BadMessage(f"a message of kind {kind!r} is none of COPY")
+        count = await self.session.copied(rows)
+        self.out.say(wire.complete(f"COPY {count}"))
 
     # -- the extended protocol ----------------------------------------------------------------------
 

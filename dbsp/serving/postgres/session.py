@@ -7,21 +7,25 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.dml.returned import returned
+from dbsp.dml.statement import Insert
 from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.rows.incoming import arrow_schema
+from dbsp.rows.incoming import BadRow, arrow_schema
 from dbsp.serving.evaluating import Evaluating
-from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong
+from dbsp.serving.postgres.answers import Answer, Command, Copied, Copying, Followed, Rows
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.catalogue.tables import SETTINGS
+from dbsp.serving.postgres.copying.rows import CopiedRows
+from dbsp.serving.postgres.copying.statement import copy_of
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
@@ -81,7 +85,7 @@ class Session:
                 found = await self.evaluating.done(lambda: self._rows(words, values))
             return Rows(found)
         if first == "COPY":
-            return await self._copied(words, values)
+            return await self._copy(words, values)
         if first == "SUBSCRIBE":
             return self._followed(words)
         if first in _CHANGES:
@@ -97,19 +101,22 @@ class Session:
 
     async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
         first = words[0].upper
-        if not self.may_write:
-            raise Wrong(
-                "42501",
-                f"{first}: this connection reads; connect as user '{WRITER}', whose password is the token "
-                "that `dbsp serve` printed",
-            )
+        self._check_writer(first)
         literals = [value.spark for value in values]
         statement, returning = _split(words)
         text = spark_text(statement, literals)
         count, given = await self.evaluating.done(lambda: self.written.run(text, returning, literals))
         if given is None:
             return Command(_CHANGES[first].format(count))
-        return Rows(batch_to_calendar(given), tag=_CHANGES[first])
+        return Rows(given, tag=_CHANGES[first])
+
+    def _check_writer(self, what: str) -> None:
+        if not self.may_write:
+            raise Wrong(
+                "42501",
+                f"{what}: this connection reads; connect as user '{WRITER}', whose password is the token "
+                "that `dbsp serve` printed",
+            )
 
     async def end(self) -> str:
         """What was written outside of BEGIN and COMMIT is a step; what else there is to say."""
@@ -171,8 +178,8 @@ class Session:
                 return found
         select = spark_text(words, [value.spark for value in values])
         if seen is None or travels(select)[1]:
-            return batch_to_calendar(self.pipeline.sql(select).batch())
-        return batch_to_calendar(seen.query(select).batch())
+            return self.pipeline.sql(select).batch()
+        return seen.query(select).batch()
 
     def _looked_up(
         self,
@@ -192,7 +199,7 @@ class Session:
         found = contents.where(equal)
         if indexed and len(found) > FEW:
             return None
-        rows = batch_to_calendar(found.batch())
+        rows = found.batch()
         if lookup.columns is None:
             return rows
         names = [one.lower() for one in rows.schema.names]
@@ -202,7 +209,7 @@ class Session:
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
         schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]))
-        return batch_to_calendar(_empty(schema)).schema
+        return _empty(schema).schema
 
     def _returned(self, returning: Returning, parameters: int) -> pa.Schema:
         """Of what a statement will return. Raises Error."""
@@ -210,31 +217,39 @@ class Session:
         select = returning.select(["NULL"] * parameters)
         plans = self.pipeline.edits().plans
         none = returned(ZSet.empty(arrow_schema(table)), table, returning.columns, select, plans)
-        return batch_to_calendar(none).schema
+        return none.schema
 
-    async def _copied(self, words: Sequence[Word], values: Sequence[Value]) -> Copied:
-        """COPY (query) TO STDOUT, COPY view [(columns)] TO STDOUT, [WITH (FORMAT csv, HEADER)]."""
-        stop = next((i for i in range(len(words) - 1, 0, -1) if words[i].upper == "STDOUT"), 0)
-        if stop < 3 or words[stop - 1].upper != "TO":
-            raise Wrong("0A000", "COPY: give COPY (SELECT ...) TO STDOUT [WITH (FORMAT csv, HEADER)]")
-        said = [word.upper for word in words[stop + 1 :] if word.kind == "word"]
-        unknown = set(said) - {"WITH", "FORMAT", "CSV", "TEXT", "BINARY", "HEADER", "TRUE"}
+    async def _copy(self, words: Sequence[Word], values: Sequence[Value]) -> Copied | Copying:
+        copy = copy_of(words)
+        if not copy.is_from:
+            found = await self.answer(copy.query, values)
+            if not isinstance(found, Rows | Followed):
+                raise Wrong("42601", "COPY (...): give a query, or SUBSCRIBE TO view")
+            return Copied(found, copy)
+        self._check_writer("COPY FROM")
+        table = self.pipeline.program.input(copy.table)
+        columns = {one.name.lower(): one.name for one in table.schema}
+        unknown = [name for name in copy.columns if name not in columns]
         if unknown:
-            listed = ", ".join(sorted(unknown))
-            raise Wrong("0A000", f"COPY: {listed} is unknown; FORMAT and HEADER are known")
-        form = next((one.lower() for one in said if one in ("CSV", "TEXT", "BINARY")), "text")
-        asked = words[1 : stop - 1]
-        if asked[0].text == "(":
-            found = await self.answer(asked[1:-1], values)
-        else:
-            opened = next((i for i, word in enumerate(asked) if word.text == "("), len(asked))
-            columns = asked[opened + 1 : -1] or (Word("symbol", "*"),)
-            view = asked[:opened]
-            select = (Word("word", "SELECT"), *_spaced(columns), Word("word", "FROM", " "), *_spaced(view))
-            found = await self.answer(select, values)
-        if not isinstance(found, Rows | Followed):
-            raise Wrong("42601", "COPY (...): give a query, or SUBSCRIBE TO view")
-        return Copied(found, form, "HEADER" in said)
+            hint = did_you_mean(unknown[0], list(columns))
+            listed = ", ".join(columns.values())
+            raise Wrong("42703", f"unknown column '{unknown[0]}' in '{table.name}'; columns: {listed}{hint}")
+        if len({*copy.columns}) < len(copy.columns):
+            raise Wrong("42701", f"COPY {table.name}: a column is listed twice")
+        names = [columns[name] for name in copy.columns or columns]
+        return Copying(CopiedRows(copy, table, names, self.pipeline.program.timezone))
+
+    async def copied(self, rows: CopiedRows) -> int:
+        """What the client has sent is written, as INSERT does. Raises Error."""
+
+        def write() -> int:
+            rows.read(is_last=True)
+            try:
+                return self.written.do(Insert(rows.table, tuple(rows.names), rows.rows))[0]
+            except BadRow as error:
+                raise rows.wrong(error) from None
+
+        return await self.evaluating.done(write)
 
     def _followed(self, words: Sequence[Word]) -> Followed:
         view, schema, since = self._subscribed(words)
@@ -338,11 +353,6 @@ def _split(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema)
-
-
-def _spaced(words: Sequence[Word]) -> tuple[Word, ...]:
-    """With a space before the first."""
-    return (Word(words[0].kind, words[0].text, " "), *words[1:])
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -19,8 +19,8 @@ from dbsp.dml.reading import read_statement
 from dbsp.dml.returned import returned
 from dbsp.dml.statement import Statement
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.serving.postgres.answers import Wrong
 from dbsp.serving.postgres.language.returning import Returning
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.writes import Writes
 
 # statements of a transaction
@@ -57,9 +57,14 @@ class Transaction:
 
         Raises Error; what was done before stays.
         """
+        return self.do(read_statement(text, self.pipeline.program), returning, values)
+
+    def do(
+        self, statement: Statement, returning: Returning | None = None, values: Sequence[str] = ()
+    ) -> tuple[int, pa.RecordBatch | None]:
+        """The same of a statement that has been read."""
         if len(self.done) >= _LONGEST:
             raise Wrong("53400", f"a transaction has at most {_LONGEST:,} statements; COMMIT more often")
-        statement = read_statement(text, self.pipeline.program)
         done = _did(self.snapshot(), statement, returning, values)
         self.done.append(done)
         return done.count, done.returned

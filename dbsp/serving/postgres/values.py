@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.json_text import fields_of
+from dbsp.serving.postgres.copying.statement import Copy
 from dbsp.serving.postgres.language.types import (
     BOOL,
     BYTEA,
@@ -39,6 +40,8 @@ _DAYS = 10957
 _MICROSECONDS = _DAYS * 86_400_000_000
 # whose texts are Arrow's
 _PLAIN = (pt.is_integer, pt.is_decimal, pt.is_date32, pt.is_string, pt.is_large_string)
+# that no number has
+_PLAIN_MARKS = b",;|\t"
 _NOTHING = pa.scalar(b"", pa.large_binary())
 # rows of which each value is spelled by itself
 _FEW = 4
@@ -75,40 +78,36 @@ def _few(column: pa.Array, form: int) -> list[bytes | None]:
     return (_binary(column) if form else _text(column).cast(pa.large_binary())).to_pylist()  # type: ignore[no-any-return]
 
 
-def copied_binary(rows: pa.RecordBatch) -> bytes:
-    """A message a row, of COPY in its binary format."""
-    return _framed(_fields(rows, [1] * rows.num_columns), b"d")
-
-
-def copied_text(rows: pa.RecordBatch) -> bytes:
-    r"""A message a row, of COPY in its text format: fields between tabs, NULL is \N."""
-    columns: list[pa.Array] = []
-    for column in rows.columns:
-        spelled = _text(column).cast(pa.large_binary())
-        for plain, escaped in ((b"\\", b"\\\\"), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t")):
-            spelled = pc.replace_substring(spelled, plain, escaped)
-        columns.append(pc.fill_null(spelled, pa.scalar(b"\\N", pa.large_binary())))
-    return _lines(columns, b"\t")
-
-
-def copied_csv(rows: pa.RecordBatch) -> bytes:
-    """A message a row, of COPY in CSV: NULL is nothing, and what isn't a number stands in quotes."""
-    columns: list[pa.Array] = []
-    for column in rows.columns:
-        spelled = _text(column).cast(pa.large_binary())
-        if not (pt.is_integer(column.type) or pt.is_floating(column.type) or pt.is_decimal(column.type)):
-            quote = pa.scalar(b'"', pa.large_binary())
-            doubled = pc.replace_substring(spelled, b'"', b'""')
-            spelled = pc.binary_join_element_wise(quote, doubled, quote, _NOTHING)
-        columns.append(pc.fill_null(spelled, _NOTHING))
-    return _lines(columns, b",")
-
-
-def _lines(columns: list[pa.Array], separator: bytes) -> bytes:
-    line = pc.binary_join_element_wise(*columns, pa.scalar(separator, pa.large_binary()))
+def copied(rows: pa.RecordBatch, copy: Copy) -> bytes:
+    """A message a row, of COPY in its format."""
+    if copy.form == "binary":
+        return _framed(_fields(rows, [1] * rows.num_columns), b"d")
+    spell = _csv_field if copy.form == "csv" else _text_field
+    columns = [spell(column, copy) for column in rows.columns]
+    line = pc.binary_join_element_wise(*columns, pa.scalar(copy.delimiter, pa.large_binary()))
     end = pa.scalar(b"\n", pa.large_binary())
-    line = pc.binary_join_element_wise(line, end, _NOTHING)
-    return _framed(line, b"d")
+    return _framed(pc.binary_join_element_wise(line, end, _NOTHING), b"d")
+
+
+def _text_field(column: pa.Array, copy: Copy) -> pa.Array:
+    """After a backslash what would end it, and a backslash."""
+    spelled = _text(column).cast(pa.large_binary())
+    for plain, escaped in ((b"\\", b"\\\\"), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t")):
+        spelled = pc.replace_substring(spelled, plain, escaped)
+    if copy.delimiter != b"\t":
+        spelled = pc.replace_substring(spelled, copy.delimiter, b"\\" + copy.delimiter)
+    return pc.fill_null(spelled, pa.scalar(copy.null, pa.large_binary()))
+
+
+def _csv_field(column: pa.Array, copy: Copy) -> pa.Array:
+    """NULL as it is said, and in quotes what isn't a number, or could be read as something else."""
+    spelled, type_ = _text(column).cast(pa.large_binary()), column.type
+    is_number = pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)
+    if not (is_number and copy.delimiter in _PLAIN_MARKS and copy.null == b""):
+        quote = pa.scalar(copy.quote, pa.large_binary())
+        doubled = pc.replace_substring(spelled, copy.quote, copy.quote * 2)
+        spelled = pc.binary_join_element_wise(quote, doubled, quote, _NOTHING)
+    return pc.fill_null(spelled, pa.scalar(copy.null, pa.large_binary()))
 
 
 def _fields(rows: pa.RecordBatch, formats: list[int]) -> pa.Array:

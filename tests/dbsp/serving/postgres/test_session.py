@@ -37,7 +37,7 @@ def test_what_is_wrong_is_said_where_it_is(port: Served) -> None:
             ("SELECT * FROM turnove", psycopg.errors.SyntaxError, "query:1:15: unknown table 'turnove'"),
             ("SELECT nn FROM turnover", psycopg.errors.SyntaxError, "nn"),
             ("INSERT INTO orders VALUES (1)", psycopg.errors.InsufficientPrivilege, "as user 'writer'"),
-            ("COPY turnover FROM STDIN", psycopg.errors.FeatureNotSupported, "TO STDOUT"),
+            ("COPY turnover FROM '/x'", psycopg.errors.FeatureNotSupported, "TO STDOUT"),
             ("SUBSCRIBE TO nothing", psycopg.errors.UndefinedTable, "unknown view 'nothing'"),
             ("EXPLODE", psycopg.errors.SyntaxError, "EXPLODE: this port knows SELECT"),
         ):
