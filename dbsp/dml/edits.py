@@ -81,12 +81,14 @@ class Edits:
     changes: list[Change] = field(default_factory=list)
     written: ZSet | None = None
     _deltas: dict[str, list[ZSet]] = field(default_factory=dict)
+    _timezone: str = ""
 
-    def run(self, statement: Statement) -> int:
-        """How many rows it inserts, changes or deletes.
+    def run(self, statement: Statement, timezone: str | None = None) -> int:
+        """How many rows it inserts, changes or deletes. timezone: its session's; None: the program's.
 
         Raises dbsp.circuits.errors.Error, and then has done nothing.
         """
+        self._timezone = timezone or self.program.timezone
         if isinstance(statement, Insert):
             return self._insert(statement)
         table = statement.table
@@ -98,12 +100,11 @@ class Edits:
             return self._merge(statement)
         return self._update(statement) if isinstance(statement, Update) else self._delete(statement)
 
-    def query(self, select: str) -> Contents:
+    def query(self, select: str, timezone: str | None = None) -> Contents:
         """The rows of a query, as statements see them: tables with what was changed, views as of the step."""
-        names = named_in(select, self.readable)
-        return answer(
-            self.plans, select, {name: self._contents(name) for name in names}, self.spark, self.step
-        )
+        contents = {name: self._contents(name) for name in named_in(select, self.readable)}
+        plans = self.plans.in_zone(timezone or self.program.timezone)
+        return answer(plans, select, contents, self.spark, self.step)
 
     def again(self) -> Edits:
         """As of the same step, with nothing changed."""
@@ -124,8 +125,8 @@ class Edits:
         return [found.where(values).zset for found in (there, changed) if found.parts]
 
     def _asked(self, select: str) -> ZSet:
-        names = named_in(select, self.readable)
-        return answer(self.plans, select, {name: self._contents(name) for name in names}, self.spark).zset
+        contents = {name: self._contents(name) for name in named_in(select, self.readable)}
+        return answer(self.plans.in_zone(self._timezone), select, contents, self.spark).zset
 
     def _selected(self, table: Table, where: Where) -> ZSet:
         """The rows that a condition is true of."""
@@ -171,7 +172,7 @@ class Edits:
         return int(gone.weights.sum())
 
     def _insert(self, statement: Insert) -> int:
-        table, timezone = statement.table, self.program.timezone
+        table, timezone = statement.table, self._timezone
         if statement.rows is not None:
             rows = with_defaults(table, whole_rows(table, statement.rows, timezone))
         else:
@@ -192,7 +193,7 @@ class Edits:
             for one in table.schema
         ]
         whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return with_defaults(table, whole_rows(table, whole, self.program.timezone))
+        return with_defaults(table, whole_rows(table, whole, self._timezone))
 
     def _merge(self, statement: Merge) -> int:
         """As all clauses find it at first; several rows of the source change no row of the table."""
@@ -280,7 +281,7 @@ class Edits:
     def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
         type_ = table.schema[_position(table.schema, name)].type
         try:
-            one = array_of([value], type_, self.program.timezone)
+            one = array_of([value], type_, self._timezone)
         except Refused as refused:
             raise DataError(
                 f"table '{table.name}', column '{name}': {value!r} doesn't fit: {refused}"
@@ -289,7 +290,7 @@ class Edits:
 
     def _whole(self, table: Table, columns: list[pa.Array]) -> pa.RecordBatch:
         given = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return whole_rows(table, given, self.program.timezone, retracted=True)
+        return whole_rows(table, given, self._timezone, retracted=True)
 
     # -- what becomes of it ---------------------------------------------------------------------------
 

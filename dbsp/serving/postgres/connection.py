@@ -59,13 +59,14 @@ class Connection:
     out: Outgoing
     running: asyncio.Task[None] | None = None
     _reading: asyncio.Task[tuple[bytes, wire.Reader]] | None = None
+    _reported: dict[str, str] = field(default_factory=dict)
     _portals: dict[str, _Portal] = field(default_factory=dict)
 
     async def greet(self, process: int, secret: int) -> None:
         """Anyone who can connect may read."""
-        settings = self.session.settings
-        reported = [wire.status(name, settings[name]) for name in _REPORTED]
-        self.out.say(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
+        self.out.say(wire.AUTHENTICATED)
+        self._report()
+        self.out.say(wire.key_data(process, secret))
         await self._ready()
 
     async def serve(self) -> None:
@@ -111,7 +112,16 @@ class Connection:
         begun, self._reading = self._reading, None
         return await begun
 
+    def _report(self) -> None:
+        """Settings that are others than those that the client was told."""
+        values = self.session.settings.values
+        for name in _REPORTED:
+            if self._reported.get(name) != values[name]:
+                self._reported[name] = values[name]
+                self.out.say(wire.status(name, values[name]))
+
     async def _ready(self) -> None:
+        self._report()
         self.out.say(wire.ready(self.session.transaction))
         await self.out.flush()
 
@@ -179,13 +189,14 @@ class Connection:
         if isinstance(answer, Copying):
             await self._take(answer)
             return
+        self._report()
         if answer.warning:
             self.out.say(wire.notice("01000", answer.warning))
         self.out.say(wire.complete(answer.tag))
 
     async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
         """Rows, at most so many of them; 0: all."""
-        spell = partial(data_rows, formats=formats)
+        spell = partial(data_rows, formats=formats, zone=self.session.zone)
         if isinstance(answer, Followed):
             count, tag = 0, "SELECT {}"
             await self.out.flush()  # who follows is told so before there is a row
@@ -218,11 +229,12 @@ class Connection:
         if copy.header and not is_binary:
             names = [pa.array([one.name]) for one in fields]
             self.out.say(copied(pa.RecordBatch.from_arrays(names, names=[one.name for one in fields]), copy))
+        spell = partial(copied, copy=copy, zone=self.session.zone)
         count, head = 0, _COPY_BEGIN if is_binary else b""
         await self.out.flush()
         async for batch in _pieces(answer.rows):
             if batch.num_rows:
-                self.out.say(_headed(head, await self._spelled(partial(copied, copy=copy), batch)))
+                self.out.say(_headed(head, await self._spelled(spell, batch)))
                 await self.out.flush()
                 count, head = count + batch.num_rows, b""
         if is_binary:

@@ -17,7 +17,6 @@ from dbsp.rows.incoming import BadRow, arrow_schema
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Copying, Followed, Rows
 from dbsp.serving.postgres.catalogue.answering import Catalogue
-from dbsp.serving.postgres.catalogue.tables import SETTINGS
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import copy_of
 from dbsp.serving.postgres.language.inference import inferred
@@ -26,6 +25,7 @@ from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
+from dbsp.serving.postgres.settings import Settings
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
@@ -47,7 +47,7 @@ WRITER = "writer"
 FEW = 100
 
 # what ends with the connection, and does nothing before
-_IGNORED = frozenset({"RESET", "CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
+_IGNORED = frozenset({"CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,15 @@ class Session:
     may_write: bool = False
     transaction: str = "I"
     prepared: dict[str, Prepared] = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=lambda: dict(SETTINGS))
+    settings: Settings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.settings = Settings(self.pipeline.program.timezone)
+
+    @property
+    def zone(self) -> str:
+        """The time zone in which times are read and shown."""
+        return self.settings.zone
 
     async def answer(self, words: Sequence[Word], values: Sequence[Value] = ()) -> Answer:
         """Raises Error."""
@@ -96,7 +104,13 @@ class Session:
             )
         if first in ("COMMIT", "END") and self.transaction == "T":
             self.transaction = "I"
-            return Command("COMMIT", await self.written.commit())
+            try:
+                warning = await self.written.commit()
+            except BaseException:
+                self.settings.end(committed=False)
+                raise
+            self.settings.end(committed=True)
+            return Command("COMMIT", warning)
         return self._command(first, words)
 
     async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
@@ -105,7 +119,9 @@ class Session:
         literals = [value.spark for value in values]
         statement, returning = _split(words)
         text = spark_text(statement, literals)
-        count, given = await self.evaluating.done(lambda: self.written.run(text, returning, literals))
+        count, given = await self.evaluating.done(
+            lambda: self.written.run(text, self.zone, returning, literals)
+        )
         if given is None:
             return Command(_CHANGES[first].format(count))
         return Rows(given, tag=_CHANGES[first])
@@ -178,8 +194,8 @@ class Session:
                 return found
         select = spark_text(words, [value.spark for value in values])
         if seen is None or travels(select)[1]:
-            return self.pipeline.sql(select).batch()
-        return seen.query(select).batch()
+            return self.pipeline.sql(select, timezone=self.zone).batch()
+        return seen.query(select, self.zone).batch()
 
     def _looked_up(
         self,
@@ -208,14 +224,14 @@ class Session:
     def _schema(self, words: Sequence[Word], values: Sequence[Value]) -> pa.Schema:
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
-        schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]))
+        schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]), self.zone)
         return _empty(schema).schema
 
     def _returned(self, returning: Returning, parameters: int) -> pa.Schema:
         """Of what a statement will return. Raises Error."""
         table = self.pipeline.program.input(returning.table)
         select = returning.select(["NULL"] * parameters)
-        plans = self.pipeline.edits().plans
+        plans = self.pipeline.edits().plans.in_zone(self.zone)
         none = returned(ZSet.empty(arrow_schema(table)), table, returning.columns, select, plans)
         return none.schema
 
@@ -237,7 +253,7 @@ class Session:
         if len({*copy.columns}) < len(copy.columns):
             raise Wrong("42701", f"COPY {table.name}: a column is listed twice")
         names = [columns[name] for name in copy.columns or columns]
-        return Copying(CopiedRows(copy, table, names, self.pipeline.program.timezone))
+        return Copying(CopiedRows(copy, table, names, self.zone))
 
     async def copied(self, rows: CopiedRows) -> int:
         """What the client has sent is written, as INSERT does. Raises Error."""
@@ -245,7 +261,7 @@ class Session:
         def write() -> int:
             rows.read(is_last=True)
             try:
-                return self.written.do(Insert(rows.table, tuple(rows.names), rows.rows))[0]
+                return self.written.do(Insert(rows.table, tuple(rows.names), rows.rows), self.zone)[0]
             except BadRow as error:
                 raise rows.wrong(error) from None
 
@@ -284,6 +300,7 @@ class Session:
     def _command(self, first: str, words: Sequence[Word]) -> Answer:
         if first in ("BEGIN", "START"):
             self.transaction = "T"
+            self.settings.begin()
             return Command("BEGIN" if first == "BEGIN" else "START TRANSACTION")
         if first in ("COMMIT", "END", "ROLLBACK", "ABORT"):
             if first == "ROLLBACK" and any(word.upper == "TO" for word in words):
@@ -292,18 +309,26 @@ class Session:
                 return Command("ROLLBACK")
             failed, self.transaction = self.transaction == "E", "I"
             self.written.clear()
-            return Command("ROLLBACK" if failed or first in ("ROLLBACK", "ABORT") else "COMMIT")
+            is_back = failed or first in ("ROLLBACK", "ABORT")
+            self.settings.end(committed=not is_back)
+            return Command("ROLLBACK" if is_back else "COMMIT")
         if first == "SAVEPOINT":
             self.written.save(words[-1].name or "")
             return Command(first)
         if first == "SHOW":
             return self._shown(words)
         if first == "SET":
-            return self._set(words)
+            self.settings.set(words)
+            return Command(first)
+        if first == "RESET":
+            self.settings.reset(words)
+            return Command(first)
         if first in ("DISCARD", "DEALLOCATE"):
             name = words[-1].name or ""
             if name == "all":
                 self.prepared.clear()
+                if first == "DISCARD":
+                    self.settings.reset(words)
             elif first == "DEALLOCATE" and self.prepared.pop(name, None) is None:
                 raise Wrong("26000", f"no prepared statement '{name}'")
             return Command("DISCARD ALL" if first == "DISCARD" else first)
@@ -312,33 +337,9 @@ class Session:
         said = f"{words[0].text}: this port knows SELECT, COPY ... TO STDOUT, SUBSCRIBE TO, SHOW"
         raise Wrong("42601", said)
 
-    def _set(self, words: Sequence[Word]) -> Command:
-        """SET [SESSION | LOCAL] name = value. What is said otherwise, as of a transaction, does nothing."""
-        said = Cursor(words[1:])
-        _ = said.takes("SESSION") or said.takes("LOCAL")
-        zone = said.takes("TIME", "ZONE")
-        name = "timezone" if zone else said.name()
-        if name is None or not (zone or said.takes("=") or said.takes("TO")):
-            return Command("SET")
-        known = next((each for each in self.settings if each.lower() == name), name)
-        value = said.next.string if said.next.kind == "string" else said.next.text
-        if known == "TimeZone" and value.upper() not in ("UTC", "GMT", "ETC/UTC", "DEFAULT"):
-            return Command("SET", f"times are shown in UTC, not in {value}")
-        if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
-            raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
-        self.settings[known] = value
-        return Command("SET")
-
     def _shown(self, words: Sequence[Word]) -> Rows:
-        name = "_".join(word.text for word in words[1:] if word.kind in ("word", "quoted")).strip('"')
-        if name.lower() == "time_zone":
-            name = "TimeZone"
-        elif name.lower() == "transaction_isolation_level":
-            name = "transaction_isolation"
-        known = next((each for each in self.settings if each.lower() == name.lower()), None)
-        if known is None:
-            raise Wrong("42704", f"unknown setting '{name}'; settings: {', '.join(sorted(self.settings))}")
-        return Rows(pa.RecordBatch.from_pydict({known: [self.settings[known]]}))
+        name, value = self.settings.shown(words)
+        return Rows(pa.RecordBatch.from_pydict({name: [value]}))
 
 
 def _split(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:

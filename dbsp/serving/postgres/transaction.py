@@ -30,7 +30,7 @@ _LONGEST = 100_000
 @dataclass(frozen=True)
 class _Done:
     """count: the rows that it changed. returning: what it was asked for of them, and values of parameters as
-    literals; returned: what it gave.
+    literals; returned: what it gave. zone: the session's time zone.
     """
 
     statement: Statement
@@ -38,6 +38,7 @@ class _Done:
     returning: Returning | None
     values: Sequence[str]
     returned: pa.RecordBatch | None
+    zone: str
 
 
 @dataclass
@@ -51,21 +52,21 @@ class Transaction:
     _edits: Edits | None = None
 
     def run(
-        self, text: str, returning: Returning | None = None, values: Sequence[str] = ()
+        self, text: str, zone: str, returning: Returning | None = None, values: Sequence[str] = ()
     ) -> tuple[int, pa.RecordBatch | None]:
         """How many rows a statement changes, and what it was asked for of them. values: the parameters'.
 
         Raises Error; what was done before stays.
         """
-        return self.do(read_statement(text, self.pipeline.program), returning, values)
+        return self.do(read_statement(text, self.pipeline.program), zone, returning, values)
 
     def do(
-        self, statement: Statement, returning: Returning | None = None, values: Sequence[str] = ()
+        self, statement: Statement, zone: str, returning: Returning | None = None, values: Sequence[str] = ()
     ) -> tuple[int, pa.RecordBatch | None]:
         """The same of a statement that has been read."""
         if len(self.done) >= _LONGEST:
             raise Wrong("53400", f"a transaction has at most {_LONGEST:,} statements; COMMIT more often")
-        done = _did(self.snapshot(), statement, returning, values)
+        done = _did(self.snapshot(), statement, returning, values, zone)
         self.done.append(done)
         return done.count, done.returned
 
@@ -95,7 +96,7 @@ class Transaction:
             if self.pipeline.last_step != edits.step:
                 current = self.pipeline.edits(strict=True)
                 for one in done:
-                    if not _same(_did(current, one.statement, one.returning, one.values), one):
+                    if not _same(_again(current, one), one):
                         raise Wrong(
                             "40001",
                             "other rows are there since the transaction began; try it again from BEGIN",
@@ -122,17 +123,22 @@ class Transaction:
         del self.savepoints[at + 1 :]
         self.done, self._edits = [], self.snapshot().again()
         for one in kept:
-            self.done.append(_did(self._edits, one.statement, one.returning, one.values))
+            self.done.append(_again(self._edits, one))
 
 
-def _did(edits: Edits, statement: Statement, returning: Returning | None, values: Sequence[str]) -> _Done:
-    count, given = edits.run(statement), None
+def _again(edits: Edits, one: _Done) -> _Done:
+    return _did(edits, one.statement, one.returning, one.values, one.zone)
+
+
+def _did(
+    edits: Edits, statement: Statement, returning: Returning | None, values: Sequence[str], zone: str
+) -> _Done:
+    count, given = edits.run(statement, zone), None
     if returning is not None:
         assert edits.written is not None, "a statement says which rows it wrote"
-        given = returned(
-            edits.written, statement.table, returning.columns, returning.select(values), edits.plans
-        )
-    return _Done(statement, count, returning, values, given)
+        select, plans = returning.select(values), edits.plans.in_zone(zone)
+        given = returned(edits.written, statement.table, returning.columns, select, plans)
+    return _Done(statement, count, returning, values, given, zone)
 
 
 def _same(one: _Done, other: _Done) -> bool:
