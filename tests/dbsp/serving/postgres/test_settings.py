@@ -146,6 +146,11 @@ def test_times_are_read_and_shown_in_the_zone_of_the_session(port: Served) -> No
         given = "SELECT moment::text FROM held WHERE id = 1"
         assert one.execute(given).fetchall() == [("2024-07-01 12:00:00",)]
         assert other.execute(given).fetchall() == [("2024-07-01 10:00:00",)]
+        now = "INSERT INTO given VALUES (7, now(), CURRENT_TIMESTAMP), (8, now() + INTERVAL 1 DAY, NULL)"
+        (early,), (late,) = one.execute(f"{now} RETURNING moment").fetchall()
+        assert abs((late - early).total_seconds()) == 86_400
+        assert abs((early - dt.datetime.now(dt.UTC)).total_seconds()) < 90_000
+        one.execute("DELETE FROM given WHERE id > 6")
         with one.transaction(force_rollback=True):
             one.execute("SET TIME ZONE 'Asia/Tokyo'")
             assert one.info.parameter_status("TimeZone") == "Asia/Tokyo"
