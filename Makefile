@@ -101,6 +101,7 @@ servers: environment
 	$(call server,command -v mariadbd || test -x /usr/sbin/mariadbd,MariaDB,mariadb-server)
 	$(call server,command -v redis-server,Redis,redis-server)
 	$(call server,command -v chromium-headless-shell || command -v chromium,Chromium,chromium-headless-shell)
+	$(call server,command -v promtool,Prometheus,--no-install-recommends prometheus)
 	$(call server,command -v npm,npm,npm)
 	@$(RUN) -m tests.servers.jars
 	@$(RUN) -m tests.servers.azurite

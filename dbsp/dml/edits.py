@@ -21,6 +21,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.dml.defaults import with_defaults
 from dbsp.dml.merged import merged
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, evaluated, matching, relation
@@ -66,7 +67,8 @@ class Change:
 @dataclass
 class Edits:
     """read: a table or view as of `step`, which all statements see. readable: their names. strict: a row
-    whose key is there is no upsert, but an error, unless the statement says what to do.
+    whose key is there is no upsert, but an error, unless the statement says what to do. written: the rows
+    that the last statement gave the table, of DELETE those that it took.
     """
 
     program: Program
@@ -77,13 +79,16 @@ class Edits:
     spark: SparkSession | None = None
     strict: bool = False
     changes: list[Change] = field(default_factory=list)
+    written: ZSet | None = None
     _deltas: dict[str, list[ZSet]] = field(default_factory=dict)
+    _timezone: str = ""
 
-    def run(self, statement: Statement) -> int:
-        """How many rows it inserts, changes or deletes.
+    def run(self, statement: Statement, timezone: str | None = None) -> int:
+        """How many rows it inserts, changes or deletes. timezone: its session's; None: the program's.
 
         Raises dbsp.circuits.errors.Error, and then has done nothing.
         """
+        self._timezone = timezone or self.program.timezone
         if isinstance(statement, Insert):
             return self._insert(statement)
         table = statement.table
@@ -95,12 +100,11 @@ class Edits:
             return self._merge(statement)
         return self._update(statement) if isinstance(statement, Update) else self._delete(statement)
 
-    def query(self, select: str) -> Contents:
+    def query(self, select: str, timezone: str | None = None) -> Contents:
         """The rows of a query, as statements see them: tables with what was changed, views as of the step."""
-        names = named_in(select, self.readable)
-        return answer(
-            self.plans, select, {name: self._contents(name) for name in names}, self.spark, self.step
-        )
+        contents = {name: self._contents(name) for name in named_in(select, self.readable)}
+        plans = self.plans.in_zone(timezone or self.program.timezone)
+        return answer(plans, select, contents, self.spark, self.step)
 
     def again(self) -> Edits:
         """As of the same step, with nothing changed."""
@@ -121,8 +125,8 @@ class Edits:
         return [found.where(values).zset for found in (there, changed) if found.parts]
 
     def _asked(self, select: str) -> ZSet:
-        names = named_in(select, self.readable)
-        return answer(self.plans, select, {name: self._contents(name) for name in names}, self.spark).zset
+        contents = {name: self._contents(name) for name in named_in(select, self.readable)}
+        return answer(self.plans.in_zone(self._timezone), select, contents, self.spark).zset
 
     def _selected(self, table: Table, where: Where) -> ZSet:
         """The rows that a condition is true of."""
@@ -168,9 +172,9 @@ class Edits:
         return int(gone.weights.sum())
 
     def _insert(self, statement: Insert) -> int:
-        table, timezone = statement.table, self.program.timezone
+        table, timezone = statement.table, self._timezone
         if statement.rows is not None:
-            rows = whole_rows(table, statement.rows, timezone)
+            rows = with_defaults(table, whole_rows(table, statement.rows, timezone))
         else:
             rows = self._new(table, statement.columns, self._asked(_cast_query(statement)))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
@@ -189,7 +193,7 @@ class Edits:
             for one in table.schema
         ]
         whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return whole_rows(table, whole, self.program.timezone)
+        return with_defaults(table, whole_rows(table, whole, self._timezone))
 
     def _merge(self, statement: Merge) -> int:
         """As all clauses find it at first; several rows of the source change no row of the table."""
@@ -277,7 +281,7 @@ class Edits:
     def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
         type_ = table.schema[_position(table.schema, name)].type
         try:
-            one = array_of([value], type_, self.program.timezone)
+            one = array_of([value], type_, self._timezone)
         except Refused as refused:
             raise DataError(
                 f"table '{table.name}', column '{name}': {value!r} doesn't fit: {refused}"
@@ -286,13 +290,13 @@ class Edits:
 
     def _whole(self, table: Table, columns: list[pa.Array]) -> pa.RecordBatch:
         given = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return whole_rows(table, given, self.program.timezone, retracted=True)
+        return whole_rows(table, given, self._timezone, retracted=True)
 
     # -- what becomes of it ---------------------------------------------------------------------------
 
     def _queue(self, table: Table, gone: ZSet | None, come: ZSet | None) -> None:
         """As the table takes them: of a keyed one rows that come, and keys that go without one."""
-        schema = arrow_schema(table)
+        schema, self.written = arrow_schema(table), gone if come is None else come
         parts = [] if gone is None else [-gone]
         parts += [] if come is None else [come]
         delta = ZSet.sum(schema, [ZSet(_under(one.rows, schema), one.weights) for one in parts])

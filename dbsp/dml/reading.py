@@ -31,6 +31,7 @@ from dbsp.sql.text.tokens import Cursor, Token, tokens
 VERBS = ("INSERT", "UPSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
 _UNREAD = frozenset({"RETURNING", "USING", "FROM", "OUTPUT", "LIMIT", "ORDER"})
+_CLOCK = frozenset({"NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE", "CURDATE"})
 _CLAUSES = _UNREAD | {"SET", "WHERE"}
 
 
@@ -113,10 +114,25 @@ def _insert(cursor: Cursor, program: Program) -> Insert:
         return Insert(table, columns, rows, conflict=_conflict(cursor, table))
     cursor.at = start
     stop = _stop(cursor, ("ON", "CONFLICT"))
-    query = cursor.until(stop)
-    if not query.text.strip():
+    query = _selects(cursor, stop) or cursor.until(stop).text
+    cursor.at = stop
+    if not query.strip():
         cursor.fail("expected VALUES (...) or a query")
-    return Insert(table, columns, None, query.text, _conflict(cursor, table))
+    return Insert(table, columns, None, query, _conflict(cursor, table))
+
+
+def _selects(cursor: Cursor, stop: int) -> str | None:
+    """VALUES that ask for the time, as SELECTs: Spark computes an inline table before there is one."""
+    listed = cursor.tokens[cursor.at : stop]
+    if listed[:1] and listed[0].upper == "VALUES" and any(token.upper in _CLOCK for token in listed):
+        rows, depth, start = [], 0, 0
+        for token in listed[1:]:
+            start = token.stop if token.text == "(" and depth == 0 else start
+            depth += (token.text == "(") - (token.text == ")")
+            if token.text == ")" and depth == 0:
+                rows.append(f"SELECT {cursor.source.text[start : token.start]}")
+        return " UNION ALL ".join(rows)
+    return None
 
 
 def _upsert(cursor: Cursor, program: Program) -> Insert:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from dbsp.sql.plans.program import Table
 
 
@@ -17,11 +19,11 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Insert:
-    """rows: values by column; None: those of `query`, whose columns are these in their order."""
+    """rows: values by column, or as Arrow; None: those of `query`, whose columns are these in their order."""
 
     table: Table
     columns: tuple[str, ...]
-    rows: list[dict[str, Any]] | None
+    rows: list[dict[str, Any]] | pa.Table | None
     query: str = ""
     conflict: Conflict | None = None
 

@@ -70,9 +70,9 @@ class Asked:
         """
         return Explanation(self.program, None if view is None else output_view(self.program, view))
 
-    def sql_schema(self, select: str) -> pa.Schema:
+    def sql_schema(self, select: str, timezone: str | None = None) -> pa.Schema:
         """The columns of what `sql` would give, without the rows."""
-        return self._reading.query_schema(select)
+        return self._reading.query_schema(select, timezone)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""

@@ -379,7 +379,7 @@ class Pipeline(Feeding, Asked):
 
     # -- statements --------------------------------------------------------------------------------
 
-    def sql(self, select: str, as_of: AsOf | None = None) -> Contents:
+    def sql(self, select: str, as_of: AsOf | None = None, timezone: str | None = None) -> Contents:
         """The rows that a query has over the views, as of the last step, or as of another as in `view`.
 
         Examples:
@@ -388,6 +388,7 @@ class Pipeline(Feeding, Asked):
 
         It means what it would as a view, and is evaluated once, in process, without a Spark job. One that is
         new is compiled: 0.1 s, and once the start of a JVM where none runs. now() is the machine's clock.
+        timezone: of the query's session; None: the program's.
         A view as of yet another step is asked for by FOR SYSTEM_TIME AS OF. Raises ProgramError for what
         can't be a view; `p[view].to_spark()` has all of Spark.
 
@@ -401,8 +402,8 @@ class Pipeline(Feeding, Asked):
             [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Ada', 'total': 10}, 1)]
         """
         if is_statement(select):
-            return self._changed(select, as_of)
-        return self._reading.query(select, as_of)
+            return self._changed(select, as_of, timezone)
+        return self._reading.query(select, as_of, timezone)
 
     def edits(self, strict: bool = False) -> Edits:
         """What several statements change, all as of the last step and of those before; `queue` queues it.
@@ -411,11 +412,11 @@ class Pipeline(Feeding, Asked):
         """
         return self._reading.edits(strict)
 
-    def _changed(self, text: str, as_of: AsOf | None) -> Contents:
+    def _changed(self, text: str, as_of: AsOf | None, timezone: str | None) -> Contents:
         if as_of is not None:
             raise DataError("as_of is of a query; a statement changes the tables as they are")
         statement, edits = read_statement(text, self.program), self.edits()
-        count = edits.run(statement)
+        count = edits.run(statement, timezone)
         edits.queue(self.change)
         return Contents("sql", COUNTED, [counted(count)], step=self.last_step)
 

@@ -64,7 +64,7 @@ class Reading:
             return self._as_of(name, as_of)
         return self._last(lambda step, state: self._contents(name, step, state))
 
-    def query(self, select: str, as_of: AsOf | None = None) -> Contents:
+    def query(self, select: str, as_of: AsOf | None = None, timezone: str | None = None) -> Contents:
         """The rows of a query, as of one step; see `Pipeline.sql`."""
         select, asked = travels(select)
         names = named_in(select, self.readable)
@@ -74,16 +74,19 @@ class Reading:
 
         step, views = self._last(read) if as_of is None else self._at(as_of, read)
         views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
-        return answer(self.plans, select, views, self._spark, step)
+        return answer(self._plans(timezone), select, views, self._spark, step)
 
-    def query_schema(self, select: str) -> pa.Schema:
+    def _plans(self, timezone: str | None) -> Plans:
+        return self.plans if timezone is None else self.plans.in_zone(timezone)
+
+    def query_schema(self, select: str, timezone: str | None = None) -> pa.Schema:
         """The columns of a query's rows."""
         self._check_open()
         select, asked = travels(select)
         relations = {name: name for name in named_in(select, self.readable)}
         relations |= {travel.name: travel.view for travel in asked}
         read = {name: self._relation(each).schema for name, each in relations.items()}
-        return columns_of(self.plans, select, read)
+        return columns_of(self._plans(timezone), select, read)
 
     def changes_of(self, name: str, step: int) -> ViewChanges:
         """What a kept step changed in a view."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -30,9 +31,17 @@ class Plans:
         self._kept: OrderedDict[object, Program] = OrderedDict()
         self._shapes = Shapes()
 
+    def in_zone(self, timezone: str) -> Plans:
+        """The same, of queries whose session is in that time zone."""
+        if timezone == self._timezone:
+            return self
+        other = copy.copy(self)
+        other._timezone = timezone
+        return other
+
     def of(self, select: str, read: Mapping[str, Schema]) -> Program:
         """The query's program. read: the relations that it names. Raises ProgramError."""
-        key = select, tuple(read.items())
+        key = select, self._timezone, tuple(read.items())
         program = self._kept.pop(key, None)
         if program is None:
             program = self._loaded(select, read)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -23,6 +24,18 @@ from dbsp.views.changes import Changes
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
+class _Told(Collector):
+    """What is told of a registry: all but since when it counts, a series beside each counter's."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Metric]:
+        for family in self._registry.collect():
+            family.samples = [one for one in family.samples if not one.name.endswith("_created")]
+            yield family
+
+
 class Numbers:
     """Told of each step by `made`."""
 
@@ -30,9 +43,10 @@ class Numbers:
         self._pipeline = pipeline
         self._last: Metrics | None = None
         self.registry = of = CollectorRegistry()
+        self._told = _Told(of)
         self.steps = Counter("dbsp_steps", "Steps made by this process", registry=of)
-        self.seconds = Histogram("dbsp_step_seconds", "Of a step", buckets=_SECONDS, registry=of)
-        self.levels = Counter("dbsp_level_seconds", "Of tasks, summed", ["level"], registry=of)
+        self.seconds = Histogram("dbsp_step_seconds", "Seconds of a step", buckets=_SECONDS, registry=of)
+        self.levels = Counter("dbsp_level_seconds", "Seconds of tasks, summed", ["level"], registry=of)
         self.rows_in = Counter("dbsp_rows_in", "Changes given to a table", ["table"], registry=of)
         self.rows_out = Counter("dbsp_rows_out", "Changed rows of a view", ["view"], registry=of)
         self.late = Counter("dbsp_late_rows", "Rows left out as late", ["relation"], registry=of)
@@ -41,11 +55,11 @@ class Numbers:
         self.state_bytes = Gauge("dbsp_state_bytes", "Bytes stored", ["operator"], registry=of)
         self.behind = Gauge(
             "dbsp_waterline_behind_seconds",
-            "How far a waterline is behind the clock",
+            "Seconds that a waterline is behind the clock",
             ["column"],
             registry=of,
         )
-        self.phases = Counter("dbsp_phase_seconds", "Of parts of steps", ["phase"], registry=of)
+        self.phases = Counter("dbsp_phase_seconds", "Seconds of parts of steps", ["phase"], registry=of)
         self.undelivered = Gauge(
             "dbsp_undelivered_steps", "Steps that a sink is without", ["sink"], registry=of
         )
@@ -53,7 +67,10 @@ class Numbers:
             "dbsp_source_lag", "What a table's source has that isn't read", ["table", "unit"], registry=of
         )
         self.quiet = Gauge(
-            "dbsp_source_quiet_seconds", "Since a table with a source had a row", ["table"], registry=of
+            "dbsp_source_quiet_seconds",
+            "Seconds since a table with a source had a row",
+            ["table"],
+            registry=of,
         )
         self.sources = {table for table in pipeline.tables if pipeline.program.input(table).format}
         self.made_at = Gauge("dbsp_last_step_time_seconds", "When this process made a step", registry=of)
@@ -105,7 +122,7 @@ class Numbers:
         self.lag.clear()
         for table, (count, unit) in unread.items():
             self.lag.labels(table, unit).set(count)
-        return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
+        return Response(generate_latest(self._told), media_type=CONTENT_TYPE_PLAIN_1_0_0)
 
 
 def _since(moment: float) -> Callable[[], float]:

@@ -9,8 +9,11 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError, TooMuch
 from dbsp.dml.edits import KeyThere
-from dbsp.serving.answers import Refused, said_of
+from dbsp.serving.answers import said_of
+from dbsp.serving.postgres.copying.rows import CopiedRows
+from dbsp.serving.postgres.copying.statement import Copy
 from dbsp.serving.postgres.language.types import LISTED, TEXTS, TYPES, modifier_of, oid_of
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.wire import BadMessage, Field
 from dbsp.views.changes import UnknownView
 
@@ -25,10 +28,11 @@ class Command:
 
 @dataclass
 class Rows:
-    """Rows that are there. at: how many have been sent."""
+    """Rows that are there. at: how many have been sent. tag: what is said after so many of them."""
 
     batch: pa.RecordBatch
     at: int = 0
+    tag: str = "SELECT {}"
 
     @property
     def schema(self) -> pa.Schema:
@@ -41,11 +45,17 @@ class Rows:
 
 @dataclass(frozen=True)
 class Copied:
-    """What COPY sends. form: text, csv or binary."""
+    """What COPY sends."""
 
     rows: Rows | Followed
-    form: str
-    header: bool = False
+    copy: Copy
+
+
+@dataclass(frozen=True)
+class Copying:
+    """What COPY takes: `rows` gets what the client sends."""
+
+    rows: CopiedRows
 
 
 @dataclass(frozen=True)
@@ -60,15 +70,7 @@ class Followed:
         return fields_of(self.schema)
 
 
-Answer = Command | Rows | Copied | Followed
-
-
-class Wrong(Refused):
-    """code: SQLSTATE."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(400, message)
-        self.code = code
+Answer = Command | Rows | Copied | Copying | Followed
 
 
 def fields_of(schema: pa.Schema, arrays: bool = True) -> list[Field]:

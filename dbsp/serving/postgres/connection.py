@@ -13,12 +13,22 @@ from functools import partial
 import pyarrow as pa
 
 from dbsp.serving.postgres import wire
-from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong, fields_of, state_of
+from dbsp.serving.postgres.answers import (
+    Answer,
+    Command,
+    Copied,
+    Copying,
+    Followed,
+    Rows,
+    fields_of,
+    state_of,
+)
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
 from dbsp.serving.postgres.language.spelling import parameters_of, statements
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.session import Prepared, Session
-from dbsp.serving.postgres.values import copied_binary, copied_csv, copied_text, data_rows
+from dbsp.serving.postgres.values import copied, data_rows
 
 # rows that are spelled at once; of a connection: prepared statements or portals, and their words
 _ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
@@ -28,7 +38,6 @@ _REPORTED = (
     *("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name"),
 )
 _COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
-_FORMS = {"text": 0, "csv": 0, "binary": 1}
 
 
 @dataclass
@@ -49,13 +58,15 @@ class Connection:
     reader: asyncio.StreamReader
     out: Outgoing
     running: asyncio.Task[None] | None = None
+    _reading: asyncio.Task[tuple[bytes, wire.Reader]] | None = None
+    _reported: dict[str, str] = field(default_factory=dict)
     _portals: dict[str, _Portal] = field(default_factory=dict)
 
     async def greet(self, process: int, secret: int) -> None:
         """Anyone who can connect may read."""
-        settings = self.session.settings
-        reported = [wire.status(name, settings[name]) for name in _REPORTED]
-        self.out.say(b"".join([wire.AUTHENTICATED, *reported, wire.key_data(process, secret)]))
+        self.out.say(wire.AUTHENTICATED)
+        self._report()
+        self.out.say(wire.key_data(process, secret))
         await self._ready()
 
     async def serve(self) -> None:
@@ -71,7 +82,7 @@ class Connection:
         handlers = {b"D": self._describe, b"E": self._execute}
         skips = False
         while True:
-            kind, message = await wire.read_message(self.reader)
+            kind, message = await self._next()
             if kind == b"X":
                 return
             if kind == b"S":
@@ -94,7 +105,23 @@ class Connection:
                 raise wire.BadMessage(f"a message of kind {kind!r} is unknown")
             await self.out.flush_much()
 
+    async def _next(self) -> tuple[bytes, wire.Reader]:
+        """The next message. What a cancelled COPY had begun to read goes on."""
+        if self._reading is None:
+            return await wire.read_message(self.reader)
+        begun, self._reading = self._reading, None
+        return await begun
+
+    def _report(self) -> None:
+        """Settings that are others than those that the client was told."""
+        values = self.session.settings.values
+        for name in _REPORTED:
+            if self._reported.get(name) != values[name]:
+                self._reported[name] = values[name]
+                self.out.say(wire.status(name, values[name]))
+
     async def _ready(self) -> None:
+        self._report()
         self.out.say(wire.ready(self.session.transaction))
         await self.out.flush()
 
@@ -155,19 +182,23 @@ class Connection:
                 await self._done(answer)
         await self._end()
 
-    async def _done(self, answer: Command | Copied) -> None:
+    async def _done(self, answer: Command | Copied | Copying) -> None:
         if isinstance(answer, Copied):
             await self._copy(answer)
             return
+        if isinstance(answer, Copying):
+            await self._take(answer)
+            return
+        self._report()
         if answer.warning:
             self.out.say(wire.notice("01000", answer.warning))
         self.out.say(wire.complete(answer.tag))
 
     async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
         """Rows, at most so many of them; 0: all."""
-        spell = partial(data_rows, formats=formats)
+        spell = partial(data_rows, formats=formats, zone=self.session.zone)
         if isinstance(answer, Followed):
-            count = 0
+            count, tag = 0, "SELECT {}"
             await self.out.flush()  # who follows is told so before there is a row
             async for batch in answer.batches:
                 count += batch.num_rows
@@ -184,32 +215,52 @@ class Connection:
             if stop < rows.num_rows:
                 self.out.say(wire.SUSPENDED)
                 return
-            count = stop - begun
-        self.out.say(wire.complete(f"SELECT {count}"))
+            count, tag = stop - begun, answer.tag
+        self.out.say(wire.complete(tag.format(count)))
 
     async def _spelled(self, spell: Callable[[pa.RecordBatch], bytes], rows: pa.RecordBatch) -> bytes:
         """In a thread where there are many."""
         return spell(rows) if rows.num_rows < 256 else await asyncio.to_thread(spell, rows)
 
     async def _copy(self, answer: Copied) -> None:
-        fields, form = answer.rows.fields, answer.form
-        self.out.say(wire.copy_out(len(fields), _FORMS[form]))
-        if answer.header and form != "binary":
-            names = pa.RecordBatch.from_arrays(
-                [pa.array([one.name]) for one in fields], names=[one.name for one in fields]
-            )
-            self.out.say(copied_csv(names) if form == "csv" else copied_text(names))
-        spell = {"text": copied_text, "csv": copied_csv, "binary": copied_binary}[form]
-        count, head = 0, _COPY_BEGIN if form == "binary" else b""
+        fields, copy = answer.rows.fields, answer.copy
+        is_binary = copy.form == "binary"
+        self.out.say(wire.copy_out(len(fields), int(is_binary)))
+        if copy.header and not is_binary:
+            names = [pa.array([one.name]) for one in fields]
+            self.out.say(copied(pa.RecordBatch.from_arrays(names, names=[one.name for one in fields]), copy))
+        spell = partial(copied, copy=copy, zone=self.session.zone)
+        count, head = 0, _COPY_BEGIN if is_binary else b""
         await self.out.flush()
         async for batch in _pieces(answer.rows):
             if batch.num_rows:
                 self.out.say(_headed(head, await self._spelled(spell, batch)))
                 await self.out.flush()
                 count, head = count + batch.num_rows, b""
-        if form == "binary":
+        if is_binary:
             self.out.say(wire.message(b"d", head, _COPY_END))
         self.out.say(wire.COPIED + wire.complete(f"COPY {count}"))
+
+    async def _take(self, answer: Copying) -> None:
+        """Rows from the client, until it says that these are all."""
+        rows = answer.rows
+        self.out.say(wire.copy_in(len(rows.names)))
+        await self.out.flush()
+        kind = b"d"
+        while kind != b"c":
+            self._reading = self._reading or asyncio.create_task(wire.read_message(self.reader))
+            kind, message = await asyncio.shield(self._reading)
+            self._reading = None
+            if kind == b"d":
+                rows.add(message.rest)
+                if rows.is_much:
+                    await asyncio.to_thread(rows.read)
+            elif kind == b"f":
+                raise Wrong("57014", f"COPY: the client gave up: {message.string()}")
+            elif kind not in (b"c", b"H", b"S"):  # the last two came before they could know
+                raise wire.BadMessage(f"a message of kind {kind!r} is none of COPY")
+        count = await self.session.copied(rows)
+        self.out.say(wire.complete(f"COPY {count}"))
 
     # -- the extended protocol ----------------------------------------------------------------------
 
@@ -251,10 +302,12 @@ class Connection:
             formats = [0] * len(fields or ())
         else:
             portal = self._portal(name)
-            gives = self.session.gives_rows(portal.prepared.words)
-            answer = await self._answered(portal) if gives else None
-            is_text = not any(portal.formats)
-            fields = fields_of(answer.schema, is_text) if isinstance(answer, Rows | Followed) else None
+            if self.session.only_reads(portal.prepared.words):
+                answer = await self._answered(portal)
+                schema = answer.schema if isinstance(answer, Rows | Followed) else None
+            else:
+                schema = await self.session.described(portal.prepared)
+            fields = None if schema is None else fields_of(schema, arrays=not any(portal.formats))
             formats = _each(portal.formats, len(fields or ()))
         self.out.say(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
 

@@ -101,13 +101,15 @@ class _Port:
             writer.write(wire.fatal("53300", f"{CONNECTIONS} clients are connected; try again later"))
             return
         serving = self.serving
-        may_write = _user(message) == WRITER
+        given = _given(message)
+        may_write = given.get("user") == WRITER
         if may_write and not await self._proved(reader, writer):
             return
         written = Transaction(serving.pipeline, serving.writes)
         session = Session(
             serving.pipeline, serving.evaluating, serving.subscriptions, self.catalogue, written, may_write
         )
+        session.settings.start(given)
         key = secrets.randbits(31), secrets.randbits(31)
         connection = self.connections[key] = Connection(session, reader, Outgoing(writer))
         try:
@@ -168,16 +170,15 @@ async def _upgrade(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, t
         raise wire.BadMessage("nothing may follow the request for TLS before its answer")
 
 
-def _user(message: wire.Reader) -> str:
-    """Who the client says it is: names and values, one after the other."""
+def _given(message: wire.Reader) -> dict[str, str]:
+    """What the client says of itself: names and values, one after the other."""
+    found = {}
     while not message.is_over:
         name = message.string()
         if not name:
             break
-        value = message.string()
-        if name == "user":
-            return value
-    return ""
+        found[name] = message.string()
+    return found
 
 
 async def _response(reader: asyncio.StreamReader) -> wire.Reader:

@@ -7,18 +7,25 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.months import batch_to_calendar
-from dbsp.circuits.traces.zset import WEIGHT
+from dbsp.circuits.errors import did_you_mean
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.dml.returned import returned
+from dbsp.dml.statement import Insert
 from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.incoming import BadRow, arrow_schema
 from dbsp.serving.evaluating import Evaluating
-from dbsp.serving.postgres.answers import Answer, Command, Copied, Followed, Rows, Wrong
+from dbsp.serving.postgres.answers import Answer, Command, Copied, Copying, Followed, Rows
 from dbsp.serving.postgres.catalogue.answering import Catalogue
-from dbsp.serving.postgres.catalogue.tables import SETTINGS
+from dbsp.serving.postgres.copying.rows import CopiedRows
+from dbsp.serving.postgres.copying.statement import copy_of
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.postgres.language.wrong import Wrong
+from dbsp.serving.postgres.settings import Settings
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
@@ -40,7 +47,7 @@ WRITER = "writer"
 FEW = 100
 
 # what ends with the connection, and does nothing before
-_IGNORED = frozenset({"RESET", "CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
+_IGNORED = frozenset({"CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,15 @@ class Session:
     may_write: bool = False
     transaction: str = "I"
     prepared: dict[str, Prepared] = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=lambda: dict(SETTINGS))
+    settings: Settings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.settings = Settings(self.pipeline.program.timezone)
+
+    @property
+    def zone(self) -> str:
+        """The time zone in which times are read and shown."""
+        return self.settings.zone
 
     async def answer(self, words: Sequence[Word], values: Sequence[Value] = ()) -> Answer:
         """Raises Error."""
@@ -78,7 +93,7 @@ class Session:
                 found = await self.evaluating.done(lambda: self._rows(words, values))
             return Rows(found)
         if first == "COPY":
-            return await self._copied(words, values)
+            return await self._copy(words, values)
         if first == "SUBSCRIBE":
             return self._followed(words)
         if first in _CHANGES:
@@ -89,20 +104,35 @@ class Session:
             )
         if first in ("COMMIT", "END") and self.transaction == "T":
             self.transaction = "I"
-            return Command("COMMIT", await self.written.commit())
+            try:
+                warning = await self.written.commit()
+            except BaseException:
+                self.settings.end(committed=False)
+                raise
+            self.settings.end(committed=True)
+            return Command("COMMIT", warning)
         return self._command(first, words)
 
-    async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command:
+    async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
         first = words[0].upper
+        self._check_writer(first)
+        literals = [value.spark for value in values]
+        statement, returning = _split(words)
+        text = spark_text(statement, literals)
+        count, given = await self.evaluating.done(
+            lambda: self.written.run(text, self.zone, returning, literals)
+        )
+        if given is None:
+            return Command(_CHANGES[first].format(count))
+        return Rows(given, tag=_CHANGES[first])
+
+    def _check_writer(self, what: str) -> None:
         if not self.may_write:
             raise Wrong(
                 "42501",
-                f"{first}: this connection reads; connect as user '{WRITER}', whose password is the token "
+                f"{what}: this connection reads; connect as user '{WRITER}', whose password is the token "
                 "that `dbsp serve` printed",
             )
-        text = spark_text(words, [value.spark for value in values])
-        count = await self.evaluating.done(lambda: self.written.run(text))
-        return Command(_CHANGES[first].format(count))
 
     async def end(self) -> str:
         """What was written outside of BEGIN and COMMIT is a step; what else there is to say."""
@@ -119,14 +149,17 @@ class Session:
         """Of a statement's parameters, those that the client named included."""
         return inferred(words, oids, self.catalogue.relations)
 
-    def gives_rows(self, words: Sequence[Word]) -> bool:
+    def only_reads(self, words: Sequence[Word]) -> bool:
         """Whether it is a statement that does nothing but give rows."""
         return bool(words) and (words[0].upper in _QUERIES or words[0].upper in ("SUBSCRIBE", "SHOW"))
 
     async def described(self, prepared: Prepared) -> pa.Schema | None:
         """The columns of what a statement will give; None: it gives no rows."""
         words = prepared.words
-        if not self.gives_rows(words):
+        returning = _split(words)[1]
+        if returning is not None:
+            return await self.evaluating.done(lambda: self._returned(returning, len(prepared.oids)))
+        if not self.only_reads(words):
             return None
         if words[0].upper == "SUBSCRIBE":
             return self._subscribed(words)[1]
@@ -161,8 +194,8 @@ class Session:
                 return found
         select = spark_text(words, [value.spark for value in values])
         if seen is None or travels(select)[1]:
-            return batch_to_calendar(self.pipeline.sql(select).batch())
-        return batch_to_calendar(seen.query(select).batch())
+            return self.pipeline.sql(select, timezone=self.zone).batch()
+        return seen.query(select, self.zone).batch()
 
     def _looked_up(
         self,
@@ -182,7 +215,7 @@ class Session:
         found = contents.where(equal)
         if indexed and len(found) > FEW:
             return None
-        rows = batch_to_calendar(found.batch())
+        rows = found.batch()
         if lookup.columns is None:
             return rows
         names = [one.lower() for one in rows.schema.names]
@@ -191,32 +224,48 @@ class Session:
     def _schema(self, words: Sequence[Word], values: Sequence[Value]) -> pa.Schema:
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
-        schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]))
-        return batch_to_calendar(_empty(schema)).schema
+        schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]), self.zone)
+        return _empty(schema).schema
 
-    async def _copied(self, words: Sequence[Word], values: Sequence[Value]) -> Copied:
-        """COPY (query) TO STDOUT, COPY view [(columns)] TO STDOUT, [WITH (FORMAT csv, HEADER)]."""
-        stop = next((i for i in range(len(words) - 1, 0, -1) if words[i].upper == "STDOUT"), 0)
-        if stop < 3 or words[stop - 1].upper != "TO":
-            raise Wrong("0A000", "COPY: give COPY (SELECT ...) TO STDOUT [WITH (FORMAT csv, HEADER)]")
-        said = [word.upper for word in words[stop + 1 :] if word.kind == "word"]
-        unknown = set(said) - {"WITH", "FORMAT", "CSV", "TEXT", "BINARY", "HEADER", "TRUE"}
+    def _returned(self, returning: Returning, parameters: int) -> pa.Schema:
+        """Of what a statement will return. Raises Error."""
+        table = self.pipeline.program.input(returning.table)
+        select = returning.select(["NULL"] * parameters)
+        plans = self.pipeline.edits().plans.in_zone(self.zone)
+        none = returned(ZSet.empty(arrow_schema(table)), table, returning.columns, select, plans)
+        return none.schema
+
+    async def _copy(self, words: Sequence[Word], values: Sequence[Value]) -> Copied | Copying:
+        copy = copy_of(words)
+        if not copy.is_from:
+            found = await self.answer(copy.query, values)
+            if not isinstance(found, Rows | Followed):
+                raise Wrong("42601", "COPY (...): give a query, or SUBSCRIBE TO view")
+            return Copied(found, copy)
+        self._check_writer("COPY FROM")
+        table = self.pipeline.program.input(copy.table)
+        columns = {one.name.lower(): one.name for one in table.schema}
+        unknown = [name for name in copy.columns if name not in columns]
         if unknown:
-            listed = ", ".join(sorted(unknown))
-            raise Wrong("0A000", f"COPY: {listed} is unknown; FORMAT and HEADER are known")
-        form = next((one.lower() for one in said if one in ("CSV", "TEXT", "BINARY")), "text")
-        asked = words[1 : stop - 1]
-        if asked[0].text == "(":
-            found = await self.answer(asked[1:-1], values)
-        else:
-            opened = next((i for i, word in enumerate(asked) if word.text == "("), len(asked))
-            columns = asked[opened + 1 : -1] or (Word("symbol", "*"),)
-            view = asked[:opened]
-            select = (Word("word", "SELECT"), *_spaced(columns), Word("word", "FROM", " "), *_spaced(view))
-            found = await self.answer(select, values)
-        if not isinstance(found, Rows | Followed):
-            raise Wrong("42601", "COPY (...): give a query, or SUBSCRIBE TO view")
-        return Copied(found, form, "HEADER" in said)
+            hint = did_you_mean(unknown[0], list(columns))
+            listed = ", ".join(columns.values())
+            raise Wrong("42703", f"unknown column '{unknown[0]}' in '{table.name}'; columns: {listed}{hint}")
+        if len({*copy.columns}) < len(copy.columns):
+            raise Wrong("42701", f"COPY {table.name}: a column is listed twice")
+        names = [columns[name] for name in copy.columns or columns]
+        return Copying(CopiedRows(copy, table, names, self.zone))
+
+    async def copied(self, rows: CopiedRows) -> int:
+        """What the client has sent is written, as INSERT does. Raises Error."""
+
+        def write() -> int:
+            rows.read(is_last=True)
+            try:
+                return self.written.do(Insert(rows.table, tuple(rows.names), rows.rows), self.zone)[0]
+            except BadRow as error:
+                raise rows.wrong(error) from None
+
+        return await self.evaluating.done(write)
 
     def _followed(self, words: Sequence[Word]) -> Followed:
         view, schema, since = self._subscribed(words)
@@ -251,6 +300,7 @@ class Session:
     def _command(self, first: str, words: Sequence[Word]) -> Answer:
         if first in ("BEGIN", "START"):
             self.transaction = "T"
+            self.settings.begin()
             return Command("BEGIN" if first == "BEGIN" else "START TRANSACTION")
         if first in ("COMMIT", "END", "ROLLBACK", "ABORT"):
             if first == "ROLLBACK" and any(word.upper == "TO" for word in words):
@@ -259,18 +309,26 @@ class Session:
                 return Command("ROLLBACK")
             failed, self.transaction = self.transaction == "E", "I"
             self.written.clear()
-            return Command("ROLLBACK" if failed or first in ("ROLLBACK", "ABORT") else "COMMIT")
+            is_back = failed or first in ("ROLLBACK", "ABORT")
+            self.settings.end(committed=not is_back)
+            return Command("ROLLBACK" if is_back else "COMMIT")
         if first == "SAVEPOINT":
             self.written.save(words[-1].name or "")
             return Command(first)
         if first == "SHOW":
             return self._shown(words)
         if first == "SET":
-            return self._set(words)
+            self.settings.set(words)
+            return Command(first)
+        if first == "RESET":
+            self.settings.reset(words)
+            return Command(first)
         if first in ("DISCARD", "DEALLOCATE"):
             name = words[-1].name or ""
             if name == "all":
                 self.prepared.clear()
+                if first == "DISCARD":
+                    self.settings.reset(words)
             elif first == "DEALLOCATE" and self.prepared.pop(name, None) is None:
                 raise Wrong("26000", f"no prepared statement '{name}'")
             return Command("DISCARD ALL" if first == "DISCARD" else first)
@@ -279,42 +337,23 @@ class Session:
         said = f"{words[0].text}: this port knows SELECT, COPY ... TO STDOUT, SUBSCRIBE TO, SHOW"
         raise Wrong("42601", said)
 
-    def _set(self, words: Sequence[Word]) -> Command:
-        """SET [SESSION | LOCAL] name = value. What is said otherwise, as of a transaction, does nothing."""
-        said = Cursor(words[1:])
-        _ = said.takes("SESSION") or said.takes("LOCAL")
-        zone = said.takes("TIME", "ZONE")
-        name = "timezone" if zone else said.name()
-        if name is None or not (zone or said.takes("=") or said.takes("TO")):
-            return Command("SET")
-        known = next((each for each in self.settings if each.lower() == name), name)
-        value = said.next.string if said.next.kind == "string" else said.next.text
-        if known == "TimeZone" and value.upper() not in ("UTC", "GMT", "ETC/UTC", "DEFAULT"):
-            return Command("SET", f"times are shown in UTC, not in {value}")
-        if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
-            raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
-        self.settings[known] = value
-        return Command("SET")
-
     def _shown(self, words: Sequence[Word]) -> Rows:
-        name = "_".join(word.text for word in words[1:] if word.kind in ("word", "quoted")).strip('"')
-        if name.lower() == "time_zone":
-            name = "TimeZone"
-        elif name.lower() == "transaction_isolation_level":
-            name = "transaction_isolation"
-        known = next((each for each in self.settings if each.lower() == name.lower()), None)
-        if known is None:
-            raise Wrong("42704", f"unknown setting '{name}'; settings: {', '.join(sorted(self.settings))}")
-        return Rows(pa.RecordBatch.from_pydict({known: [self.settings[known]]}))
+        name, value = self.settings.shown(words)
+        return Rows(pa.RecordBatch.from_pydict({name: [value]}))
+
+
+def _split(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:
+    """A statement, and what it returns. Raises Wrong."""
+    statement, returning = split_returning(words)
+    if returning is not None and returning.asks_others:
+        raise Wrong("0A000", "RETURNING: expressions over the written rows alone; SELECT the rest after it")
+    if words and words[0].upper == "MERGE" and any(word.upper == "RETURNING" for word in words):
+        raise Wrong("0A000", "MERGE: RETURNING is of INSERT, UPDATE and DELETE; SELECT the rows after it")
+    return statement, returning
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema)
-
-
-def _spaced(words: Sequence[Word]) -> tuple[Word, ...]:
-    """With a space before the first."""
-    return (Word(words[0].kind, words[0].text, " "), *words[1:])
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

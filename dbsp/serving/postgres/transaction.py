@@ -7,37 +7,68 @@ and the transaction fails where that changes other rows: what commits is as if i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.edits import Edits
 from dbsp.dml.reading import read_statement
+from dbsp.dml.returned import returned
 from dbsp.dml.statement import Statement
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.serving.postgres.answers import Wrong
+from dbsp.serving.postgres.language.returning import Returning
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.writes import Writes
 
 # statements of a transaction
 _LONGEST = 100_000
 
 
+@dataclass(frozen=True)
+class _Done:
+    """count: the rows that it changed. returning: what it was asked for of them, and values of parameters as
+    literals; returned: what it gave. zone: the session's time zone.
+    """
+
+    statement: Statement
+    count: int
+    returning: Returning | None
+    values: Sequence[str]
+    returned: pa.RecordBatch | None
+    zone: str
+
+
 @dataclass
 class Transaction:
-    """done: the statements, and how many rows each changed. savepoints: names, and how many were done."""
+    """done: the statements. savepoints: names, and how many were done."""
 
     pipeline: Pipeline
     writes: Writes
-    done: list[tuple[Statement, int]] = field(default_factory=list)
+    done: list[_Done] = field(default_factory=list)
     savepoints: list[tuple[str, int]] = field(default_factory=list)
     _edits: Edits | None = None
 
-    def run(self, text: str) -> int:
-        """How many rows a statement changes. Raises Error; what was done before stays."""
+    def run(
+        self, text: str, zone: str, returning: Returning | None = None, values: Sequence[str] = ()
+    ) -> tuple[int, pa.RecordBatch | None]:
+        """How many rows a statement changes, and what it was asked for of them. values: the parameters'.
+
+        Raises Error; what was done before stays.
+        """
+        return self.do(read_statement(text, self.pipeline.program), zone, returning, values)
+
+    def do(
+        self, statement: Statement, zone: str, returning: Returning | None = None, values: Sequence[str] = ()
+    ) -> tuple[int, pa.RecordBatch | None]:
+        """The same of a statement that has been read."""
         if len(self.done) >= _LONGEST:
             raise Wrong("53400", f"a transaction has at most {_LONGEST:,} statements; COMMIT more often")
-        statement = read_statement(text, self.pipeline.program)
-        count = self.snapshot().run(statement)
-        self.done.append((statement, count))
-        return count
+        done = _did(self.snapshot(), statement, returning, values, zone)
+        self.done.append(done)
+        return done.count, done.returned
 
     def snapshot(self) -> Edits:
         """What the transaction sees: the last step when it was first asked, and its own changes."""
@@ -64,8 +95,8 @@ class Transaction:
             current = edits
             if self.pipeline.last_step != edits.step:
                 current = self.pipeline.edits(strict=True)
-                for statement, count in done:
-                    if current.run(statement) != count:
+                for one in done:
+                    if not _same(_again(current, one), one):
                         raise Wrong(
                             "40001",
                             "other rows are there since the transaction began; try it again from BEGIN",
@@ -91,5 +122,30 @@ class Transaction:
         kept = self.done[: self.savepoints[at][1]]
         del self.savepoints[at + 1 :]
         self.done, self._edits = [], self.snapshot().again()
-        for statement, _ in kept:
-            self.done.append((statement, self._edits.run(statement)))
+        for one in kept:
+            self.done.append(_again(self._edits, one))
+
+
+def _again(edits: Edits, one: _Done) -> _Done:
+    return _did(edits, one.statement, one.returning, one.values, one.zone)
+
+
+def _did(
+    edits: Edits, statement: Statement, returning: Returning | None, values: Sequence[str], zone: str
+) -> _Done:
+    count, given = edits.run(statement, zone), None
+    if returning is not None:
+        assert edits.written is not None, "a statement says which rows it wrote"
+        select, plans = returning.select(values), edits.plans.in_zone(zone)
+        given = returned(edits.written, statement.table, returning.columns, select, plans)
+    return _Done(statement, count, returning, values, given, zone)
+
+
+def _same(one: _Done, other: _Done) -> bool:
+    """Whether a client was told the same."""
+    if one.returned is None or other.returned is None:
+        return one.count == other.count
+    given, before = (
+        ZSet(rows, np.ones(rows.num_rows, dtype=np.int64)) for rows in (one.returned, other.returned)
+    )
+    return one.count == other.count and not len((given - before).consolidate())

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.json_text import fields_of
+from dbsp.circuits.functions.times.time_zones import time_zone
+from dbsp.serving.postgres.copying.statement import Copy
 from dbsp.serving.postgres.language.types import (
     BOOL,
     BYTEA,
@@ -39,6 +41,8 @@ _DAYS = 10957
 _MICROSECONDS = _DAYS * 86_400_000_000
 # whose texts are Arrow's
 _PLAIN = (pt.is_integer, pt.is_decimal, pt.is_date32, pt.is_string, pt.is_large_string)
+# that no number has
+_PLAIN_MARKS = b",;|\t"
 _NOTHING = pa.scalar(b"", pa.large_binary())
 # rows of which each value is spelled by itself
 _FEW = 4
@@ -46,11 +50,11 @@ _PACKED = {oid: struct.Struct(f"!{code}") for oid, code in ((INT2, "h"), (INT4, 
 _COUNT = struct.Struct("!h").pack
 
 
-def data_rows(rows: pa.RecordBatch, formats: list[int]) -> bytes:
-    """A message a row. formats: of each column, 0 text, 1 binary."""
+def data_rows(rows: pa.RecordBatch, formats: list[int], zone: str = "UTC") -> bytes:
+    """A message a row. formats: of each column, 0 text, 1 binary. zone: the session's, of times in text."""
     if rows.num_rows > _FEW:
-        return _framed(_fields(rows, formats), b"D")
-    columns = [_few(column, form) for column, form in zip(rows.columns, formats, strict=True)]
+        return _framed(_fields(rows, formats, zone), b"D")
+    columns = [_few(column, form, zone) for column, form in zip(rows.columns, formats, strict=True)]
     return b"".join(message(b"D", _COUNT(len(row)), *map(_sized, row)) for row in zip(*columns, strict=True))
 
 
@@ -59,7 +63,7 @@ def _sized(value: bytes | None) -> bytes:
     return b"\xff\xff\xff\xff" if value is None else len(value).to_bytes(4, "big") + value
 
 
-def _few(column: pa.Array, form: int) -> list[bytes | None]:
+def _few(column: pa.Array, form: int, zone: str) -> list[bytes | None]:
     """The values of a column of few rows, of which a call of Arrow each would take longer."""
     type_ = column.type
     if pt.is_string(type_):
@@ -72,51 +76,47 @@ def _few(column: pa.Array, form: int) -> list[bytes | None]:
         return [None if value is None else pack(value) for value in values]
     if pt.is_decimal(type_) and form:
         return [_numeric(value) for value in column.to_pylist()]
-    return (_binary(column) if form else _text(column).cast(pa.large_binary())).to_pylist()  # type: ignore[no-any-return]
+    return (_binary(column) if form else _text(column, zone).cast(pa.large_binary())).to_pylist()  # type: ignore[no-any-return]
 
 
-def copied_binary(rows: pa.RecordBatch) -> bytes:
-    """A message a row, of COPY in its binary format."""
-    return _framed(_fields(rows, [1] * rows.num_columns), b"d")
-
-
-def copied_text(rows: pa.RecordBatch) -> bytes:
-    r"""A message a row, of COPY in its text format: fields between tabs, NULL is \N."""
-    columns: list[pa.Array] = []
-    for column in rows.columns:
-        spelled = _text(column).cast(pa.large_binary())
-        for plain, escaped in ((b"\\", b"\\\\"), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t")):
-            spelled = pc.replace_substring(spelled, plain, escaped)
-        columns.append(pc.fill_null(spelled, pa.scalar(b"\\N", pa.large_binary())))
-    return _lines(columns, b"\t")
-
-
-def copied_csv(rows: pa.RecordBatch) -> bytes:
-    """A message a row, of COPY in CSV: NULL is nothing, and what isn't a number stands in quotes."""
-    columns: list[pa.Array] = []
-    for column in rows.columns:
-        spelled = _text(column).cast(pa.large_binary())
-        if not (pt.is_integer(column.type) or pt.is_floating(column.type) or pt.is_decimal(column.type)):
-            quote = pa.scalar(b'"', pa.large_binary())
-            doubled = pc.replace_substring(spelled, b'"', b'""')
-            spelled = pc.binary_join_element_wise(quote, doubled, quote, _NOTHING)
-        columns.append(pc.fill_null(spelled, _NOTHING))
-    return _lines(columns, b",")
-
-
-def _lines(columns: list[pa.Array], separator: bytes) -> bytes:
-    line = pc.binary_join_element_wise(*columns, pa.scalar(separator, pa.large_binary()))
+def copied(rows: pa.RecordBatch, copy: Copy, zone: str = "UTC") -> bytes:
+    """A message a row, of COPY in its format. zone: as in `data_rows`."""
+    if copy.form == "binary":
+        return _framed(_fields(rows, [1] * rows.num_columns, zone), b"d")
+    spell = _csv_field if copy.form == "csv" else _text_field
+    columns = [spell(column, copy, zone) for column in rows.columns]
+    line = pc.binary_join_element_wise(*columns, pa.scalar(copy.delimiter, pa.large_binary()))
     end = pa.scalar(b"\n", pa.large_binary())
-    line = pc.binary_join_element_wise(line, end, _NOTHING)
-    return _framed(line, b"d")
+    return _framed(pc.binary_join_element_wise(line, end, _NOTHING), b"d")
 
 
-def _fields(rows: pa.RecordBatch, formats: list[int]) -> pa.Array:
+def _text_field(column: pa.Array, copy: Copy, zone: str) -> pa.Array:
+    """After a backslash what would end it, and a backslash."""
+    spelled = _text(column, zone).cast(pa.large_binary())
+    for plain, escaped in ((b"\\", b"\\\\"), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t")):
+        spelled = pc.replace_substring(spelled, plain, escaped)
+    if copy.delimiter != b"\t":
+        spelled = pc.replace_substring(spelled, copy.delimiter, b"\\" + copy.delimiter)
+    return pc.fill_null(spelled, pa.scalar(copy.null, pa.large_binary()))
+
+
+def _csv_field(column: pa.Array, copy: Copy, zone: str) -> pa.Array:
+    """NULL as it is said, and in quotes what isn't a number, or could be read as something else."""
+    spelled, type_ = _text(column, zone).cast(pa.large_binary()), column.type
+    is_number = pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)
+    if not (is_number and copy.delimiter in _PLAIN_MARKS and copy.null == b""):
+        quote = pa.scalar(copy.quote, pa.large_binary())
+        doubled = pc.replace_substring(spelled, copy.quote, copy.quote * 2)
+        spelled = pc.binary_join_element_wise(quote, doubled, quote, _NOTHING)
+    return pc.fill_null(spelled, pa.scalar(copy.null, pa.large_binary()))
+
+
+def _fields(rows: pa.RecordBatch, formats: list[int], zone: str) -> pa.Array:
     """Per row: how many fields, and each with its length before it."""
     count = pa.scalar(rows.num_columns.to_bytes(2, "big"), pa.large_binary())
     parts: list[object] = [pa.repeat(count, rows.num_rows)]
     for column, form in zip(rows.columns, formats, strict=True):
-        value = _binary(column) if form else _text(column).cast(pa.large_binary())
+        value = _binary(column) if form else _text(column, zone).cast(pa.large_binary())
         lengths = pc.binary_length(value)
         if value.null_count:
             lengths, value = pc.fill_null(lengths, -1), pc.fill_null(value, _NOTHING)
@@ -144,7 +144,7 @@ def _fixed(values: np.ndarray, is_null: np.ndarray | None = None) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(values), buffers)
 
 
-def _text(column: pa.Array) -> pa.Array:
+def _text(column: pa.Array, zone: str = "UTC") -> pa.Array:
     """In PostgreSQL's text format. large_string[n]"""
     type_ = column.type
     large = pa.large_string()
@@ -162,11 +162,37 @@ def _text(column: pa.Array) -> pa.Array:
     if pt.is_binary(type_):
         return as_hex(column, "\\x")
     if pt.is_timestamp(type_):
-        spelled = column.cast(pa.timestamp("us")).cast(large)
-        if type_.tz is None:
-            return spelled
-        return pc.binary_join_element_wise(spelled, pa.scalar("+00", large), pa.scalar("", large))
+        return _clock(column) if type_.tz is None else _moments(column, zone)
     return pa.array(fields_of(column), large, mask=column.is_null().to_numpy(False))
+
+
+def _clock(column: pa.Array) -> pa.Array:
+    """What the clocks show, without zeros at the end of a fraction. large_string[n]"""
+    spelled = column.cast(pa.timestamp("us")).cast(pa.large_string())
+    return pc.utf8_rtrim(pc.utf8_rtrim(spelled, "0"), ".")
+
+
+def _moments(column: pa.Array, zone: str) -> pa.Array:
+    """What the zone's clocks show, and how far they are from UTC. large_string[n]"""
+    given = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(False)
+    local = time_zone(zone).to_local(given)
+    shown = _clock(pa.array(local).view(pa.timestamp("us")))
+    offsets, which = np.unique((local - given) // 1_000_000, return_inverse=True)
+    names = pa.array([_offset(seconds) for seconds in offsets.tolist()], pa.large_string())
+    whole = pc.binary_join_element_wise(shown, names.take(pa.array(which)), pa.scalar("", pa.large_string()))
+    return pc.if_else(column.is_valid(), whole, pa.scalar(None, pa.large_string()))
+
+
+def _offset(seconds: int) -> str:
+    """+01, +05:30, -00:44:30"""
+    minutes, second = divmod(abs(seconds), 60)
+    hour, minute = divmod(minutes, 60)
+    parts = [
+        f"{hour:02}",
+        *([f"{minute:02}"] if minute or second else []),
+        *([f"{second:02}"] if second else []),
+    ]
+    return ("-" if seconds < 0 else "+") + ":".join(parts)
 
 
 def _binary(column: pa.Array) -> pa.Array:

@@ -122,6 +122,11 @@ def copy_out(columns: int, form: int) -> bytes:
     return message(b"H", struct.pack(f"!bh{columns}h", form, columns, *[form] * columns))
 
 
+def copy_in(columns: int) -> bytes:
+    """As text."""
+    return message(b"G", struct.pack(f"!bh{columns}h", 0, columns, *[0] * columns))
+
+
 def error(code: str, said: str) -> bytes:
     """code: SQLSTATE."""
     return _said(b"E", "ERROR", code, said)

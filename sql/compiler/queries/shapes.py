@@ -68,31 +68,31 @@ class Shapes:
         """The one that the query fits into, if there is one."""
         for kinds in self._kinds_of(shape, timezone, relations):
             known = shape.known_by(kinds)
-            plan = self._plans.pop((known, relations), None)
+            plan = self._plans.pop((known, timezone, relations), None)
             if plan is None:
                 found = read_entry(as_it_is(known, _PLAN), timezone, relations=relations)
                 plan = found if isinstance(found, Plan) else None
             if plan is not None:
-                _put(self._plans, (known, relations), plan)
+                _put(self._plans, (known, timezone, relations), plan)
                 return plan
         return None
 
     def keep(self, plan: Plan, shape: Shape, timezone: str, relations: Relations) -> None:
         known = shape.known_by(plan.kinds)
         write_entry(plan, as_it_is(known, _PLAN), timezone, relations=relations)
-        _put(self._plans, (known, relations), plan)
+        _put(self._plans, (known, timezone, relations), plan)
         kinds = self._kinds_of(shape, timezone, relations)
         if plan.kinds not in kinds:
             kinds = [*kinds, plan.kinds]
             write_entry(kinds, as_it_is(shape.text, _SHAPE), timezone, relations=relations)
-            _put(self._kinds, (shape.text, relations), kinds)
+            _put(self._kinds, (shape.text, timezone, relations), kinds)
 
     def _kinds_of(self, shape: Shape, timezone: str, relations: Relations) -> list[tuple[str, ...]]:
-        kinds = self._kinds.pop((shape.text, relations), None)
+        kinds = self._kinds.pop((shape.text, timezone, relations), None)
         if kinds is None:
             found = read_entry(as_it_is(shape.text, _SHAPE), timezone, relations=relations)
             kinds = found if isinstance(found, list) else []
-        _put(self._kinds, (shape.text, relations), kinds)
+        _put(self._kinds, (shape.text, timezone, relations), kinds)
         return kinds
 
 

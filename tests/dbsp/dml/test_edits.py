@@ -157,6 +157,9 @@ def test_defaults_and_columns_that_are_left_out(p: Pipeline) -> None:
     p.sql("INSERT INTO filled (s, k) SELECT 'b', 2")
     p.step()
     assert p["filled"].rows() == [{"k": 1, "n": 7, "s": "a"}, {"k": 2, "n": 7, "s": "b"}]
+    edits = p.edits()
+    said = ("INSERT INTO filled (k, s) VALUES (3, 'c')", "UPDATE filled SET s = 'd' WHERE n = 7")
+    assert [edits.run(read_statement(one, p.program)) for one in said] == [1, 3]
     with pytest.raises(DataError, match="column 's'"):
         p.sql("INSERT INTO filled (k) VALUES (3)")
     with pytest.raises(DataError, match="column 's'"):

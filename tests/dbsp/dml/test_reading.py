@@ -79,6 +79,14 @@ def test_a_condition_that_is_a_look_up(condition: str, equal: object) -> None:
     )
 
 
+def test_values_of_the_clock_are_selected() -> None:
+    said = "INSERT INTO item (id, day) VALUES (1, CURRENT_DATE), ((2), date(now() - INTERVAL (1) DAY))"
+    found = read_statement(f"{said} ON CONFLICT DO NOTHING", PROGRAM)
+    assert isinstance(found, Insert) and found.conflict == Conflict()
+    query = "SELECT 1, CURRENT_DATE UNION ALL SELECT (2), date(now() - INTERVAL (1) DAY)"
+    assert (found.rows, found.query) == (None, query)
+
+
 def test_updates() -> None:
     found = read_statement("UPDATE item AS t SET name = 'a', price = 2 WHERE t.id = 1", PROGRAM)
     assert found == Update(

@@ -53,3 +53,18 @@ def test_the_last_ones_are_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
     kept.of("SELECT 2 FROM v", {"v": V})
     kept.of("SELECT 2 FROM v", {"v": (*V, *V)})
     assert asked[4:] == ["SELECT 2 FROM v", "SELECT 2 FROM v"]
+
+
+def test_a_query_of_another_time_zone_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def load(select: str, read: Any, session: Any, timezone: str, shapes: Any) -> Any:
+        asked.append(timezone)
+        return votes_program()
+
+    monkeypatch.setattr(plans, "load_query", load)
+    kept = Plans(lambda: pytest.fail("a session"), "UTC")
+    assert kept.in_zone("UTC") is kept
+    for zone in ("Asia/Tokyo", "UTC", "Asia/Tokyo", "UTC"):
+        kept.in_zone(zone).of("SELECT 1", {"v": V})
+    assert asked == ["Asia/Tokyo", "UTC"]

@@ -10,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.dbsp.serving.served import served
+from tests.servers.prometheus import checked
 
 DASHBOARD = Path(__file__).parents[3] / "examples" / "grafana" / "dashboard.json"
 PROGRAM = """
@@ -39,6 +40,20 @@ def test_the_numbers_are_those_of_the_steps() -> None:
         assert found["dbsp_subscribers",] == 0
         assert found["dbsp_waterline_behind_seconds", "seen.at"] > 365 * 86_400
         assert any(key[0] == "dbsp_state_rows" and value for key, value in found.items())
+
+
+def test_prometheus_takes_the_numbers_and_what_the_dashboard_asks(tmp_path: Path) -> None:
+    with served(program=PROGRAM) as (client, _):
+        client.posted("seen", [{"at": "2024-01-01T10:00:00Z", "n": 1}])
+        said = client.get("/metrics").text
+    checked("metrics", said)
+    assert "_created" not in said
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    asked = [target["expr"] for panel in panels for target in panel["targets"]]
+    rules = [
+        {"record": f"asked:{n}", "expr": one.replace("$__rate_interval", "1m")} for n, one in enumerate(asked)
+    ]
+    checked("rules", json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}), tmp_path / "rules.yml")
 
 
 @pytest.mark.spark

@@ -237,7 +237,7 @@ class Graph {
     for (const [number, mark] of this.marks) {
       const one = operators[number];
       const parts =
-        one.seconds === null ? [] : [one.rows ? `${count(one.rows)} rows` : "–", seconds(one.seconds)];
+        one.seconds === null ? [] : [one.rows ? counted(one.rows, "row") : "–", seconds(one.seconds)];
       if (one.stored !== null) parts.push(`${short(one.stored)} kept`);
       mark.rows.textContent = parts.join(" · ");
       mark.share.setAttribute("width", String(((one.seconds ?? 0) / most) * this.box[0]));

@@ -70,7 +70,7 @@ export function queryPart(section, rest, page) {
     asking = new AbortController();
     run.disabled = true;
     error.hidden = true;
-    note.textContent = "…";
+    note.textContent = "asked; a query of a new shape is compiled first, which may take seconds";
     const began = performance.now();
     try {
       const answer = await ask(`query?limit=${MOST}`, { signal: asking.signal, body: sql, exact: true });

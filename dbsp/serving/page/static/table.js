@@ -4,6 +4,8 @@ import { Exact } from "./asking.js";
 import { arrange, count, h, put, visible } from "./dom.js";
 
 const LONG = 120;
+// characters that stay in a line
+const SHORT = 24;
 const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL|INTERVAL)/;
 const WEIGHT = "__weight";
 
@@ -135,14 +137,15 @@ function cell(value, type) {
       : typeof value === "object" && !(value instanceof Exact)
         ? spelled(value)
         : String(value);
-  if (whole.length <= LONG) return h("td", { class: side }, visible(whole));
+  const shape = whole.length <= SHORT && !whole.includes("\n") ? "short" : "long";
+  if (whole.length <= LONG) return h("td", { class: `${shape} ${side ?? ""}` }, visible(whole));
   const shown = document.createTextNode(visible(whole.slice(0, LONG)));
   const more = h(
     "button",
     { type: "button", class: "more", "aria-expanded": "false" },
     `… ${count(whole.length)} characters`,
   );
-  const found = h("td", {}, shown, more);
+  const found = h("td", { class: shape }, shown, more);
   more.addEventListener("click", () => {
     const open = more.getAttribute("aria-expanded") === "false";
     shown.data = visible(open ? whole : whole.slice(0, LONG));

@@ -15,13 +15,18 @@ export function values(row, names) {
 
 /** Open a dialog. pairs: columns and values. at: the step; null: the last. Escape closes it. */
 export async function showWhy(view, pairs, at) {
-  const body = h("div", {}, h("p", {}, "…"));
+  const body = h("div", {}, h("p", {}, "looking …"));
   const said = pairs.map(([name, value]) => `${name} = ${value}`).join(" and ");
   const close = h("button", { type: "button", onclick: () => dialog.close() }, "close");
   const title = h("h2", {}, visible(view.name), h("small", {}, visible(` where ${said}`)));
   const dialog = h("dialog", { class: "why", "aria-label": "why" }, h("header", {}, title, close), body);
   document.body.append(dialog);
-  dialog.addEventListener("close", () => dialog.remove());
+  const leave = () => dialog.close(); // with the part of the page that it belongs to
+  window.addEventListener("hashchange", leave);
+  dialog.addEventListener("close", () => {
+    window.removeEventListener("hashchange", leave);
+    dialog.remove();
+  });
   dialog.showModal();
   const asked = new URLSearchParams([...pairs, ["limit", SHOWN]]);
   if (at !== null) asked.set("as_of", String(at));

@@ -1,4 +1,4 @@
-"""The types of parameters that a client names none for: of what it is compared with, or cast to."""
+"""The types of parameters that a client names none for: of the column beside or behind them, or of a cast."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from dbsp.serving.postgres.language.spelling import Word
+from dbsp.serving.postgres.language.spelling import Cursor, Word
 from dbsp.serving.postgres.language.types import JSON, TEXT, TYPES, VARCHAR, oid_of
 from dbsp.sql.plans.schemas import Schema
 
@@ -28,11 +28,42 @@ def inferred(words: Sequence[Word], oids: Sequence[int], views: Mapping[str, Sch
             for column in schema:
                 columns.setdefault(column.name.lower(), set()).add(column.type)
     found = list(oids)
+    written = _written(words, views)
     for i, word in enumerate(words):
         if word.kind == "parameter" and 0 < int(word.text[1:]) <= len(found):
             number = int(word.text[1:]) - 1
-            found[number] = found[number] or _cast(words, i) or _compared(words, i, columns)
+            found[number] = (
+                found[number] or _cast(words, i) or written.get(i, 0) or _compared(words, i, columns)
+            )
     return [oid or TEXT for oid in found]
+
+
+def _written(words: Sequence[Word], views: Mapping[str, Schema]) -> dict[int, int]:
+    """Of INSERT INTO t [(columns)] VALUES ($1, ...): by the place of a word that is all of a value."""
+    said = Cursor(words)
+    if not said.takes("INSERT", "INTO"):
+        return {}
+    table = said.relation()
+    schema = next((schema for name, schema in views.items() if name.lower() == table), ())
+    types = [oid_of(one.type) for one in schema]
+    if said.takes("("):
+        named = dict(zip([one.name.lower() for one in schema], types, strict=True))
+        types = [named.get(said.name() or "", 0)]
+        while said.takes(","):
+            types.append(named.get(said.name() or "", 0))
+        said.takes(")")
+    if not said.takes("VALUES"):
+        return {}
+    found, depth, place = {}, 0, 0
+    for i in range(len(words) - len(said.rest), len(words)):
+        text = words[i].text if words[i].kind == "symbol" else ""
+        depth += (text == "(") - (text == ")")
+        place = 0 if depth == 0 else place + (text == "," and depth == 1)
+        around = words[i - 1].text, words[i + 1].text if i + 1 < len(words) else ""
+        is_all = depth == 1 and around[0] in "(," and around[1] in (",", ")")
+        if words[i].kind == "parameter" and is_all and place < len(types):
+            found[i] = types[place]
+    return found
 
 
 def _cast(words: Sequence[Word], at: int) -> int:

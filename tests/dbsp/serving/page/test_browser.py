@@ -370,3 +370,34 @@ def test_a_page_that_nobody_sees_holds_no_connection(browser: Browser) -> None:
         at.row_with("3.00").wait_for()
         at.client.posted("orders", [order(4)])
         at.row_with("4.00").wait_for()
+
+
+def test_a_wide_row_scrolls_within_its_table_and_keeps_its_lines(browser: Browser) -> None:
+    times = ", ".join(f"at AS at_{n}" for n in range(9))
+    program = f"""
+    CREATE TABLE orders (id BIGINT PRIMARY KEY, shop STRING, at TIMESTAMP);
+    CREATE VIEW wide AS SELECT *, {times}, repeat('a word ', 12) AS many FROM orders;
+    """
+    moment = "2024-01-02T03:04:05Z"
+    for size in (WIDE, NARROW):
+        with opened(browser, "views/wide", size, program) as at:
+            at.client.posted("orders", [{"id": 1, "shop": "Ada", "at": moment}])
+            at.row_with(moment).wait_for()
+            assert at.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            lines = """(cells) => cells.map((cell) => {
+              const range = document.createRange();
+              range.selectNodeContents(cell);
+              return new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size;
+            })"""
+            found = at.page.locator(".rows tbody td:not(.asks)").evaluate_all(lines)
+            assert found[:-1] == [1] * 12 and 1 < found[-1] < 8
+
+
+def test_why_is_left_with_the_view_that_it_is_about(browser: Browser) -> None:
+    with opened(browser, "views/latest") as at:
+        at.client.posted("orders", [order(1)])
+        at.row_with("Ada").get_by_role("button", name="why").click()
+        at.page.locator("dialog").wait_for()
+        at.go("steps")
+        at.page.locator("h2", has_text="Steps").wait_for()
+        assert at.page.locator("dialog").count() == 0

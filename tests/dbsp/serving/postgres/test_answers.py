@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, NotKept
 from dbsp.serving.answers import Refused
-from dbsp.serving.postgres.answers import Wrong, fields_of, state_of
+from dbsp.serving.postgres.answers import fields_of, state_of
+from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.wire import BadMessage, Field
 
 

@@ -35,6 +35,8 @@ def test_psql_shows_what_there_is(port: Served) -> None:
     assert "public|turnover|view|dbsp\n" in _psql(port, r"\d")
     assert "total|numeric(20,2)|||\n" in _psql(port, r"\d turnover")
     assert "shop|text||not null|\n" in _psql(port, r"\d turnover")
+    assert "id|bigint||not null|\n" in _psql(port, r"\d orders")
+    assert "day|date||||plain|" in _psql(port, r"\d+ visits")
     assert "at|timestamp with time zone||||plain|" in _psql(port, r"\d+ latest")
     for command in (
         r"\dt",

@@ -1,4 +1,4 @@
-"""A parameter's type is that of what it is compared with, or cast to."""
+"""A parameter's type is that of what it is compared with, cast to, or written into."""
 
 from __future__ import annotations
 
@@ -28,6 +28,18 @@ def test_of_a_column_or_a_cast() -> None:
         TEXT,
         INT4,
     ]
+
+
+def test_of_the_column_that_it_is_written_into() -> None:
+    assert _types("INSERT INTO v VALUES ($1, $2, 1), ($3, $4, $5 + 1)") == [INT8, DATE, INT8, DATE, TEXT]
+    assert _types('INSERT INTO public.v ("day", id) VALUES ($1, f($2, $3)), ($4, $5)') == [
+        *(DATE, TEXT, TEXT),
+        *(DATE, INT8),
+    ]
+    assert _types("INSERT INTO none (id) VALUES ($1)") == _types("INSERT INTO v SELECT $1") == [TEXT]
+    assert (
+        _types("INSERT INTO v (none) VALUES ($1)") == _types("INSERT INTO v VALUES (1, 2, 3, $1)") == [TEXT]
+    )
 
 
 def test_what_is_named_or_could_be_two_stays() -> None:

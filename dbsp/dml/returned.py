@@ -1,0 +1,42 @@
+"""What RETURNING gives: expressions over the rows that a statement has written, each as often as it was.
+
+of INSERT and UPDATE π[e](the rows that come)        of DELETE π[e](those that go)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from dbsp.circuits.errors import DataError
+from dbsp.circuits.traces.zset import ZSet
+from dbsp.queries.answer import answer
+from dbsp.queries.plans import Plans
+from dbsp.rows.incoming import arrow_schema
+from dbsp.sql.plans.program import Table
+from dbsp.views.view import Contents
+
+
+def returned(
+    written: ZSet, table: Table, columns: Sequence[str] | None, select: str, plans: Plans
+) -> pa.RecordBatch:
+    """columns: in lower case, of the rows in their order; []: all; None: they are those of `select`, which
+    reads the table, and come in no order. Raises DataError for a column that gets its DEFAULT with the step.
+    """
+    rows = written.take(np.repeat(np.arange(len(written)), np.maximum(written.weights, 0))).rows
+    rows = pa.RecordBatch.from_arrays(rows.columns, schema=arrow_schema(table))
+    names = [one.name.lower() for one in table.schema]
+    asked = select.lower() if columns is None else list(columns) or names
+    for default in table.defaults:
+        if names[default.column] in asked and rows.column(default.column).null_count:
+            column = table.schema[default.column].name
+            raise DataError(
+                f"RETURNING: column '{column}' of '{table.name}' gets its DEFAULT with the step; "
+                "give it a value, or ask for it by SELECT after the commit"
+            )
+    if columns is None or not {*columns} <= {*names}:  # who compiles says what there is
+        contents = Contents(table.name, rows.schema, [ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))])
+        return answer(plans, select, {table.name: contents}).batch()
+    return rows.select([names.index(column) for column in columns]) if columns else rows

@@ -1,0 +1,77 @@
+"""INSERT, UPDATE and DELETE ... RETURNING: what a statement gives of the rows that it writes.
+
+of INSERT and UPDATE the rows as they are then        of DELETE as they were
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+
+_OF = {"INSERT": ("INSERT", "INTO"), "UPDATE": ("UPDATE",), "DELETE": ("DELETE", "FROM")}
+
+
+@dataclass(frozen=True)
+class Returning:
+    """verb: the statement's. table: by its name, in lower case. name: by which the statement calls a row of
+    it. listed: the words of what is asked for.
+    """
+
+    verb: str
+    table: str
+    name: str
+    listed: tuple[Word, ...]
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Where it is nothing but columns: their names, in lower case; [] for `*`; None: more than that."""
+        if [word.text for word in self.listed] == ["*"]:
+            return []
+        said, found = Cursor(self.listed), []
+        while True:
+            column = said.name()
+            if column in (self.table, self.name) and said.takes("."):
+                column = said.name()
+            if column is None:
+                return None
+            found.append(column)
+            if said.is_over:
+                return found
+            if not said.takes(","):
+                return None
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether it is a query of more than the rows that were written."""
+        return any(word.upper in ("SELECT", "FROM", "OVER") for word in self.listed)
+
+    def select(self, values: Sequence[str] = ()) -> str:
+        """The same of a relation of the table's name. values: the parameters' literals."""
+        table = ".".join(f"`{part}`" for part in self.table.split("."))
+        return f"SELECT {spark_text(self.listed, values)} FROM {table} AS `{self.name}`"
+
+
+def split_returning(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:
+    """(the statement without it, what it returns)"""
+    if not words or words[0].upper not in _OF:
+        return words, None
+    depth = 0
+    for at, word in enumerate(words):
+        depth += (word.text == "(") - (word.text == ")") if word.kind == "symbol" else 0
+        if depth == 0 and word.upper == "RETURNING" and at + 1 < len(words):
+            verb = words[0].upper
+            said = Cursor(words)
+            said.takes(*_OF[verb])
+            table = said.relation() or ""
+            while said.takes("."):
+                table += f".{said.name()}"
+            named = said.takes("AS") or (
+                verb != "INSERT" and said.next.upper not in ("SET", "WHERE", "RETURNING")
+            )
+            name = said.name() if named else None
+            return words[:at], Returning(
+                verb, table, name or table.rpartition(".")[2], tuple(words[at + 1 :])
+            )
+    return words, None

@@ -1,0 +1,13 @@
+"""What a statement can't have, by PostgreSQL's number for it."""
+
+from __future__ import annotations
+
+from dbsp.serving.answers import Refused
+
+
+class Wrong(Refused):
+    """code: SQLSTATE."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(400, message)
+        self.code = code

@@ -1,0 +1,125 @@
+"""Settings of a connection: SET, RESET and SHOW, and the time zone that its times are shown and read in."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from dbsp.circuits.errors import EvaluationError, did_you_mean
+from dbsp.circuits.functions.times.time_zones import time_zone
+from dbsp.serving.postgres.catalogue.tables import SETTINGS
+from dbsp.serving.postgres.language.spelling import Cursor, Word
+from dbsp.serving.postgres.language.wrong import Wrong
+
+_ZONE = "TimeZone"
+# in the options that a connection begins with
+_OPTION = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|[^\s\\])*)")
+
+
+class Settings:
+    """values: by name. Those that are set within a transaction go with it where it doesn't commit."""
+
+    def __init__(self, zone: str) -> None:
+        """zone: the program's, in which a connection begins."""
+        self._first = {**SETTINGS, _ZONE: zone}
+        self.values = dict(self._first)
+        # what is left after ROLLBACK, and after COMMIT
+        self._left: tuple[dict[str, str], dict[str, str]] | None = None
+
+    @property
+    def zone(self) -> str:
+        return self.values[_ZONE]
+
+    def start(self, given: Mapping[str, str]) -> None:
+        """What a client says when it connects. A time zone that isn't known stays the program's."""
+        said = {**dict(_OPTION.findall(given.get("options", ""))), **given}
+        for name, value in said.items():
+            known = self._known(name)
+            if known == _ZONE:
+                self.values[_ZONE] = region(value) or self.zone
+            elif known == "application_name":
+                self.values[known] = value
+        self._first = dict(self.values)
+
+    def begin(self) -> None:
+        """A transaction begins."""
+        if self._left is None:
+            self._left = dict(self.values), dict(self.values)
+
+    def end(self, committed: bool) -> None:
+        """It ends."""
+        if self._left is not None:
+            self.values, self._left = self._left[committed], None
+
+    def set(self, words: Sequence[Word]) -> None:
+        """SET [SESSION | LOCAL] name = value. What is said otherwise, as of a transaction, does nothing.
+
+        Raises Wrong.
+        """
+        said = Cursor(words[1:])
+        is_local = said.takes("LOCAL")
+        _ = said.takes("SESSION")
+        is_zone = said.takes("TIME", "ZONE")
+        name = _ZONE if is_zone else said.name()
+        if name is None or not (is_zone or said.takes("=") or said.takes("TO")):
+            return
+        word, known = said.next, self._known(name)
+        value = word.string if word.kind in ("string", "escaped", "dollars") else word.text.strip('"')
+        if word.upper == "DEFAULT" or (is_zone and word.upper == "LOCAL"):
+            value = self._first.get(known, "")
+        elif known == _ZONE:
+            found = region(value)
+            if found is None:
+                hint = did_you_mean(value, [*_regions().values()])
+                said_of = f"unknown time zone '{value[:40]}'; give a region, such as 'Europe/Berlin'{hint}"
+                raise Wrong("22023", said_of)
+            value = found
+        if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
+            raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
+        self._set(known, value, is_local)
+
+    def reset(self, words: Sequence[Word]) -> None:
+        """RESET name | TIME ZONE | ALL."""
+        name = words[-1].name or ""
+        for known in list(self.values) if name == "all" else [_ZONE if name == "zone" else self._known(name)]:
+            if known in self._first:
+                self._set(known, self._first[known], False)
+
+    def shown(self, words: Sequence[Word]) -> tuple[str, str]:
+        """SHOW name: the name, and what it is. Raises Wrong."""
+        name = "_".join(word.text for word in words[1:] if word.kind in ("word", "quoted")).strip('"')
+        if name.lower() == "time_zone":
+            name = _ZONE
+        elif name.lower() == "transaction_isolation_level":
+            name = "transaction_isolation"
+        known = self._known(name)
+        if known not in self.values:
+            listed = ", ".join(sorted(self.values))
+            raise Wrong("42704", f"unknown setting '{name}'; settings: {listed}")
+        return known, self.values[known]
+
+    def _known(self, name: str) -> str:
+        return next((each for each in self.values if each.lower() == name.lower()), name)
+
+    def _set(self, name: str, value: str, is_local: bool) -> None:
+        if is_local and self._left is None:  # of a transaction that there isn't
+            return
+        self.values[name] = value
+        if self._left is not None and not is_local:
+            self._left[1][name] = value
+
+
+def region(name: str) -> str | None:
+    """The time zone of that name, whatever its case. Offsets aren't: PostgreSQL's have the other sign."""
+    found = _regions().get(name.lower())
+    try:
+        return None if found is None else time_zone(found).name
+    except EvaluationError:
+        return None
+
+
+@cache
+def _regions() -> dict[str, str]:
+    return {name.lower(): name for name in zoneinfo.available_timezones()}
