@@ -80,6 +80,16 @@ QUERIES = {
                         " FROM (SELECT e.k, e.i, c.s, [greatest(e.n, c.n), e.n, c.n] AS n FROM e JOIN c ON e.k = c.k AND e.i <= c.i + 2) GROUP BY k"),
     "lists of views": ("SELECT k, collect_list(j) AS l, last(j) AS f FROM (SELECT * FROM w2 UNION ALL SELECT k, j, b FROM w) q WHERE j <> 1 GROUP BY k",
                        "SELECT k, list(j ORDER BY n) AS l, last(j ORDER BY n) AS f FROM (SELECT * FROM w2 UNION ALL SELECT * FROM w) q WHERE j <> 1 GROUP BY k"),
+    "over partitions": ("SELECT k, i, first(i) OVER w AS f, last(s) OVER w AS l, collect_list(i) OVER w AS c, listagg(s, ',') OVER w AS j,"
+                        " listagg(s) FILTER (WHERE b) OVER w AS g, collect_list(i) OVER (PARTITION BY k ORDER BY i NULLS LAST, s, d, b) AS o, count(*) OVER w AS m FROM e WINDOW w AS (PARTITION BY k)",
+                        "SELECT k, i, first(i) OVER w AS f, last(s) OVER w AS l, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER w, []) AS c, string_agg(s, ',') OVER w AS j,"
+                        " string_agg(s, '') FILTER (WHERE b) OVER w AS g, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER (PARTITION BY k ORDER BY i NULLS LAST, s, d, b), []) AS o, count(*) OVER w AS m"
+                        " FROM e WINDOW w AS (PARTITION BY k ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"),
+    "over rows of a join": ("SELECT k, i, first(i) OVER (PARTITION BY k ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS f, collect_list(s) OVER (PARTITION BY k ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS l FROM (SELECT e.k, c.i, e.s FROM e LEFT JOIN c ON e.k = c.k) q",
+                            "SELECT k, i, first(i) OVER (PARTITION BY k ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS f, coalesce(list(s) FILTER (WHERE s IS NOT NULL) OVER (PARTITION BY k ORDER BY n ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING), []) AS l"
+                            " FROM (SELECT e.k, c.i, e.s, [greatest(e.n, coalesce(c.n, 0)), e.n, coalesce(c.n, 0)] AS n FROM e LEFT JOIN c ON e.k = c.k) q"),
+    "lists of what is over partitions": ("SELECT k, collect_list(f) AS l, first(f) AS f FROM (SELECT k, first(i) OVER (PARTITION BY k % 2) AS f FROM e) q GROUP BY k",
+                                         f"SELECT k, {LIST.format('f', '')}, first(f ORDER BY n) AS f FROM (SELECT k, n, first(i) OVER (PARTITION BY k % 2 ORDER BY n) AS f FROM e) q GROUP BY k"),
     "lists with ROLLUP and LATERAL": ("SELECT k, collect_list(g) AS l FROM (SELECT k, explode(array(i, -i, k)) AS g FROM e) q GROUP BY ROLLUP (k)",
                                       f"SELECT k, {LIST.format('g', ', p')} FROM (SELECT k, n, unnest([i, -i, k]) AS g, unnest([1, 2, 3]) AS p FROM e) q GROUP BY ROLLUP (k)"),
 }

@@ -107,6 +107,9 @@ def _looking_into_views(query: Query, plan: Plan) -> Arrived:
 def _arrived(query: Query, views: set[str], plan: Plan) -> Arrived:
     """views: is told whose plans are read."""
     match plan:
+        case Scan() if plan.arrival:
+            columns = columns_of_schema(plan.schema)
+            return Arrived(Project(plan, (*columns, columns[-1]), (*plan.schema, _FIELD)), 1)
         case Scan() if plan.relation in query.arriving:
             return Arrived(replace(plan, schema=(*plan.schema, _FIELD), arrival=True), 1)
         case Scan() if plan.relation in query.views:

@@ -58,6 +58,7 @@ PLANS: list[tuple[Plan, int]] = [
     (join("anti"), 1),
     (AsOf(T, U, "left", *KEY, column(1), column(1), "less_than", join_schema("left", T.schema, U.schema)), 1),
     (Generate(T, (0, 3), LIST, schema("a", "d", "e"), outer=True), 2),
+    (with_arrival(replace(QUERY, looked_into=set()), NODE, T).plan, 1),
     (Top(T, (column(0),), (SortOrder(column(1)),), "rank", 2, False, T.schema), 1),
 ]
 
