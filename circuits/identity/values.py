@@ -29,7 +29,7 @@ VALUES: Forms = {
     collected.Best: Form("best", ("size", "greatest")),
     count_min.CountMinSketch: Form("count_min_sketch", ("relative_error", "confidence", "seed")),
     hyperloglog.ApproximateCount: Form("approximate_count", ()),
-    collected.Collect: Form("collect", (Default("once", False),)),
+    collected.Collect: Form("collect", (Default("once", False), Default("order", ()))),
     collected.Join: Form("joined", ("delimiter", Default("order", ()), Default("once", False))),
     collected.Mode: Form("mode", (Default("greatest", False),)),
     collected.Some: Form("some", ()),

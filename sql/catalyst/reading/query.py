@@ -25,8 +25,9 @@ class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
     the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
-    the columns of each table and view so far. views: those whose rows are exactly their plan's. shown: how a
-    piece of the text is told that begins at a place. portable: see `Catalyst.portable`.
+    the columns of each table and view so far. views: those whose rows are exactly their plan's.
+    looked_into: those of them whose plans are part of others'. shown: how a piece of the text is told that
+    begins at a place. portable: see `Catalyst.portable`.
     """
 
     source: Source
@@ -41,12 +42,6 @@ class Query:
     looked_into: set[str] = field(default_factory=set)
     shown: Callable[[str, int], str] = lambda text, _: text
     portable: Callable[[int], Any] | None = None
-
-    def view(self, name: str) -> Plan | None:
-        """The plan of a view that is to be looked into, as `looked_into` then says."""
-        if name in self.views:
-            self.looked_into.add(name)
-        return self.views.get(name)
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.place(node), message)

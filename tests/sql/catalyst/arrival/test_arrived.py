@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.catalyst.arrival.arrived import with_arrival
+from dbsp.sql.catalyst.arrival.arrived import arrival_of, with_arrival
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import AggregateCall, SortOrder
 from dbsp.sql.plans.nodes import Aggregate, AsOf, Distinct, Expand, Filter, Generate, Join, Scan, Top, Union
@@ -56,6 +58,7 @@ PLANS: list[tuple[Plan, int]] = [
     (join("anti"), 1),
     (AsOf(T, U, "left", *KEY, column(1), column(1), "less_than", join_schema("left", T.schema, U.schema)), 1),
     (Generate(T, (0, 3), LIST, schema("a", "d", "e"), outer=True), 2),
+    (with_arrival(replace(QUERY, looked_into=set()), NODE, T).plan, 1),
     (Top(T, (column(0),), (SortOrder(column(1)),), "rank", 2, False, T.schema), 1),
 ]
 
@@ -86,6 +89,15 @@ def test_each_copy_of_a_row_has_its_own() -> None:
 def test_a_view_is_looked_into() -> None:
     assert with_arrival(QUERY, NODE, INSIDE).plan.arriving() == {"t"}
     assert QUERY.looked_into == {"v"}
+
+
+def test_without_an_arrival_no_view_is_looked_into() -> None:
+    query = replace(QUERY, looked_into=set())
+    assert arrival_of(query, Union((INSIDE, Distinct(T)), T.schema)) is None
+    assert query.looked_into == set()
+    found = arrival_of(query, INSIDE)
+    assert found is not None
+    assert (found.size, query.looked_into) == (1, {"v"})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst.reading.query import Query, nodes_in
 from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.text.tokens import Slice
-from tests.sql.hand_made import T
 from tests.sql.text.reading import source_of
 
 TEXT = "SELECT f(a)\n FROM t LIMIT 3"
@@ -68,14 +67,6 @@ def test_types() -> None:
         query.value_type({**node(7, 10, pretty="f"), "t": 1})
     with pytest.raises(ProgramError, match="2:8: not supported yet: a column of type variant"):
         query.column_type(node(7, 10), 1)
-
-
-def test_a_view_that_is_looked_into_is_noted() -> None:
-    query = Query(source_of(""), Slice("", 0), [], views={"v": T})
-    assert query.view("nowhere") is None
-    assert query.looked_into == set()
-    assert query.view("v") == T
-    assert query.looked_into == {"v"}
 
 
 def test_expressions_inside_parents_first_and_none_of_subqueries() -> None:
