@@ -30,7 +30,7 @@ public class Portable {
     if (holdsParameter(e)) return "{\"why\":\"a parameter\"}";
     Portable made = new Portable();
     Expression bare = made.children(e, "");
-    String why = reason(bare);
+    String why = reason(bare, false);
     if (why != null) return "{\"why\":\"" + why + "\"}";
     return "{\"arguments\":" + made.places + ",\"serialized\":\""
         + java.util.Base64.getEncoder().encodeToString(made.serialized(bare, timezone)) + "\"}";
@@ -50,9 +50,14 @@ public class Portable {
 
   private Expression part(Expression e, String place) {
     if (e.foldable() || e instanceof NamedLambdaVariable && isBound(e)) return e;
-    if (e instanceof LambdaFunction || holdsBound(e) || !canBeGiven(e.dataType())) return children(e, place);
+    if (e instanceof LambdaFunction || holdsBound(e) || !canBeGiven(e.dataType()) || isPassing(e)) return children(e, place);
     places.add("[" + place + "]");
     return new BoundReference(places.size() - 1, e.dataType(), e.nullable());
+  }
+
+  /** A variant that is made here and read here only. */
+  private static boolean isPassing(Expression e) {
+    return e.dataType() instanceof VariantType && !e.children().isEmpty() && reason(e, true) == null;
   }
 
   private boolean isBound(Expression e) { return bound.contains(Long.valueOf(((NamedExpression) e).exprId().id())); }
@@ -86,8 +91,10 @@ public class Portable {
         || t instanceof YearMonthIntervalType || t instanceof VariantType;
   }
 
-  private static String reason(Expression e) {
-    if (e instanceof LambdaFunction) return reason(((LambdaFunction) e).function());
+  /** Why it can't leave its plan. columns: whether it may read any. */
+  private static String reason(Expression e, boolean columns) {
+    if (e instanceof LambdaFunction) return reason(((LambdaFunction) e).function(), columns);
+    if (columns && e instanceof AttributeReference) return null;
     if (e instanceof NamedLambdaVariable) return null; // of a lambda that is around it
     if (e instanceof BoundReference) return ((BoundReference) e).ordinal() < 0 ? "the clock" : null;
     if (e instanceof ScalaUDF || e instanceof ApplyFunctionExpression) return "functions that are registered in Spark";
@@ -98,7 +105,7 @@ public class Portable {
     if (e instanceof AggregateFunction || e instanceof Unevaluable) return e.prettyName();
     Iterator it = e.children().iterator();
     while (it.hasNext()) {
-      String why = reason((Expression) it.next());
+      String why = reason((Expression) it.next(), columns);
       if (why != null) return why;
     }
     return null;
