@@ -58,51 +58,77 @@ class Arrived(NamedTuple):
         return columns_of_schema(self.plan.schema)[-self.size :]
 
 
-def with_arrival(query: Query, node: Node, plan: Plan) -> Arrived:
-    """The plan's rows with their arrival. node: what asks for it.
+def numbered_by_arrival(query: Query, node: Node, plan: Plan, name: str) -> Plan:
+    """The plan's rows with one column more, of that name: a BIGINT that is greater the later a row arrives.
+
+    Raises ProgramError where rows have no order of arrival, or one that takes several columns to say.
+    """
+    arrived = with_arrival(query, node, plan, "a number")
+    if arrived.size > 1:
+        what = "a number for the order of arrival of rows of a join or of explode()"
+        raise query.refuse(node, f"{what}; those of tables have one, and what filters and unites them")
+    columns = columns_of_schema(arrived.plan.schema)
+    return Project(arrived.plan, columns, (*plan.schema, replace(_FIELD, name=name)))
+
+
+def with_arrival(query: Query, node: Node, plan: Plan, asked: str = "first() and last()") -> Arrived:
+    """The plan's rows with their arrival. node: what asks for it, which is called `asked`.
 
     Raises ProgramError where they have none.
     """
+    try:
+        return _arrived(query, plan)
+    except _Unordered as unordered:
+        advice = (
+            "those of tables have one, and what filters, joins and unites them; "
+            "say min_by(x, time), max_by(x, time) or any_value(x)"
+        )
+        message = f"{asked} over {unordered}, by the order of arrival: {advice}"
+        raise query.refuse(node, message) from None
+
+
+class _Unordered(Exception):
+    """Rows without an order of arrival, by their name."""
+
+
+def _arrived(query: Query, plan: Plan) -> Arrived:
     match plan:
         case Scan() if plan.relation in query.arriving:
             return Arrived(replace(plan, schema=(*plan.schema, _FIELD), arrival=True), 1)
         case Scan() if (view := query.view(plan.relation)) is not None:
-            return with_arrival(query, node, view)
+            return _arrived(query, view)
         case Filter() | TemporalFilter():
-            below = with_arrival(query, node, plan.input)
+            below = _arrived(query, plan.input)
             return Arrived(replace(plan, input=below.plan), below.size)
         case Project():
-            below = with_arrival(query, node, plan.input)
+            below = _arrived(query, plan.input)
             expressions = (*plan.expressions, *below.columns)
             return Arrived(Project(below.plan, expressions, _widened(plan.schema, below.size)), below.size)
         case Expand():
-            below = with_arrival(query, node, plan.input)
+            below = _arrived(query, plan.input)
             projections = tuple((*each, *below.columns) for each in plan.projections)
             return Arrived(Expand(below.plan, projections, _widened(plan.schema, below.size)), below.size)
         case Union():
-            return _of_union(plan, [with_arrival(query, node, each) for each in plan.inputs])
+            return _of_union(plan, [_arrived(query, each) for each in plan.inputs])
         case Generate():
-            return _of_generate(plan, with_arrival(query, node, plan.input))
+            return _of_generate(plan, _arrived(query, plan.input))
         case Window() | Top():
-            below = with_arrival(query, node, plan.input)
+            below = _arrived(query, plan.input)
             width = len(plan.input.schema)
             schema = (*below.plan.schema, *plan.schema[width:])
             return _moved(replace(plan, input=below.plan, schema=schema), width, below.size, plan.schema)
         case AsOf():
-            left = with_arrival(query, node, plan.left)
+            left = _arrived(query, plan.left)
             schema = join_schema(plan.kind, left.plan.schema, plan.right.schema)
             kept = replace(plan, left=left.plan, schema=schema)
             return _moved(kept, len(plan.left.schema), left.size, plan.schema)
         case Join():
-            left = with_arrival(query, node, plan.left)
-            right = None if plan.kind in _KEEPING_LEFT else with_arrival(query, node, plan.right)
+            left = _arrived(query, plan.left)
+            right = None if plan.kind in _KEEPING_LEFT else _arrived(query, plan.right)
             return _of_join(plan, left, right)
-    over = f"'{plan.relation}'" if isinstance(plan, Scan) else f"the rows of {type(plan).__name__.upper()}"
-    advice = (
-        "those of tables have one, and what filters, joins and unites them; "
-        "say min_by(x, time), max_by(x, time) or any_value(x)"
+    raise _Unordered(
+        f"'{plan.relation}'" if isinstance(plan, Scan) else f"the rows of {type(plan).__name__.upper()}"
     )
-    raise query.refuse(node, f"first() and last() over {over}, by the order of arrival: {advice}")
 
 
 def _widened(schema: Schema, size: int) -> Schema:

@@ -61,10 +61,6 @@ def test_datasets_come_after_what_they_read(project):
             "CREATE MATERIALIZED VIEW y AS SELECT a FROM t;",
             "is read as it is here, and by STREAM elsewhere",
         ),
-        (
-            "CREATE STREAMING TABLE x;CREATE FLOW f AS AUTO CDC INTO x FROM STREAM t KEYS (a) SEQUENCE BY a;",
-            "not supported yet: AUTO CDC",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_in_sparks_words(project, sql, message):

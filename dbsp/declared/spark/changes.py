@@ -1,0 +1,115 @@
+"""The statement of an AUTO CDC flow: what Spark has resolved of it, and the author's words for the rest.
+
+FROM source KEYS (…) [APPLY AS DELETE WHEN condition] SEQUENCE BY expression [COLUMNS …] …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from dbsp.circuits.errors import ProgramError
+from dbsp.declared.project.changes import DELETES, METADATA, SEQUENCE
+from dbsp.declared.project.datasets import Changes, Clause, Place
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.tokens import Cursor, tokens
+
+_SOURCE, _DELETES, _SEQUENCE = "FROM", "APPLY AS DELETE WHEN", "SEQUENCE BY"
+# what begins a clause, outside of parentheses; the shorter ones only before what can follow them
+_CLAUSES = (
+    *(_SOURCE, "KEYS (", _DELETES, _SEQUENCE),
+    *("COLUMNS (", "COLUMNS * EXCEPT", "STORED AS SCD TYPE", "TRACK HISTORY ON"),
+)
+_FRAMEWORK = ("__START_AT", "__END_AT", METADATA)
+
+
+def clauses(statement: str) -> dict[str, tuple[int, int]]:
+    """By its first words, where each clause begins and ends after them."""
+    source = as_it_is(statement, "statement")
+    cursor = Cursor(source, tokens(source))
+    begun, found, depth, flow = "", {}, 0, False
+    start = 0
+    while cursor.next.kind != "end":
+        words = _begins(cursor) if depth == 0 and flow else None
+        if words is not None:
+            if begun:
+                found[begun] = (start, cursor.next.start)
+            for _ in words.split():
+                start = cursor.take().stop
+            depth += words.endswith("(")
+            begun = words
+            continue
+        token = cursor.take()
+        depth += (token.text == "(") - (token.text == ")")
+        flow = flow or token.upper == "CDC"
+    found[begun] = (start, cursor.next.start)
+    return found
+
+
+def _begins(cursor: Cursor) -> str | None:
+    """The words of the clause that begins at the cursor."""
+    for words in _CLAUSES:
+        if all(cursor.ahead(i).upper == word for i, word in enumerate(words.split())):
+            return words
+    return None
+
+
+def in_words(statement: str, place: Any) -> tuple[Clause, Clause, Clause]:
+    """The source, the sequence and the condition of a delete. place: of a character of the statement."""
+
+    def clause(words: str, default: str) -> Clause:
+        if words not in found:
+            return Clause(default, place(found[_SOURCE][0]))
+        start, stop = found[words]
+        text = statement[start:stop]
+        begins = start + len(text) - len(text.lstrip())
+        return Clause(statement[begins:stop].rstrip(), place(begins))
+
+    found = clauses(statement)
+    return clause(_SOURCE, ""), clause(_SEQUENCE, ""), clause(_DELETES, "false")
+
+
+def of_definition(query: str, place: Place) -> tuple[Clause, Clause, Clause]:
+    """The same of a definition in Python, whose rows have both as columns. query: what reads it."""
+    return Clause(f"({query})", place), Clause(SEQUENCE, place), Clause(DELETES, place)
+
+
+def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause, Clause, Clause]) -> Changes:
+    """flow: Spark's, resolved. Raises ProgramError for a sequence without an order, as its run does."""
+    jvm: Any = spark._jvm
+    kind = flow.sequencingType()
+    if not jvm.org.apache.spark.sql.catalyst.expressions.RowOrdering.isOrderable(kind):
+        raise ProgramError(
+            f"{place}: [AUTOCDC_MICROBATCH_VALIDATION.NON_ORDERABLE_SEQUENCE] The sequencing column has "
+            f"non-orderable type {kind.sql()}. The sequencing column must be of a type that supports "
+            "ordering."
+        )
+    arguments = flow.changeArgs()
+    source, sequence, deletes = said
+    tracked = flow.trackHistoryColumnNames()
+    return Changes(
+        source,
+        sequence,
+        deletes,
+        tuple(_named(flow, key.name()) for key in _each(arguments.keys())),
+        tuple(name for name in _names(flow) if name not in _FRAMEWORK),
+        bool(tracked.isDefined()),
+        tuple(map(str, _each(tracked.get()))) if tracked.isDefined() else (),
+    )
+
+
+def _names(flow: Any) -> list[str]:
+    return [str(field.name()) for field in flow.schema().fields()]
+
+
+def _named(flow: Any, key: str) -> str:
+    """A key as its column spells it."""
+    return next(name for name in _names(flow) if name.lower() == key.lower())
+
+
+def _each(values: Any) -> Iterator[Any]:
+    iterator = values.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
