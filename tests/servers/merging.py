@@ -89,9 +89,18 @@ def server(spark: Any, folder: Path) -> Iterator[Server]:
         "spark.connect.grpc.binding.port": str(port),
         f"spark.sql.catalog.{CATALOG}": "Merging",
         "spark.sql.shuffle.partitions": "1",
+        # a merge's plan takes longer to compile than its few rows to pass through it
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    environment = {**os.environ, "SPARK_DIST_CLASSPATH": os.pathsep.join([*jars, str(folder)])}
+    environment = {
+        **os.environ,
+        "SPARK_DIST_CLASSPATH": os.pathsep.join([*jars, str(folder)]),
+        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
+    }
     process = subprocess.Popen(
         [sys.executable, "-c", _SERVER, json.dumps(settings)],
         env=environment,

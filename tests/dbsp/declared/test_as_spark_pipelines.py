@@ -36,7 +36,7 @@ dp.create_auto_cdc_flow(
 """
 TABLES = ("last_of", "history", "some")
 COLUMNS = ("k", "k2", "s", "v", "w", "op")
-ROUNDS = 4
+ROUNDS = 3
 
 
 def rounds(random_: random.Random, equal: bool) -> list[list[tuple]]:
