@@ -162,8 +162,12 @@ def test_a_null_leaves_all_as_it_was(events):
     assert events.rows("raw") == [("a",)]
 
 
-def test_another_key_is_another_table(events):
+def test_another_key_is_another_table_and_a_new_one_reads_from_the_start(events):
     add(events, ("a", 1, 1, 1, "u"))
-    events.run(f"{FROM} KEYS (k) SEQUENCE BY s;")
+    raw = "CREATE STREAMING TABLE raw AS SELECT * FROM STREAM events;"
+    events.run(raw)
+    with pytest.raises(Error, match=r"\(the order in which rows arrived\).*that is --full-refresh-all"):
+        events.run(f"{raw}{FROM} KEYS (k) SEQUENCE BY s;")
+    events.run(f"{FROM} KEYS (k) SEQUENCE BY s;", full_refresh_all=True)
     with pytest.raises(Error, match=r"has another query than before.*--full-refresh-all"):
         events.run(f"{FROM} KEYS (k, v) SEQUENCE BY s;")
