@@ -43,9 +43,15 @@ def clauses(statement: str) -> dict[str, tuple[int, int]]:
             continue
         token = cursor.take()
         depth += (token.text == "(") - (token.text == ")")
-        flow = flow or token.upper == "CDC"
+        flow = flow or (token.upper == "AUTO" and cursor.sees("CDC"))
     found[begun] = (start, cursor.next.start)
     return found
+
+
+def changes_start(statement: str) -> int:
+    """Where it says what is read."""
+    start, _ = clauses(statement)[_SOURCE]
+    return start - len(_SOURCE)
 
 
 def _begins(cursor: Cursor) -> str | None:

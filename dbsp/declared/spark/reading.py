@@ -30,7 +30,7 @@ from dbsp.declared.project.datasets import (
     shown,
 )
 from dbsp.declared.project.streams import streamed
-from dbsp.declared.spark.changes import changes_of, in_words, of_definition
+from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
 from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
@@ -204,10 +204,8 @@ def _query_start(statement: str, place: Place) -> int:
         token = cursor.take()
         depth += (token.text == "(") - (token.text == ")")
         flow = flow or (token.upper == "FLOW" and depth == 0)
-        if depth == 0 and token.upper == "CDC" and flow:
-            while not cursor.sees("FROM"):
-                cursor.take()
-            return cursor.next.start
+        if depth == 0 and flow and token.upper == "AUTO" and cursor.sees("CDC"):
+            return changes_start(statement)
         if depth == 0 and ((token.upper == "AS" and not flow) or (token.upper == "NAME" and flow)):
             return cursor.next.start
     raise ProgramError(f"{place}: not supported yet: this form of a definition")

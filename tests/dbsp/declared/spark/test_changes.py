@@ -7,7 +7,7 @@ import pytest
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.project.datasets import Place
 from dbsp.declared.refresh import INCREMENTAL
-from dbsp.declared.spark.changes import clauses, in_words
+from dbsp.declared.spark.changes import changes_start, clauses, in_words
 
 pytestmark = pytest.mark.spark
 
@@ -60,7 +60,7 @@ def add(project, *rows: tuple):
 
 def test_the_clauses_of_a_statement():
     statement = (
-        "CREATE FLOW `sequence by` AS AUTO CDC INTO t FROM  STREAM(a.b) KEYS (k)\n"
+        "CREATE FLOW cdc AS AUTO CDC INTO auto FROM  STREAM(a.b) KEYS (k)\n"
         "APPLY AS DELETE WHEN (columns = 1 AND f('STORED AS SCD TYPE'))\n"
         " SEQUENCE BY columns COLUMNS (apply, keys) TRACK HISTORY ON * EXCEPT (x)"
     )
@@ -71,6 +71,7 @@ def test_the_clauses_of_a_statement():
     source, sequence, deletes = in_words(statement, lambda at: Place("a.sql", 1, at + 1))
     assert (source.text, source.place.column) == ("STREAM(a.b)", statement.index("STREAM(") + 1)
     assert (sequence.text, deletes.text[:8]) == ("columns", "(columns")
+    assert statement[changes_start(statement) :].startswith("FROM  STREAM(a.b)")
     assert in_words("CREATE FLOW f AS AUTO CDC INTO t FROM s KEYS (k) SEQUENCE BY a", str)[2].text == "false"
 
 
