@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.project.changes import DELETES, METADATA, SEQUENCE
+from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.project.datasets import Changes, Clause, Place
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
@@ -22,7 +22,8 @@ _CLAUSES = (
     *(_SOURCE, "KEYS (", _DELETES, _SEQUENCE),
     *("COLUMNS (", "COLUMNS * EXCEPT", "STORED AS SCD TYPE", "TRACK HISTORY ON"),
 )
-_FRAMEWORK = ("__START_AT", "__END_AT", METADATA)
+# that a result has behind the source's columns
+_OWN, _OWN_OF_HISTORY = 1, 3
 
 
 def clauses(statement: str) -> dict[str, tuple[int, int]]:
@@ -33,7 +34,8 @@ def clauses(statement: str) -> dict[str, tuple[int, int]]:
     start = 0
     while cursor.next.kind != "end":
         words = _begins(cursor) if depth == 0 and flow else None
-        if words is not None:
+        # the source comes first; after that a FROM is one of IS DISTINCT FROM
+        if words is not None and (words == _SOURCE) != bool(begun):
             if begun:
                 found[begun] = (start, cursor.next.start)
             for _ in words.split():
@@ -95,14 +97,15 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
     arguments = flow.changeArgs()
     source, sequence, deletes = said
     tracked = flow.trackHistoryColumnNames()
+    names, history = _names(flow), bool(tracked.isDefined())
     return Changes(
         source,
         sequence,
         deletes,
-        tuple(_named(flow, key.name()) for key in _each(arguments.keys())),
-        tuple(name for name in _names(flow) if name not in _FRAMEWORK),
-        bool(tracked.isDefined()),
-        tuple(map(str, _each(tracked.get()))) if tracked.isDefined() else (),
+        tuple(_named(names, key.name()) for key in _each(arguments.keys())),
+        tuple(names[: -(_OWN_OF_HISTORY if history else _OWN)]),
+        history,
+        tuple(map(str, _each(tracked.get()))) if history else (),
     )
 
 
@@ -110,9 +113,9 @@ def _names(flow: Any) -> list[str]:
     return [str(field.name()) for field in flow.schema().fields()]
 
 
-def _named(flow: Any, key: str) -> str:
+def _named(names: list[str], key: str) -> str:
     """A key as its column spells it."""
-    return next(name for name in _names(flow) if name.lower() == key.lower())
+    return next(name for name in names if name.lower() == key.lower())
 
 
 def _each(values: Any) -> Iterator[Any]:

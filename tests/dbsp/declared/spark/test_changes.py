@@ -61,12 +61,14 @@ def add(project, *rows: tuple):
 def test_the_clauses_of_a_statement():
     statement = (
         "CREATE FLOW cdc AS AUTO CDC INTO auto FROM  STREAM(a.b) KEYS (k)\n"
-        "APPLY AS DELETE WHEN (columns = 1 AND f('STORED AS SCD TYPE'))\n"
+        "APPLY AS DELETE WHEN (columns = 1 AND f('STORED AS SCD TYPE')) OR a IS DISTINCT FROM b\n"
         " SEQUENCE BY columns COLUMNS (apply, keys) TRACK HISTORY ON * EXCEPT (x)"
     )
     found = {words: statement[start:stop].strip() for words, (start, stop) in clauses(statement).items()}
     assert found["FROM"] == "STREAM(a.b)"
-    assert found["APPLY AS DELETE WHEN"] == "(columns = 1 AND f('STORED AS SCD TYPE'))"
+    assert (
+        found["APPLY AS DELETE WHEN"] == "(columns = 1 AND f('STORED AS SCD TYPE')) OR a IS DISTINCT FROM b"
+    )
     assert found["SEQUENCE BY"] == "columns"
     source, sequence, deletes = in_words(statement, lambda at: Place("a.sql", 1, at + 1))
     assert (source.text, source.place.column) == ("STREAM(a.b)", statement.index("STREAM(") + 1)
@@ -99,6 +101,18 @@ def test_the_clauses_of_a_statement():
 def test_what_is_wrong_is_said_in_sparks_words(events, sql, message):
     with pytest.raises(ProgramError, match=f"(?s){message}"):
         events.plan(f"{sql};")
+
+
+def test_names_that_only_type_2_has_may_be_columns_of_type_1(events):
+    sql = (
+        "CREATE TEMPORARY VIEW seen AS SELECT k, s, v AS __START_AT FROM STREAM events;"
+        "CREATE STREAMING TABLE one FLOW AUTO CDC FROM STREAM seen KEYS (k) SEQUENCE BY s"
+    )
+    planned = events.plan(f"{sql};")
+    assert [*planned.project.stored[0].columns] == ["k", "s", "__START_AT", "__spark_autocdc_metadata"]
+    assert planned.compiled.refused == {}
+    with pytest.raises(ProgramError, match="AUTOCDC_RESERVED_COLUMN_NAME_CONFLICT"):
+        events.plan(f"{sql} STORED AS SCD TYPE 2;")
 
 
 def test_what_changes_is_no_stream(events):
