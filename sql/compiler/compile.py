@@ -13,6 +13,7 @@ import pyarrow as pa
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.catalyst import Catalyst, compile_session
+from dbsp.sql.catalyst.arrival.arrived import numbered_by_arrival
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.compiler.recursion import relations_in, too_early
@@ -178,7 +179,13 @@ class Compiler:
         self.scope.check_new_name(statement.name, statement.start)
         expected = checked(statement.name, statement.columns, statement.expectations)
         view, dumped = self._query(
-            statement.name, statement.query, statement.kind, statement.columns, statement.start, expected
+            statement.name,
+            statement.query,
+            statement.kind,
+            statement.columns,
+            statement.start,
+            expected,
+            statement.arrival,
         )
         self._check_columns(view, statement)
         self._check_types(view, statement)
@@ -197,6 +204,8 @@ class Compiler:
             view = self._final(view, statement.emit_final, statement.start)
         self.scope.defined.views[view.name] = view
         types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
+        if statement.arrival is not None:
+            types.append("long")
         self.scope.catalyst.register(
             view.name,
             [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
@@ -227,6 +236,7 @@ class Compiler:
         columns: Sequence[str],
         start: int,
         expected: Sequence[str | Slice] = (),
+        arrival: str | None = None,
     ) -> tuple[View, Any]:
         query, dumped = self.scope.dumped(text, name, expected)
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
@@ -239,6 +249,8 @@ class Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
+        if arrival is not None:
+            written = numbered_by_arrival(query, dumped["plan"], written, arrival)
         self.written[name] = written
         optimized = apply_rules(written)
         streaming = is_streaming(words_of(self.source, text))

@@ -67,8 +67,21 @@ class _HasNoneError(Exception):
         self.plan = plan
 
 
-def with_arrival(query: Query, node: Node, plan: Plan) -> Arrived:
-    """The plan's rows with their arrival. node: what asks for it.
+def numbered_by_arrival(query: Query, node: Node, plan: Plan, name: str) -> Plan:
+    """The plan's rows with one column more, of that name: a BIGINT that is greater the later a row arrives.
+
+    Raises ProgramError where rows have no order of arrival, or one that takes several columns to say.
+    """
+    arrived = with_arrival(query, node, plan, "a number")
+    if arrived.size > 1:
+        what = "a number for the order of arrival of rows of a join or of explode()"
+        raise query.refuse(node, f"{what}; those of tables have one, and what filters and unites them")
+    columns = columns_of_schema(arrived.plan.schema)
+    return Project(arrived.plan, columns, (*plan.schema, replace(_FIELD, name=name)))
+
+
+def with_arrival(query: Query, node: Node, plan: Plan, asked: str = "first() and last()") -> Arrived:
+    """The plan's rows with their arrival. node: what asks for it, which is called `asked`.
 
     Raises ProgramError where they have none.
     """
@@ -85,7 +98,7 @@ def with_arrival(query: Query, node: Node, plan: Plan) -> Arrived:
         "those of tables have one, and what filters, joins and unites them; "
         "say min_by(x, time), max_by(x, time) or any_value(x)"
     )
-    raise query.refuse(node, f"first() and last() over {over}, by the order of arrival: {advice}")
+    raise query.refuse(node, f"{asked} over {over}, by the order of arrival: {advice}")
 
 
 def arrival_of(query: Query, plan: Plan) -> Arrived | None:

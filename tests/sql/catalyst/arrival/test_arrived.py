@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.catalyst.arrival.arrived import arrival_of, with_arrival
+from dbsp.sql.catalyst.arrival.arrived import arrival_of, numbered_by_arrival, with_arrival
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import AggregateCall, SortOrder
 from dbsp.sql.plans.nodes import Aggregate, AsOf, Distinct, Expand, Filter, Generate, Join, Scan, Top, Union
@@ -116,3 +116,14 @@ def test_rows_that_are_made_of_many_have_none(plan: Plan, over: str) -> None:
     with pytest.raises(ProgramError) as raised:
         with_arrival(QUERY, NODE, plan)
     assert str(raised.value).startswith(f"p.sql:1:8: not supported yet: first() and last() over {over}")
+
+
+def test_as_one_column_of_a_name() -> None:
+    found = numbered_by_arrival(QUERY, NODE, project(T, column(2)), "at")
+    assert [(one.name, one.nullable) for one in found.schema[1:]] == [("at", False)]
+    rows = list(rows_of(found, {"t": [(1, 1, 7, 1), (1, 1, 8, 1), (1, 1, 7, 1)]}))
+    assert [c for c, _ in sorted(rows, key=lambda row: row[1])] == [7, 8, 7]
+    with pytest.raises(ProgramError, match=r"a number for the order of arrival of rows of a join"):
+        numbered_by_arrival(QUERY, NODE, join("inner"), "at")
+    with pytest.raises(ProgramError, match=r"1:8: not supported yet: a number over the rows of DISTINCT"):
+        numbered_by_arrival(QUERY, NODE, Distinct(T), "at")
