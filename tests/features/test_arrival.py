@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from dbsp.running.spark.intervals import to_frame
 from dbsp.sql.compiler.load import compile_program
 from dbsp.testing.bags import arrow_values, identity, same_rows
 from dbsp.testing.choices import Seeded
+from dbsp.testing.programs import in_process
 from tests.generators.programs import Column, Program, View, table
 from tests.generators.random_arrival import draw_by_arrival
 from tests.generators.strategies import Delta, Row, Run, seeded_run
@@ -220,6 +222,23 @@ def test_lists_begin_with_the_first_and_end_with_the_last(spark: Any) -> None:
                 assert difference is None, difference
                 lengths |= {len(row[2]) for row in expected}
     assert max(lengths) > 3
+
+
+def test_lists_by_the_clock(spark: Any) -> None:
+    """What comes into view later stands where it arrived."""
+    text = (
+        "CREATE TABLE t (x INT, at TIMESTAMP); CREATE VIEW v AS SELECT collect_list(x) FILTER (WHERE at <= now())"
+        " AS l, collect_list(CASE WHEN at > now() THEN x END) AS ahead FROM t;"
+    )
+    noon = datetime(2024, 1, 1, 12, tzinfo=UTC)
+    rows = [(x, noon + timedelta(minutes=x)) for x in (3, 1, 2, 0)]
+    with in_process(compile_program(text, "p.sql", session=spark)) as p:
+        p.insert("t", rows)
+        for minutes, left in ((0, {0}), (1, {0, 1}), (3, {0, 1, 2, 3})):
+            p.step(noon + timedelta(minutes=minutes))
+            (found,) = p["v"].rows()
+            assert found["l"] == [x for x, _ in rows if x in left]
+            assert found["ahead"] == [x for x, _ in rows if x not in left]
 
 
 def test_on_spark(spark: Any) -> None:

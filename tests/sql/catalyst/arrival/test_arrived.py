@@ -29,6 +29,7 @@ from tests.sql.hand_made import (
     rows_of,
     schema,
 )
+from tests.sql.plans.nodes.test_clock import BOTH, PHASES
 from tests.sql.text.reading import source_of
 
 KEY = ((column(0),), (column(0),), (False,))
@@ -89,6 +90,14 @@ def test_each_copy_of_a_row_has_its_own() -> None:
 def test_a_view_is_looked_into() -> None:
     assert with_arrival(QUERY, NODE, INSIDE).plan.arriving() == {"t"}
     assert QUERY.looked_into == {"v"}
+
+
+@pytest.mark.parametrize("plan", [BOTH, PHASES], ids=["filter", "values"])
+def test_what_the_clock_changes_keeps_it(plan: Plan) -> None:
+    found = with_arrival(replace(QUERY, arriving=frozenset("s")), NODE, plan)
+    verify(found.plan)
+    assert (found.size, found.plan.arriving()) == (1, {"s"})
+    assert found.plan.schema[:-1] == plan.schema
 
 
 def test_without_an_arrival_no_view_is_looked_into() -> None:

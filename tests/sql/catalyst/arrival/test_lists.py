@@ -11,6 +11,7 @@ from dbsp.circuits.expressions.nodes import Expression
 from dbsp.sql.catalyst.arrival.lists import seen_in_order
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.nodes import Aggregate
+from tests.circuits.functions.collections.test_array_sort import LESS, NATURAL, VALUES, A, B
 from tests.sql.catalyst.arrival.test_first_last import numbered
 from tests.sql.hand_made import call, column, literal, rows_of
 from tests.sql.recorded import nodes_of, plan_of
@@ -45,7 +46,6 @@ def test_a_pair_has_an_order_of_several_columns() -> None:
 
 INDIFFERENT = [
     "sort_array(collect_list(b), false)",
-    "array_sort(collect_list(b))",
     "size(collect_list(b)) + array_max(collect_list(b))",
     "array_min(sort_array(array_distinct(collect_list(b))))",
     "exists(collect_list(b), x -> x > 1) AND forall(collect_list(b), x -> x > 1)",
@@ -89,6 +89,13 @@ def test_an_order_that_is_seen_is_kept(result: str) -> None:
 )
 def test_of_which_columns_the_order_is_seen(result: Expression, seen: set[int]) -> None:
     assert seen_in_order([result]) == seen
+
+
+@pytest.mark.parametrize(("comparator", "seen"), [(NATURAL, set()), (VALUES, set()), (LESS, {1})])
+def test_a_sort_of_ties_shows_their_order(comparator: Expression, seen: set[int]) -> None:
+    """Spark numbers the parameters of the natural order anew each time, so that no record holds one."""
+    function = call("lambda_function", comparator, A, B)
+    assert seen_in_order([call("array_sort", column(1), function)]) == seen
 
 
 @pytest.mark.parametrize(
