@@ -49,3 +49,8 @@ def may_go_on(bytes_: int = 0) -> None:
     allowance = _CURRENT.get()
     if allowance is not None:
         allowance.check(bytes_)
+
+
+def has_allowance() -> bool:
+    """Whether somebody waits for what is evaluated here: it is no step."""
+    return _CURRENT.get() is not None

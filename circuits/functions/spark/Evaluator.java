@@ -6,9 +6,12 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.ObjectInputStream;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.FieldVector;
@@ -16,6 +19,7 @@ import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.arrow.vector.ipc.ArrowStreamWriter;
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
@@ -36,10 +40,12 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  */
 public class Evaluator {
   private static final RootAllocator MEMORY = new RootAllocator();
+  private static final int KNOWN = 256;
 
   /** One expression, ready to run. */
   private static final class Known {
     final String timezone;
+    final UnsafeProjection input; // rows as executors have them: in Arrow's arrays expressions miss NULLs
     final UnsafeProjection projection;
     final ArrowWriter writer;
 
@@ -48,11 +54,25 @@ public class Evaluator {
       timezone = in.readUTF();
       configure(timezone);
       Expression expression = (Expression) in.readObject();
+      TreeMap arguments = new TreeMap();
+      arguments(expression, arguments);
+      input = UnsafeProjection$.MODULE$.create(
+          scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(arguments.values())).toList());
+      input.initialize(0);
       projection = UnsafeProjection$.MODULE$.create(expression);
       projection.initialize(0);
       StructType schema = new StructType().add("value", stored(expression.dataType()), true);
       writer = ArrowWriter.create(schema, "UTC", false, false);
     }
+  }
+
+  private static void arguments(Expression e, Map found) {
+    if (e instanceof BoundReference) {
+      BoundReference argument = (BoundReference) e;
+      found.put(Integer.valueOf(argument.ordinal()), new BoundReference(argument.ordinal(), argument.dataType(), true));
+    }
+    scala.collection.Iterator it = e.children().iterator();
+    while (it.hasNext()) arguments((Expression) it.next(), found);
   }
 
   private static void configure(String timezone) {
@@ -76,7 +96,8 @@ public class Evaluator {
     DataInputStream in = new DataInputStream(new BufferedInputStream(System.in, 1 << 16));
     DataOutputStream out = new DataOutputStream(new BufferedOutputStream(System.out, 1 << 16));
     System.setOut(System.err); // whatever else is printed is no answer
-    HashMap known = new HashMap();
+    watch();
+    LinkedHashMap known = new LinkedHashMap(16, 0.75f, true);
     while (true) {
       int number;
       try { number = in.readInt(); } catch (EOFException ended) { return; }
@@ -94,11 +115,47 @@ public class Evaluator {
     }
   }
 
-  private static void answer(HashMap known, Integer number, byte[] bytes, ArrowStreamReader rows, DataOutputStream out)
+  /** Ends with the parent, also while an expression is evaluated. */
+  private static void watch() {
+    final long parent = parent();
+    Thread watching = new Thread() {
+      public void run() {
+        while (parent() == parent) {
+          try { Thread.sleep(1000); } catch (InterruptedException ended) { return; }
+        }
+        Runtime.getRuntime().halt(1);
+      }
+    };
+    watching.setDaemon(true);
+    watching.start();
+  }
+
+  /** Its number, -1 where there is none. By reflection: this language calls no static method of an interface. */
+  private static long parent() {
+    try {
+      Object self = ProcessHandle.class.getMethod("current", new Class[0]).invoke(null, new Object[0]);
+      java.util.Optional parent = ((ProcessHandle) self).parent();
+      return parent.isPresent() ? ((ProcessHandle) parent.get()).pid() : -1;
+    } catch (ReflectiveOperationException never) {
+      throw new RuntimeException(never);
+    }
+  }
+
+  /** The one that was asked for the longest ago goes, as process.py expects. */
+  private static void keep(LinkedHashMap known, Integer number, Known one) {
+    known.put(number, one);
+    if (known.size() <= KNOWN) return;
+    Iterator eldest = known.values().iterator();
+    ((Known) eldest.next()).writer.root().close();
+    eldest.remove();
+  }
+
+  private static void answer(LinkedHashMap known, Integer number, byte[] bytes, ArrowStreamReader rows, DataOutputStream out)
       throws Exception {
     int row = -1;
     try {
-      if (bytes.length > 0) known.put(number, new Known(bytes));
+      if (bytes.length > 0) keep(known, number, new Known(bytes));
+      row = 0; // it is known from now on
       Known one = (Known) known.get(number);
       configure(one.timezone);
       List vectors = rows.getVectorSchemaRoot().getFieldVectors();
@@ -106,7 +163,8 @@ public class Evaluator {
       for (int i = 0; i < columns.length; i++) columns[i] = new ArrowColumnVector((FieldVector) vectors.get(i));
       one.writer.reset();
       Iterator each = new ColumnarBatch(columns, rows.getVectorSchemaRoot().getRowCount()).rowIterator();
-      for (row = 0; each.hasNext(); row++) one.writer.write(one.projection.apply((InternalRow) each.next()));
+      for (row = 0; each.hasNext(); row++)
+        one.writer.write(one.projection.apply(one.input.apply((InternalRow) each.next())));
       one.writer.finish();
       ByteArrayOutputStream made = new ByteArrayOutputStream();
       ArrowStreamWriter stream = new ArrowStreamWriter(one.writer.root(), null, made);

@@ -2,7 +2,7 @@
 
     Call("spark_expression", a…, expression = E) = E(a…), row by row, by Spark's own generated code
 
-So it is right by construction, at the price of a copy of its arguments to a JVM and of its values back.
+So it is what Spark's executors compute, at the price of copying its arguments to a JVM and its values back.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.spread import columnar
-from dbsp.circuits.functions.spark.process import evaluator
+from dbsp.circuits.functions.spark.process import values
 
 NAME = "spark_expression"
-_ROWS = 1 << 14  # of a request
+# of a request
+_ROWS = 1 << 14
+_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,10 @@ def spark_expression(call: Call, *columns: pa.Array) -> Value:
     ]
     # where there are no arguments, the row that there is has none
     rows = pa.RecordBatch.from_arrays(given or [pa.nulls(1)], [str(i) for i in range(max(len(given), 1))])
-    made = []
-    for start in range(0, rows.num_rows, _ROWS):
+    made, size = [], min(_ROWS, max(_BYTES * rows.num_rows // max(rows.nbytes, 1), 1))
+    for start in range(0, rows.num_rows, size):
         try:
-            made.append(evaluator().ask(expression.serialized, rows.slice(start, _ROWS)))
+            made.append(values(expression.serialized, rows.slice(start, size)))
         except EvaluationError as error:
             error.row = start + (error.row or 0)
             raise

@@ -1,7 +1,8 @@
-"""The JVM that evaluates expressions of Spark for this process: one, started when it is first asked.
+"""The JVM that evaluates expressions of Spark for this process, started when it is first asked.
 
 It is a child of its own and not Spark's: a step's workers have none, and a program that is known starts none.
-It runs Evaluator.java on the jars of the Spark that is installed here, and ends with its standard input.
+It runs Evaluator.java on the jars of the Spark that is installed, and ends with its standard input or its
+parent. Steps have one, and what is asked by people has another: no query can hold a step back.
 """
 
 from __future__ import annotations
@@ -9,20 +10,22 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import select
 import shutil
 import struct
 import subprocess
 import tempfile
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 
+from dbsp.circuits.allowance import has_allowance, may_go_on
 from dbsp.circuits.errors import Error, EvaluationError
 
 # what Arrow and Spark reach into (org.apache.spark.launcher.JavaModuleOptions)
@@ -36,23 +39,32 @@ _OPENED = (
     *("java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent"),
     *("java.base/sun.nio.ch", "java.base/sun.nio.cs", "java.base/sun.util.calendar"),
 )
+_KNOWN = 256  # expressions that the JVM has ready, as in Evaluator.java
 _FAILED = -1
 _INT = struct.Struct(">i")
+_LOOK = 0.1  # seconds between two looks at whether anybody waits
 
 
-@dataclass
+class _EndedError(Exception):
+    """The JVM had ended before it was asked."""
+
+
+@dataclass(eq=False)
 class Evaluator:
-    """A JVM that runs. numbers: of the expressions that it knows, counted by `counter`."""
+    """A JVM that runs. numbers: of the expressions that it knows, counted by `counter`, the latest last."""
 
     process: subprocess.Popen[bytes]
     log: IO[bytes]
-    numbers: dict[bytes, int] = field(default_factory=dict)
+    numbers: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
     counter: Iterator[int] = field(default_factory=count)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    ended: bool = False
 
     def ask(self, expression: bytes, rows: pa.RecordBatch) -> pa.Array:
-        """The expression's values. Raises EvaluationError, and Error where the JVM has ended."""
+        """The expression's values. Raises EvaluationError, Error where the JVM ends, as `may_go_on` does."""
         with self.lock:
+            if self.ended:
+                raise _EndedError
             try:
                 return self._ask(expression, rows)
             except EvaluationError:
@@ -67,48 +79,64 @@ class Evaluator:
 
     def end(self) -> None:
         """Let the next that asks start another."""
-        _running.cache_clear()
+        self.ended = True
         self.process.kill()
         self.process.wait()
 
     def _ask(self, expression: bytes, rows: pa.RecordBatch) -> pa.Array:
-        to = self.process.stdin
-        assert to is not None
         known = expression in self.numbers
         number = self.numbers[expression] if known else next(self.counter)
-        to.write(_INT.pack(number))
-        to.write(_INT.pack(0 if known else len(expression)))
-        to.write(b"" if known else expression)
-        with pa.ipc.new_stream(to, rows.schema) as stream:
+        written = pa.BufferOutputStream()
+        written.write(_INT.pack(number))
+        written.write(_INT.pack(0 if known else len(expression)))
+        written.write(b"" if known else expression)
+        with pa.ipc.new_stream(written, rows.schema) as stream:
             stream.write_batch(rows)
-        to.flush()
+        self._write(memoryview(written.getvalue()))
         size = self._int()
         if size != _FAILED:
-            self.numbers[expression] = number
+            self._keep(expression, number)
             return pa.ipc.open_stream(self._read(size)).read_next_batch().column(0)
         row = self._int()
         condition, message = (self._read(self._int()).decode() for _ in range(2))
         if row >= 0:  # else it isn't known there
-            self.numbers[expression] = number
+            self._keep(expression, number)
         raise EvaluationError(condition or "EXPRESSION_FAILED", _plain(message, condition), max(row, 0))
+
+    def _keep(self, expression: bytes, number: int) -> None:
+        """As the JVM does: the one that was asked for the longest ago goes."""
+        self.numbers[expression] = number
+        self.numbers.move_to_end(expression)
+        if len(self.numbers) > _KNOWN:
+            self.numbers.popitem(last=False)
 
     def _int(self) -> int:
         return int(_INT.unpack(self._read(_INT.size))[0])
 
+    def _write(self, data: memoryview) -> None:
+        assert self.process.stdin is not None
+        while data:
+            data = data[self.process.stdin.write(data) :]
+
     def _read(self, size: int) -> bytes:
-        answers = self.process.stdout
-        assert answers is not None
-        read = answers.read(size)
-        if len(read) < size:
-            raise EOFError
-        return read
+        """While somebody waits for it."""
+        assert self.process.stdout is not None
+        read = bytearray()
+        while len(read) < size:
+            while not select.select([self.process.stdout], [], [], _LOOK)[0]:
+                may_go_on()
+            more = self.process.stdout.read(size - len(read))
+            if not more:
+                raise EOFError
+            read += more
+        return bytes(read)
 
     def _said(self) -> str:
-        """The last that it has said, as a reason."""
+        """Why it has ended, as far as it has said so."""
         self.log.seek(0)
         lines = self.log.read().decode(errors="replace").splitlines()
         thrown = [line for line in lines if "Error" in line or "Exception" in line]
-        return (thrown or [f"it was killed, status {self.process.poll()}"])[-1].strip()
+        return (thrown or [f"it was killed, status {self.process.poll()}"])[0].strip()
 
 
 def _plain(message: str, condition: str) -> str:
@@ -117,29 +145,44 @@ def _plain(message: str, condition: str) -> str:
     return message.partition(" SQLSTATE: ")[0]
 
 
-def evaluator() -> Evaluator:
-    """This process's. Raises Error where there is no Java, or no Spark."""
-    with _STARTING:
-        return _running(os.getpid())  # a fork has none of its own
+def values(expression: bytes, rows: pa.RecordBatch) -> pa.Array:
+    """The expression's values. Raises as `Evaluator.ask` and `evaluator` do."""
+    while True:
+        try:
+            return evaluator().ask(expression, rows)
+        except _EndedError:  # another thread has found it so
+            continue
 
 
+# by the process, as a fork has none of its own, and whether it is for queries
+_running: dict[tuple[int, bool], Evaluator] = {}
 _STARTING = threading.Lock()
 
 
-@cache
-def _running(process: int) -> Evaluator:
+def evaluator() -> Evaluator:
+    """The one for whom asks. Raises Error where there is no Java, or no Spark."""
+    key = (os.getpid(), has_allowance())
+    with _STARTING:
+        found = _running.get(key)
+        if found is None or found.ended:
+            found = _running[key] = _started()
+            atexit.register(found.end)
+        return found
+
+
+def _started() -> Evaluator:
     log = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
     command = [_java(), "-XX:+UseSerialGC", "-XX:+IgnoreUnrecognizedVMOptions", "-Xss4m"]
     command += [f"--add-opens={name}=ALL-UNNAMED" for name in _OPENED]
     command += ["-Dio.netty.tryReflectionSetAccessible=true", "-cp", str(jars() / "*")]
     source = Path(__file__).with_name("Evaluator.java")
     command += ["org.codehaus.janino.SimpleCompiler", str(source), "Evaluator"]
+    pipe = subprocess.PIPE
+    # out of the terminal's reach: an interrupt ends a step, and this with its parent
     started = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+        command, bufsize=0, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True
     )
-    made = Evaluator(started, log)
-    atexit.register(made.end)
-    return made
+    return Evaluator(started, log)
 
 
 def _java() -> str:

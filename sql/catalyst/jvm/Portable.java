@@ -10,6 +10,7 @@ import java.util.Set;
 
 import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin$;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.*;
@@ -29,14 +30,14 @@ public class Portable {
     // what a function reads once must be a constant
     if (holdsParameter(e)) return "{\"why\":\"a parameter\"}";
     Portable made = new Portable();
-    Expression bare = made.children(e, "");
+    Expression bare = made.children(e, "", true);
     String why = reason(bare, false);
     if (why != null) return "{\"why\":\"" + why + "\"}";
     return "{\"arguments\":" + made.places + ",\"serialized\":\""
         + java.util.Base64.getEncoder().encodeToString(made.serialized(bare, timezone)) + "\"}";
   }
 
-  private Expression children(Expression e, String place) {
+  private Expression children(Expression e, String place, boolean always) {
     if (e.children().isEmpty()) return e;
     if (e instanceof LambdaFunction) {
       Iterator variables = ((LambdaFunction) e).arguments().iterator();
@@ -44,15 +45,27 @@ public class Portable {
     }
     List made = new ArrayList();
     Iterator it = e.children().iterator();
-    for (int i = 0; it.hasNext(); i++) made.add(part((Expression) it.next(), place.isEmpty() ? "" + i : place + "," + i));
+    for (int i = 0; it.hasNext(); i++) {
+      String there = place.isEmpty() ? "" + i : place + "," + i;
+      made.add(part((Expression) it.next(), there, always && isAlwaysEvaluated(e, i)));
+    }
     return (Expression) e.withNewChildren(scala.jdk.javaapi.CollectionConverters.asScala(made).toIndexedSeq());
   }
 
-  private Expression part(Expression e, String place) {
+  /** always: whether it has a value for each row. An argument is evaluated for all, and might fail for one. */
+  private Expression part(Expression e, String place, boolean always) {
     if (e.foldable() || e instanceof NamedLambdaVariable && isBound(e)) return e;
-    if (e instanceof LambdaFunction || holdsBound(e) || !canBeGiven(e.dataType()) || isPassing(e)) return children(e, place);
+    boolean inside = e instanceof LambdaFunction || holdsBound(e) || !canBeGiven(e.dataType()) || isPassing(e)
+        || !always && reason(e, true) == null && !(e instanceof NamedExpression);
+    if (inside) return children(e, place, always);
     places.add("[" + place + "]");
     return new BoundReference(places.size() - 1, e.dataType(), e.nullable());
+  }
+
+  private static boolean isAlwaysEvaluated(Expression e, int child) {
+    if (e instanceof LambdaFunction) return false;
+    boolean chooses = e instanceof If || e instanceof CaseWhen || e instanceof Coalesce || e instanceof And || e instanceof Or;
+    return child == 0 || !chooses;
   }
 
   /** A variant that is made here and read here only. */
@@ -98,6 +111,7 @@ public class Portable {
     if (e instanceof NamedLambdaVariable) return null; // of a lambda that is around it
     if (e instanceof BoundReference) return ((BoundReference) e).ordinal() < 0 ? "the clock" : null;
     if (e instanceof ScalaUDF || e instanceof ApplyFunctionExpression) return "functions that are registered in Spark";
+    if (isRandom(e)) return "what is random, though Spark calls it deterministic";
     if (e instanceof CallMethodViaReflection) return "methods of Java";
     if (!e.getClass().getName().startsWith("org.apache.spark.sql.catalyst.")) return "functions of other jars than Spark's";
     if (e instanceof AttributeReference) return "a column of type " + e.dataType().sql().replace("\"", "");
@@ -109,6 +123,22 @@ public class Portable {
       if (why != null) return why;
     }
     return null;
+  }
+
+  /** A cipher that begins with random bytes: without a vector, but by ECB; and sketches that drop what they like. */
+  private static boolean isRandom(Expression e) {
+    if (className(e).startsWith("KllSketchMerge")) return true;
+    if (!(e instanceof StaticInvoke) || !((StaticInvoke) e).functionName().equals("aesEncrypt")) return false;
+    scala.collection.immutable.Seq given = ((StaticInvoke) e).arguments();
+    return !"ECB".equalsIgnoreCase(constant(given.apply(2))) && constant(given.apply(4)).isEmpty();
+  }
+
+  private static String className(Expression e) { return e.getClass().getSimpleName(); }
+
+  private static String constant(Object e) {
+    Object value = e instanceof Literal ? ((Literal) e).value() : null;
+    if (value instanceof byte[]) return ((byte[]) value).length > 0 ? "bytes" : "";
+    return value == null ? "" : value.toString();
   }
 
   // ---- bytes: of a copy, in which no place of the query's text is left

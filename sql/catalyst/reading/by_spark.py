@@ -19,9 +19,11 @@ _PASSING = {"s", "x", "n", "m"}
 
 
 def given_to_spark(query: Query, node: Node, name: str) -> tuple[SparkExpression, list[Node]] | str:
-    """The expression and its arguments, or why Spark can't be given it. name: of the function."""
+    """The expression and its arguments, or why Spark can't be given it, '' where it isn't asked. name: of the
+    function.
+    """
     if query.portable is None or "x" not in node:
-        return "here"
+        return ""
     made = query.portable(node["x"])
     if "why" in made:
         return str(made["why"])

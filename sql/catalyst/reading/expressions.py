@@ -156,14 +156,16 @@ def _by_spark(
 ) -> Call:
     """The call as one that Spark evaluates. call: what no kernel covers, where it has values of ours."""
     text = query.spelled(node)
+    refused = call is not None and _uncovered(call)
     if call is None:
         call = Call(_function(query, node), (), query.value_type(node), node["n"], (), text)
     # of what an expression became: XPathStringEvaluator.evaluate
     name = _named(node, call).removeprefix("static_invoke.").removesuffix("Evaluator.evaluate")
     given = given_to_spark(query, node, name)
     if isinstance(given, str):
-        check_covered(query, node, call)
-        raise query.error(node, f"function '{_named(node, call)}' is not supported yet with {given}")
+        why = refused or (given and f" with {given}")
+        shown = f": {text}" if text else ""
+        raise query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")
     function, inside = given
     arguments = tuple(expression(query, child, position, special) for child in inside)
     return Call(NAME, arguments, call.type, call.nullable, (("expression", function),), text)

@@ -96,7 +96,7 @@ FUNCTIONS = {
     "from_csv": ["from_csv(c, 'a INT, b STRING')", "from_csv(c, 'a STRING, b STRING, d DOUBLE', map('sep', ';'))"],
     "to_csv": ["to_csv(named_struct('i', i, 's', s, 't', t))", "to_csv(named_struct('d', dt, 'n', n), map('sep', '|'))"],
     "from_xml": ["from_xml(x, 'b ARRAY<STRING>, c STRING')", "from_xml(x, 'b INT')"],
-    "to_xml": ["to_xml(named_struct('i', i, 's', s))"],
+    "to_xml": ["to_xml(named_struct('i', i, 's', s))", "to_xml(named_struct('a', a))", "to_xml(named_struct('m', map('k', i)))"],
     "xpath": ["xpath(x, 'a/b/text()')"],
     "xpath_boolean": ["xpath_boolean(x, 'a/b')"],
     "xpath_double": ["xpath_double(x, 'sum(a/b)')"],
@@ -123,12 +123,10 @@ FUNCTIONS = {
     "theta_difference": [f"theta_sketch_estimate(theta_difference(th, {_THETA}))"],
 }  # fmt: skip
 for _kind, _value in (("bigint", "kb"), ("double", "kd"), ("float", "kf")):
-    _other = _SKETCHES[_value][1]
     FUNCTIONS[f"kll_sketch_get_n_{_kind}"] = [f"kll_sketch_get_n_{_kind}({_value})"]
     FUNCTIONS[f"kll_sketch_get_quantile_{_kind}"] = [f"kll_sketch_get_quantile_{_kind}({_value}, 0.5)"]
     FUNCTIONS[f"kll_sketch_get_rank_{_kind}"] = [f"kll_sketch_get_rank_{_kind}({_value}, CAST(2 AS {_kind}))"]
     FUNCTIONS[f"kll_sketch_to_string_{_kind}"] = [f"kll_sketch_to_string_{_kind}({_value})"]
-    FUNCTIONS[f"kll_sketch_merge_{_kind}"] = [f"kll_sketch_merge_{_kind}({_value}, unhex('{_other}'))"]
 for _kind, _value in (("double", "td"), ("integer", "ti")):
     _other = f"unhex('{_SKETCHES[_value][1]}')"
     FUNCTIONS[f"tuple_sketch_estimate_{_kind}"] = [f"tuple_sketch_estimate_{_kind}({_value})"]

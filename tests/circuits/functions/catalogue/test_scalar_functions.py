@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 
 from dbsp.circuits.errors import EvaluationError
 from tests.circuits.functions.catalogue import coverage
-from tests.oracles.against_spark import AgainstSpark
+from tests.oracles.against_spark import AgainstSpark, differences
 
 
 @pytest.mark.spark
@@ -65,6 +65,45 @@ def test_failing_variants(spark: Any) -> None:
             "hll_sketch_estimate(th)",
         ]
     )  # fmt: skip
+
+
+@pytest.mark.spark
+def test_what_spark_evaluates_is_the_same_again(spark: Any) -> None:
+    """A retraction takes back what an insertion has made."""
+    catalogue = import_module("tests.circuits.functions.catalogue.evaluated")
+    against = AgainstSpark(spark, catalogue.ROWS)
+    texts = [text for texts in catalogue.FUNCTIONS.values() for text in texts]
+    for text, *values in zip(texts, against.evaluate(texts), against.evaluate(texts), strict=True):
+        one, again = values
+        assert isinstance(one, pa.Array)
+        assert isinstance(again, pa.Array)
+        assert differences(text, catalogue.ROWS, one, again) == []
+
+
+@pytest.mark.spark
+def test_branches_that_are_not_taken_do_not_fail(spark: Any) -> None:
+    """What Spark evaluates for us it evaluates where it would: not beside a branch, nor for no elements."""
+    rows = pa.RecordBatch.from_pydict(
+        {
+            "k": pa.array([0, 1, 2, None, -1], pa.int32()),
+            "e": pa.array([[], [1], None, [], [2]], pa.list_(pa.int32())),
+            "s": pa.array(["a,b", "", None, "A,B", "x"]),
+        }
+    )
+    AgainstSpark(spark, rows).check(
+        [
+            "variant_get(if(k = 0, null, parse_json(concat('[', string(1 div k), ']'))), '$[0]', 'int')",
+            "variant_get(coalesce(try_parse_json(string(k)), parse_json(string(1 div k))), '$', 'int')",
+            "if(k = 0, collate(s, 'UTF8_LCASE'), collate(string(1 div k), 'UTF8_LCASE')) = 'A,B'",
+            "CASE WHEN k = 0 THEN sentences(s) ELSE sentences(string(1 div k)) END",
+            "k <> 0 AND collate(string(1 div k), 'UTF8_LCASE') = '1'",
+            "collate(if(k = 0, 'x', string(1 div k)), 'UTF8_LCASE') = 'X'",
+            "is_variant_null(if(k = 0, parse_json('null'), to_variant_object(array(1 div k))))",
+        ]
+    )
+    AgainstSpark(spark, rows.slice(0, 1)).check(
+        ["size(transform(e, x -> collate(concat(string(x), string(1 div k)), 'UTF8_LCASE')))"]
+    )
 
 
 @pytest.mark.spark
