@@ -9,6 +9,7 @@ from __future__ import annotations
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.expressions import nodes
 from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.circuits.identity.canonical import Default, Form, Forms, check_form
 from dbsp.circuits.operators.groups.aggregates import bits, called, collected, hyperloglog, statistics
 from dbsp.circuits.operators.groups.aggregates import percentiles as of_groups
@@ -28,7 +29,7 @@ VALUES: Forms = {
     collected.Best: Form("best", ("size", "greatest")),
     count_min.CountMinSketch: Form("count_min_sketch", ("relative_error", "confidence", "seed")),
     hyperloglog.ApproximateCount: Form("approximate_count", ()),
-    collected.Collect: Form("collect", (Default("once", False),)),
+    collected.Collect: Form("collect", (Default("once", False), Default("order", ()))),
     collected.Join: Form("joined", ("delimiter", Default("order", ()), Default("once", False))),
     collected.Mode: Form("mode", (Default("greatest", False),)),
     collected.Some: Form("some", ()),
@@ -53,6 +54,7 @@ VALUES: Forms = {
         "call", ("function", "arguments", "type", Default("nullable", True), Default("options", ()))
     ),
     PythonFunction: Form("python", ("name", "style", "aggregate", "identity")),
+    SparkExpression: Form("spark", ("identity",)),
 }
 
 for _class, _form in VALUES.items():

@@ -9,8 +9,9 @@ disjoint ranges of the sort key (several tasks, or several pieces of a merge, wr
 Runs of fewer than SMALL rows are absorbed: the next batch is merged with them before it is written.
 f runs of a class become one *merge*, done in pieces (ranges of the sort key) so that a step merges
 about CREDIT rows for each row it inserted, and never more than 1/PIECES of a large merge at once. A
-merge of S rows lasts S/CREDIT inserted rows, and the next one of its class is not due before S: so CREDIT
-is as small as leaves a margin, and a step's share of merges is about the same in each.
+merge of S rows lasts S/CREDIT inserted rows, and where steps are alike the next one of its class is not due
+before S (else it waits): so CREDIT is as small as leaves a margin, and each step's share of merges is about
+the same.
 A larger f copies a row less often and has a lookup go through more runs: what a copy costs follows from the
 row's width, what a lookup costs doesn't.
 So a row is merged O(log n) times, a trace of n rows has O(log n) runs, and a merge never blocks a step.

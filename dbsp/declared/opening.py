@@ -23,6 +23,7 @@ from dbsp.declared.refresh import Refresh
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.reading import read_project
 from dbsp.declared.spark.spec import Spec
+from dbsp.evolution.evolve import Unfilled
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.places import scheme_of
 
@@ -69,10 +70,15 @@ def opened(
     folder.mkdir(parents=True, exist_ok=True)
     reads = Reads(folder / "reads.json")
     reads.check_streams(planned.project)
-    with Pipeline(
-        planned.compiled.program, state=folder / "state", spark=spark, evolve=True, progress=say
-    ) as pipeline:
+    with _pipeline(spark, planned, folder / "state", say) as pipeline:
         yield Refresh(spark, planned.project, planned.compiled, pipeline, reads, folder)
+
+
+def _pipeline(spark: SparkSession, planned: Planned, state: Path, say: Callable[[str], None]) -> Pipeline:
+    try:
+        return Pipeline(planned.compiled.program, state=state, spark=spark, evolve=True, progress=say)
+    except Unfilled as error:
+        raise Unfilled(f"{error}; that is --full-refresh-all, which reads the sources anew") from error
 
 
 def check_kept(planned: Planned, asked: Asked) -> None:

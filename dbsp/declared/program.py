@@ -3,6 +3,7 @@
     table of the catalogue       CREATE TABLE (append_only where it is read by STREAM)
     materialized view            CREATE VIEW
     streaming table              CREATE STREAMING TABLE over its flows, by name
+    the same of AUTO CDC         CREATE LOCAL VIEW of the changes, CREATE VIEW of what they make
     temporary view, flow         CREATE LOCAL VIEW
     what can't be maintained     CREATE TABLE: what reads it takes it as it is, and as it changes
 
@@ -18,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.project.datasets import Dataset, Flow, Place, Project
+from dbsp.declared.project.changes import events_head, events_parts, result
+from dbsp.declared.project.datasets import Changes, Clause, Dataset, Flow, Place, Project
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, View
 
@@ -59,10 +61,10 @@ class _Written:
     def add(self, *lines: str) -> None:
         self.lines += "\n".join(lines).split("\n")
 
-    def add_query(self, head: str, owner: str, flow: Flow) -> None:
+    def add_query(self, head: str, owner: str, query: Clause, end: str = ";") -> None:
         """Under its head, in its own column."""
-        self.queries.append((len(self.lines) + 1, owner, flow.place))
-        self.add(head, " " * (flow.place.column - 1) + flow.query, ";")  # which may end in a comment
+        self.queries.append((len(self.lines) + 1, owner, query.place))
+        self.add(head, " " * (query.place.column - 1) + query.text, end)  # which may end in a comment
 
     def whose(self, line: int) -> tuple[str, str]:
         """The dataset that a line is of, and where that is in the project but for the column."""
@@ -127,20 +129,35 @@ def _written(project: Project, refused: Iterable[str]) -> _Written:
     for dataset in project.datasets:
         if dataset.name in refused:
             written.add(f"CREATE TABLE {dataset.name} ({_columns(dataset)});")
+        elif (changes := dataset.flows[0].changes) is not None:
+            _add_changes(written, dataset, changes)
         elif len(dataset.flows) == 1 and not _is_cast(dataset):
             flow = dataset.flows[0]
             written.add(_use(flow))
-            written.add_query(f"{_head(dataset)} {dataset.name} AS", dataset.name, flow)
+            written.add_query(f"{_head(dataset)} {dataset.name} AS", dataset.name, flow.clause)
         else:
             for number, flow in enumerate(dataset.flows):
                 written.add(_use(flow))
-                written.add_query(f"CREATE LOCAL VIEW {_part(dataset, number)} AS", dataset.name, flow)
+                written.add_query(f"CREATE LOCAL VIEW {_part(dataset, number)} AS", dataset.name, flow.clause)
             parts = (
                 f"SELECT {', '.join(_selected(dataset, flow))} FROM {_part(dataset, number)}"
                 for number, flow in enumerate(dataset.flows)
             )
             written.add(f"{_head(dataset)} {dataset.name} AS", "\nUNION ALL ".join(parts) + ";")
     return written
+
+
+def _add_changes(written: _Written, dataset: Dataset, changes: Changes) -> None:
+    (flow,) = dataset.flows
+    events = _part(dataset, 0)
+    select, then, source = events_parts(changes)
+    written.add(_use(flow))
+    written.add_query(f"{events_head(events)} {select}", dataset.name, changes.deletes, then)
+    written.add_query("", dataset.name, changes.sequence, source)
+    written.add_query("", dataset.name, changes.source)
+    listed = ", ".join(_selected(dataset, flow))
+    rows = f"SELECT {listed} FROM ({result(changes, dataset.name, events, flow.columns)})"
+    written.add_query(f"CREATE VIEW {dataset.name} AS", dataset.name, Clause(rows, flow.place))
 
 
 def _use(flow: Flow) -> str:

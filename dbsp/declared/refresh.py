@@ -161,7 +161,7 @@ class Refresh:
             parts = _under(partitioning.schema, self.pipeline[view].parts)
         before, written = manifest.held, Written(0, 0, 0, 0, 0)
         if whole or any(map(len, parts)):
-            table = ParquetTable(manifest, partitioning, dataset.is_streaming)
+            table = ParquetTable(manifest, partitioning, dataset.only_grows)
             written = table.apply(last, self.reads.writer, parts, whole, shared)
             self.catalog.refresh(
                 dataset, bool(dataset.partitioned_by) and (whole or _moved(before, manifest.held))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
@@ -199,7 +200,8 @@ class Change:
         yield from self._other_sinks()
         yield from self._other_emission()
         for missing in self.filling[1].missing:
-            yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {_CURE}"
+            cure = f"{_BY_VALUE}, or {_CURE}" if missing.why == Arrival.history else _CURE
+            yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {cure}"
 
     def _whose(self, node: int) -> str:
         """In words, the views that a node's rows reach; or the table whose they are."""
@@ -284,4 +286,7 @@ class Change:
 
 
 _OTHER = "give the table another name"
+_BY_VALUE = (
+    "say an order, as sort_array(collect_list(x)), listagg(x) WITHIN GROUP (ORDER BY x) or min_by(x, time) do"
+)
 _CURE = "take a new state directory, and feed it the tables from their start"

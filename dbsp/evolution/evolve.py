@@ -99,10 +99,14 @@ def explained(error: OtherProgram, program: Program, state: str | Path) -> State
     )
 
 
-def refusal(root: object, plan: Plan) -> StateError:
+class Unfilled(StateError):
+    """The state can't be changed into the program's, as what it holds doesn't say all that is new."""
+
+
+def refusal(root: object, plan: Plan) -> Unfilled:
     """Why a change can't be made."""
     more = f" (and {len(plan.refused) - 1} more)" if len(plan.refused) > 1 else ""
-    return StateError(f"{root}: the program can't be changed: {plan.refused[0]}{more}")
+    return Unfilled(f"{root}: the program can't be changed: {plan.refused[0]}{more}")
 
 
 def _change(program: Program, before: Identity, store: Store) -> Change:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.catalyst import Catalyst, compile_session
+from dbsp.sql.catalyst.arrival.arrived import numbered_by_arrival
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.compiler.recursion import relations_in, too_early
@@ -45,7 +46,7 @@ from dbsp.sql.plans.program import Insert, Ordered, Program, View, identifying_v
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
-from dbsp.sql.plans.types import arrow_type, ddl
+from dbsp.sql.plans.types import NO_VARIANT, arrow_type, ddl, holds_variant
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.spellings.unfilled import unfilled
 from dbsp.sql.text.annotations import LatenessStatement
@@ -178,7 +179,13 @@ class Compiler:
         self.scope.check_new_name(statement.name, statement.start)
         expected = checked(statement.name, statement.columns, statement.expectations)
         view, dumped = self._query(
-            statement.name, statement.query, statement.kind, statement.columns, statement.start, expected
+            statement.name,
+            statement.query,
+            statement.kind,
+            statement.columns,
+            statement.start,
+            expected,
+            statement.arrival,
         )
         self._check_columns(view, statement)
         self._check_types(view, statement)
@@ -197,6 +204,8 @@ class Compiler:
             view = self._final(view, statement.emit_final, statement.start)
         self.scope.defined.views[view.name] = view
         types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
+        if statement.arrival is not None:
+            types.append("long")
         self.scope.catalyst.register(
             view.name,
             [(field.name, type_, field.nullable) for field, type_ in zip(view.schema, types, strict=True)],
@@ -215,7 +224,9 @@ class Compiler:
 
     def add_query(self, name: str, text: Slice) -> None:
         """A view of a query, of which nothing else is said. Raises ProgramError."""
-        self.scope.defined.views[name], _ = self._query(name, text, "view", (), text.start)
+        view, _ = self._query(name, text, "view", (), text.start)
+        self._check_variants(view, text.start)
+        self.scope.defined.views[name] = view
 
     def _query(
         self,
@@ -225,6 +236,7 @@ class Compiler:
         columns: Sequence[str],
         start: int,
         expected: Sequence[str | Slice] = (),
+        arrival: str | None = None,
     ) -> tuple[View, Any]:
         query, dumped = self.scope.dumped(text, name, expected)
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
@@ -237,6 +249,8 @@ class Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
+        if arrival is not None:
+            written = numbered_by_arrival(query, dumped["plan"], written, arrival)
         self.written[name] = written
         optimized = apply_rules(written)
         streaming = is_streaming(words_of(self.source, text))
@@ -298,6 +312,12 @@ class Compiler:
             if column.type == pa.null():
                 message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
                 raise self.source.error(statement.query.start, message)
+        self._check_variants(view, statement.query.start)
+
+    def _check_variants(self, view: View, start: int) -> None:
+        for column in view.schema:
+            if holds_variant(column.type) and view.kind != "local":
+                raise self.source.error(start, f"column '{column.name}' of view '{view.name}' {NO_VARIANT}")
 
     def _check_types(self, view: View, statement: CreateView) -> None:
         """Declared types are those of the query: a view converts nothing."""

@@ -97,6 +97,7 @@ class Scope:
             relations={relation.name: relation.schema for relation in self.defined.relations()},
             views=self.defined.exact_views(),
             looked_into=self.defined.looked_into,
+            portable=self.catalyst.portable,
         )
         if shape is not None:
             query = replace(query, shown=shape.shown)

@@ -44,7 +44,7 @@ def required(call: AggregateCall) -> tuple[int, ...]:
     if call.function in ("any_value", "python_aggregate") or call.option("nulls"):
         return ()
     # what a list is ordered by may be NULL, and so may the values of the greatest
-    alone = ("listagg", "max_by_k", "min_by_k")
+    alone = ("collect_list", "listagg", "max_by_k", "min_by_k")
     return (0,) if call.function in alone else tuple(range(len(call.arguments)))
 
 
@@ -71,9 +71,15 @@ def _count_min(call: AggregateCall) -> CountMinSketch:
 
 
 def _join(call: AggregateCall) -> Join:
-    delimiter, order = call.option("delimiter"), call.option("order", ())
-    assert isinstance(delimiter, str | bytes) and isinstance(order, tuple)
-    return Join(delimiter, tuple(SortKey(*key) for key in order), once=call.distinct)
+    delimiter = call.option("delimiter")
+    assert isinstance(delimiter, str | bytes)
+    return Join(delimiter, _order(call), once=call.distinct)
+
+
+def _order(call: AggregateCall) -> tuple[SortKey, ...]:
+    order = call.option("order", ())
+    assert isinstance(order, tuple)
+    return tuple(SortKey(*key) for key in order)
 
 
 def _best(call: AggregateCall) -> Best:
@@ -90,7 +96,7 @@ def _called(call: AggregateCall) -> Called:
 
 _MADE: dict[str, Callable[[AggregateCall], Finalizer]] = {
     "approx_count_distinct": lambda call: ApproximateCount(),
-    "collect_list": lambda call: Collect(once=call.distinct),
+    "collect_list": lambda call: Collect(_order(call), once=call.distinct),
     "collect_set": lambda call: Collect(once=True),
     "listagg": _join,
     "bitmap_construct_agg": lambda call: Bitmap("construct"),

@@ -5,6 +5,7 @@
     TIMESTAMP → timestamp(us, UTC)       TIMESTAMP_NTZ → timestamp(us)         BOOLEAN → bool
     INTERVAL DAY..SECOND → duration(us)  ARRAY, STRUCT, MAP → list_, struct, map_
     INTERVAL YEAR..MONTH → MONTHS, see `dbsp.circuits.columns.months`
+    VARIANT → VARIANT, of columns inside a program only: no table has it, and no view that is seen
 
 Nested elements are nullable whatever Spark says: nullability is a column's, not a type's.
 """
@@ -12,12 +13,22 @@ Nested elements are nullable whatever Spark says: nullability is a column's, not
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
+
+# what Spark's own columns of variants are made of, under names that no struct of a user's has
+VARIANT = pa.struct([("variant value", pa.binary()), ("variant metadata", pa.binary())])
+
+NO_VARIANT = (
+    "is a VARIANT, which is for expressions, CTEs and LOCAL views: say to_json(v), or "
+    "variant_get(v, '$.name', 'type') of what is read"
+)
+INSIDE: Mapping[str, pa.DataType] = {"variant": VARIANT}
 
 
 class UnsupportedType(Exception):
@@ -42,18 +53,30 @@ _DDL = {arrow: name for name, arrow in _SIMPLE.items()}
 _DDL |= {pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint"}
 
 
-def arrow_type(spark: Any) -> pa.DataType:
-    """spark: a parsed `DataType.json()`: a name, or a dict for nested types. Raises UnsupportedType."""
+def arrow_type(spark: Any, more: Mapping[str, pa.DataType] | None = None) -> pa.DataType:
+    """spark: a parsed `DataType.json()`: a name, or a dict for nested types.
+
+    more: types by Spark's name, INSIDE for those that columns inside a program have too. Raises
+    UnsupportedType.
+    """
     if isinstance(spark, str):
-        return _arrow_atom(spark)
+        return (more or {}).get(spark) or _arrow_atom(spark)
     kind = spark["type"]
     if kind == "array":
-        return pa.list_(arrow_type(spark["elementType"]))
+        return pa.list_(arrow_type(spark["elementType"], more))
     if kind == "map":
-        return pa.map_(arrow_type(spark["keyType"]), arrow_type(spark["valueType"]))
+        return pa.map_(arrow_type(spark["keyType"], more), arrow_type(spark["valueType"], more))
     if kind == "struct":
-        return pa.struct([pa.field(field["name"], arrow_type(field["type"])) for field in spark["fields"]])
+        fields = [pa.field(field["name"], arrow_type(field["type"], more)) for field in spark["fields"]]
+        return pa.struct(fields)
     raise UnsupportedType(str(kind))
+
+
+def holds_variant(data_type: pa.DataType) -> bool:
+    """Whether the type, or one inside of it, is VARIANT."""
+    if data_type == VARIANT or not pa.types.is_nested(data_type):
+        return bool(data_type == VARIANT)
+    return any(holds_variant(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 def _arrow_atom(name: str) -> pa.DataType:
@@ -96,7 +119,7 @@ def literal_type(spark: Any) -> pa.DataType:
         return pa.list_(literal_type(spark["elementType"]))
     if isinstance(spark, dict) and spark["type"] == "struct":
         return pa.struct([pa.field(field["name"], literal_type(field["type"])) for field in spark["fields"]])
-    return arrow_type(spark)
+    return arrow_type(spark, INSIDE)
 
 
 def ddl(type_: pa.DataType) -> str:
@@ -107,6 +130,8 @@ def ddl(type_: pa.DataType) -> str:
         return f"decimal({type_.precision},{type_.scale})"
     if pa.types.is_duration(type_):
         return "interval year to month" if type_ == MONTHS else "interval day to second"
+    if type_ == VARIANT:
+        return "variant"
     if pa.types.is_struct(type_):
         return "struct<" + ", ".join(f"`{field.name}`: {ddl(field.type)}" for field in type_) + ">"
     if pa.types.is_list(type_):

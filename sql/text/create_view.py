@@ -13,6 +13,7 @@ from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
 QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
+_PROPERTIES = ("append_only", "arrival", "emit_final")
 # of a recursive view that doesn't say max_iterations
 DEFAULT_ITERATIONS = 1000
 
@@ -23,7 +24,8 @@ class CreateView:
 
     types: of the columns, those that are declared. emission: when its changes leave; None: at every step.
     expectations: what its rows must be. grows: whether it is declared as one that takes no row back.
-    emit_final: the column whose waterline says that a row is final, and leaves.
+    emit_final: the column whose waterline says that a row is final, and leaves. arrival: the name of a column
+    more, of the order in which rows arrive.
     """
 
     name: str
@@ -36,6 +38,7 @@ class CreateView:
     expectations: tuple[Expectation, ...] = ()
     grows: bool = False
     emit_final: str | None = None
+    arrival: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,10 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
     cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.relation("a view's name")
     columns, types, expectations = _columns(cursor) if cursor.next.text == "(" else ((), (), ())
-    final: str | None = None
+    given: dict[str, str] = {}
     while True:
         if cursor.sees("WITH", "("):
-            final = _emit_final(cursor)
+            given |= _properties(cursor)
         elif stored_clause(cursor) is None:
             break
     cursor.expect("AS")
@@ -77,15 +80,26 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
             f"view '{name.text}' is LOCAL: nothing of it leaves, at no time; declare it with CREATE VIEW"
         )
         raise cursor.source.error(emission.start, message)
+    final = given.get("emit_final")
     if final is not None and (emission is not None or kind == "local"):
         cursor.fail("emit_final says when the rows of a view leave; leave out TRIGGER, EMIT or LOCAL", name)
     return CreateView(
-        name.text, columns, kind, query, name.start, emission, types, expectations, emit_final=final
+        name.text,
+        columns,
+        kind,
+        query,
+        name.start,
+        emission,
+        types,
+        expectations,
+        grows=given.get("append_only", "").lower() == "true",
+        emit_final=final,
+        arrival=given.get("arrival"),
     )
 
 
-def _emit_final(cursor: Cursor) -> str:
-    """WITH ('emit_final' = 'column') of a view."""
+def _properties(cursor: Cursor) -> dict[str, str]:
+    """WITH ('emit_final' = 'column', 'arrival' = 'column', append_only = true) of a view."""
     cursor.accept("WITH")
     at = cursor.ahead(1)
     given = {name.lower(): value for name, value in pairs(cursor).items()}
@@ -96,9 +110,9 @@ def _emit_final(cursor: Cursor) -> str:
             at,
         )
     for name in given:
-        if name != "emit_final":
-            cursor.fail(f"unknown property '{name}'; properties of a view: emit_final", at)
-    return given["emit_final"]
+        if name not in _PROPERTIES:
+            cursor.fail(f"unknown property '{name}'; properties of a view: {', '.join(_PROPERTIES)}", at)
+    return given
 
 
 def _columns(

@@ -22,7 +22,6 @@ FUNCTIONS = len(coverage.catalogue())
         ("ARCHITECTURE.md", r"a step merges about ([\w.]+) rows of it for each one it inserted", CREDIT),
         ("ARCHITECTURE.md", r"The last (\w+) steps stay readable", STEPS),
         ("CONTRIBUTING.md", r"the functions Spark has: (\w+) names today", FUNCTIONS),
-        ("dbsp/docs/guides/limits.md", r"(\w+) of Spark's scalar functions", FUNCTIONS),
     ],
 )
 def test_a_figure_is_the_code_s(document: str, said: str, value: int) -> None:

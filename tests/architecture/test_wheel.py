@@ -82,7 +82,8 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"dbsp"}
     assert "dbsp/py.typed" in names
-    assert "dbsp/sql/catalyst/jvm/Dumper.java" in names
+    java = {file.name for top in ("dbsp", "sql", "circuits") for file in (ROOT / top).rglob("*.java")}
+    assert {Path(name).name for name in names if name.endswith(".java")} == java
     page = Path("dbsp", "serving", "page", "static")
     assert {name for name in names if name.startswith(f"{page}/")} == {
         str(page / file.name) for file in (ROOT / page).iterdir()
@@ -106,14 +107,15 @@ import sys
 __import__(module)
 return sys.modules[module].__file__
 $$;
-CREATE VIEW found AS SELECT module, file_of(module) AS file FROM wanted;
+CREATE VIEW found AS
+SELECT xpath_string('<m>' || module || '</m>', 'm') AS module, file_of(module) AS file FROM wanted;
 """
 MODULES = ("circuits", "dbsp.circuits.steps.step", "sql")
 
 
 @pytest.mark.spark
 def test_a_step_runs_beside_a_distribution_of_the_same_names(site: Path, tmp_path: Path) -> None:
-    """The first run compiles the program, by Dumper.java, and steps in workers; the second knows it."""
+    """The first run compiles the program and steps in workers, with our Java; the second knows it."""
     environment = {"PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path)}
     (tmp_path / "program.sql").write_text(PROGRAM)
     rows = [json.dumps({"table": "wanted", "row": {"module": name}}) for name in MODULES]

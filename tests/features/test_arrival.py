@@ -1,22 +1,25 @@
-"""first and last follow the order of arrival: against DuckDB over tables that number their rows by the book."""
+"""first, last and lists follow the order of arrival: against DuckDB over tables that number their rows by the book."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.running.spark.intervals import to_frame
 from dbsp.sql.compiler.load import compile_program
-from dbsp.testing.bags import identity, same_rows
+from dbsp.testing.bags import arrow_values, identity, same_rows
 from dbsp.testing.choices import Seeded
+from dbsp.testing.programs import in_process
 from tests.generators.programs import Column, Program, View, table
-from tests.generators.random_arrival import draw_first_and_last
+from tests.generators.random_arrival import draw_by_arrival
 from tests.generators.strategies import Delta, Row, Run, seeded_run
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Running, Way
-from tests.oracles.oracle import DuckDB
+from tests.oracles.oracle import DuckDB, declared
 
 pytestmark = pytest.mark.spark
 
@@ -24,6 +27,9 @@ EVENTS = table("e", "k BIGINT, i INT, s STRING, d DOUBLE, b BOOLEAN")
 CUSTOMERS = table("c", "k BIGINT, i INT, s STRING", key=("k",))
 CLICKS = table("a", "k BIGINT, i INT, s STRING, d DOUBLE, b BOOLEAN", append_only=True)
 TABLES = (EVENTS, CLICKS, CUSTOMERS)
+
+# the values of a list that aren't NULL, in order
+LIST = "coalesce(list({0} ORDER BY n{1}) FILTER (WHERE {0} IS NOT NULL), []) AS l"
 
 # ours, and DuckDB's, where n is the order of arrival
 # fmt: off
@@ -65,6 +71,29 @@ QUERIES = {
                     "SELECT k, first(i ORDER BY n) AS f, last(s ORDER BY n) AS l FROM e GROUP BY ROLLUP (k)"),
     "of a union": ("SELECT k, first(i) AS f, last(s) AS l FROM (SELECT * FROM e UNION ALL SELECT * FROM a) GROUP BY k",
                    "SELECT k, first(i ORDER BY n) AS f, last(s ORDER BY n) AS l FROM (SELECT * FROM e UNION ALL SELECT * FROM a) GROUP BY k"),
+    "lists": ("SELECT k, collect_list(i) AS l, array_agg(s) RESPECT NULLS AS a, listagg(s, ',') AS j, string_agg(s) FILTER (WHERE b) AS t, size(collect_list(d)) AS n FROM e GROUP BY k",
+              f"SELECT k, {LIST.format('i', '')}, list(s ORDER BY n) AS a, string_agg(s, ',' ORDER BY n) AS j, string_agg(s, '' ORDER BY n) FILTER (WHERE b) AS t, count(d)::INT AS n FROM e GROUP BY k"),
+    "lists of everything": ("SELECT collect_list(struct(k, s)) AS l, listagg(s, ';') AS j, sum(k) AS n FROM a",
+                            f"SELECT {LIST.format('struct_pack(k, s)', '')}, string_agg(s, ';' ORDER BY n) AS j, sum(k)::BIGINT AS n FROM a"),
+    "lists of keyed tables, united with bags": ("SELECT b, collect_list(x) AS l FROM (SELECT i AS x, true AS b FROM c WHERE k > 0 UNION ALL SELECT i, b FROM e) GROUP BY b",
+                                                f"SELECT b, {LIST.format('x', '')} FROM (SELECT i AS x, true AS b, n FROM c WHERE k > 0 UNION ALL SELECT i, b, n FROM e) GROUP BY b"),
+    "lists of a join": ("SELECT e.k, collect_list(e.i) AS l, listagg(c.s, ',') AS j, first(e.i) IGNORE NULLS AS f FROM e JOIN c ON e.k = c.k AND e.i <= c.i + 2 GROUP BY e.k",
+                        f"SELECT k, {LIST.format('i', '')}, string_agg(s, ',' ORDER BY n) AS j, first(i ORDER BY n) FILTER (WHERE i IS NOT NULL) AS f"
+                        " FROM (SELECT e.k, e.i, c.s, [greatest(e.n, c.n), e.n, c.n] AS n FROM e JOIN c ON e.k = c.k AND e.i <= c.i + 2) GROUP BY k"),
+    "lists of views": ("SELECT k, collect_list(j) AS l, last(j) AS f FROM (SELECT * FROM w2 UNION ALL SELECT k, j, b FROM w) q WHERE j <> 1 GROUP BY k",
+                       "SELECT k, list(j ORDER BY n) AS l, last(j ORDER BY n) AS f FROM (SELECT * FROM w2 UNION ALL SELECT * FROM w) q WHERE j <> 1 GROUP BY k"),
+    "over partitions": ("SELECT k, i, first(i) OVER w AS f, last(s) OVER w AS l, collect_list(i) OVER w AS c, listagg(s, ',') OVER w AS j,"
+                        " listagg(s) FILTER (WHERE b) OVER w AS g, collect_list(i) OVER (PARTITION BY k ORDER BY i NULLS LAST, s, d, b) AS o, count(*) OVER w AS m FROM e WINDOW w AS (PARTITION BY k)",
+                        "SELECT k, i, first(i) OVER w AS f, last(s) OVER w AS l, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER w, []) AS c, string_agg(s, ',') OVER w AS j,"
+                        " string_agg(s, '') FILTER (WHERE b) OVER w AS g, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER (PARTITION BY k ORDER BY i NULLS LAST, s, d, b), []) AS o, count(*) OVER w AS m"
+                        " FROM e WINDOW w AS (PARTITION BY k ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"),
+    "over rows of a join": ("SELECT k, i, first(i) OVER (PARTITION BY k ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS f, collect_list(s) OVER (PARTITION BY k ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS l FROM (SELECT e.k, c.i, e.s FROM e LEFT JOIN c ON e.k = c.k) q",
+                            "SELECT k, i, first(i) OVER (PARTITION BY k ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS f, coalesce(list(s) FILTER (WHERE s IS NOT NULL) OVER (PARTITION BY k ORDER BY n ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING), []) AS l"
+                            " FROM (SELECT e.k, c.i, e.s, [greatest(e.n, coalesce(c.n, 0)), e.n, coalesce(c.n, 0)] AS n FROM e LEFT JOIN c ON e.k = c.k) q"),
+    "lists of what is over partitions": ("SELECT k, collect_list(f) AS l, first(f) AS f FROM (SELECT k, first(i) OVER (PARTITION BY k % 2) AS f FROM e) q GROUP BY k",
+                                         f"SELECT k, {LIST.format('f', '')}, first(f ORDER BY n) AS f FROM (SELECT k, n, first(i) OVER (PARTITION BY k % 2 ORDER BY n) AS f FROM e) q GROUP BY k"),
+    "lists with ROLLUP and LATERAL": ("SELECT k, collect_list(g) AS l FROM (SELECT k, explode(array(i, -i, k)) AS g FROM e) q GROUP BY ROLLUP (k)",
+                                      f"SELECT k, {LIST.format('g', ', p')} FROM (SELECT k, n, unnest([i, -i, k]) AS g, unnest([1, 2, 3]) AS p FROM e) q GROUP BY ROLLUP (k)"),
 }
 # fmt: on
 
@@ -142,7 +171,7 @@ def test_laws(spark: Any, name: str) -> None:
 def test_random_queries(spark: Any, seed: int) -> None:
     choices = Seeded(seed)
     names = [each.name for each in TABLES]
-    program = Program(TABLES, tuple(draw_first_and_last(choices, f"v{i}", names) for i in range(6)))
+    program = Program(TABLES, tuple(draw_by_arrival(choices, f"v{i}", names) for i in range(6)))
     case = Case.of(program, spark)
     for number, way in enumerate((Way(), WAYS["everything at once"])):
         numbered = Numbered()
@@ -156,8 +185,64 @@ def test_random_queries(spark: Any, seed: int) -> None:
     laws.retracting_all_leaves_nothing(case, seeded_run(seed, program, steps=4, most=5))
 
 
+LISTED = (
+    "SELECT {0} AS g, collect_list({1}) AS l, array_agg({1}) RESPECT NULLS AS a, listagg(s, ',') AS j,"
+    " first({1}) IGNORE NULLS AS f, last({1}) IGNORE NULLS AS t, first({1}) AS h, last({1}) AS u"
+    " FROM {2} WHERE {1} IS NULL OR {1} < 3 GROUP BY {0}"
+)
+ENDS = (
+    "SELECT count(*) AS n FROM lists{0} WHERE NOT (get(l, 0) <=> f AND try_element_at(l, -1) <=> t"
+    " AND a[0] <=> h AND element_at(a, -1) <=> u)"
+)
+PARTS = (("k", "i", "e"), ("k", "i", "a"), ("s", "i", "c"))
+JOINED = "(SELECT e.k, c.i, e.s FROM e LEFT JOIN c ON e.k = c.k UNION ALL SELECT k, i, s FROM a) q"
+
+
+def test_lists_begin_with_the_first_and_end_with_the_last(spark: Any) -> None:
+    """Of one table's rows in order, in one task, Spark makes the same lists."""
+    parts = [LISTED.format(*each) for each in (*PARTS, ("k", "i", JOINED))]
+    lists = tuple(View(f"lists{n}", text, None) for n, text in enumerate(parts))
+    ends = tuple(View(f"ends{n}", ENDS.format(n), None) for n in range(len(lists)))
+    program = Program(TABLES, (*lists, *ends))
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    numbered, lengths = Numbered(), set()
+    with Running(Case.of(program, spark), Way()) as running:
+        for delta in in_order(seeded_run(11, program, steps=5, most=12)):
+            running.step(delta)
+            numbered.apply(delta)
+            for view in ends:
+                assert running.rows(view.name) == [(0,)]
+            for table in TABLES:
+                rows = [row[:-1] for row in sorted(numbered.rows[table.name], key=lambda row: row[-1])]
+                to_frame(session, declared(table, rows)).coalesce(1).createOrReplaceTempView(table.name)
+            for view in lists[: len(PARTS)]:
+                expected = arrow_values(session.sql(view.query).toArrow())
+                difference = same_rows(running.rows(view.name), expected)
+                assert difference is None, difference
+                lengths |= {len(row[2]) for row in expected}
+    assert max(lengths) > 3
+
+
+def test_lists_by_the_clock(spark: Any) -> None:
+    """What comes into view later stands where it arrived."""
+    text = (
+        "CREATE TABLE t (x INT, at TIMESTAMP); CREATE VIEW v AS SELECT collect_list(x) FILTER (WHERE at <= now())"
+        " AS l, collect_list(CASE WHEN at > now() THEN x END) AS ahead FROM t;"
+    )
+    noon = datetime(2024, 1, 1, 12, tzinfo=UTC)
+    rows = [(x, noon + timedelta(minutes=x)) for x in (3, 1, 2, 0)]
+    with in_process(compile_program(text, "p.sql", session=spark)) as p:
+        p.insert("t", rows)
+        for minutes, left in ((0, {0}), (1, {0, 1}), (3, {0, 1, 2, 3})):
+            p.step(noon + timedelta(minutes=minutes))
+            (found,) = p["v"].rows()
+            assert found["l"] == [x for x, _ in rows if x in left]
+            assert found["ahead"] == [x for x, _ in rows if x not in left]
+
+
 def test_on_spark(spark: Any) -> None:
-    program = program_of("of a union")
+    program = program_of("lists of a join")
     case, run = Case.of(program, spark), seeded_run(3, program, steps=2, most=9)
     laws.the_way_changes_no_byte(case, run, Way(runner="spark", partitions=3, spark=spark))
 

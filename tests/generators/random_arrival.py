@@ -1,4 +1,4 @@
-"""Random queries with first and last, over what gives rows an order of arrival, beside DuckDB's.
+"""Random queries with first, last and lists, over what gives rows an order of arrival, beside DuckDB's.
 
 In DuckDB a table's rows have their number as a column n, and a source's rows a list o, which orders them.
 """
@@ -23,17 +23,22 @@ class Ordered:
     size: int = 1
 
 
-def draw_first_and_last(choices: Choices, name: str, tables: Sequence[str]) -> View:
+def draw_by_arrival(choices: Choices, name: str, tables: Sequence[str]) -> View:
     source = _source(choices, tables, depth=2)
     keyed = choices.integer(0, 3) > 0
     texts: tuple[list[str], list[str]] = (["g"], ["g"]) if keyed else ([], [])
     for i in range(choices.integer(1, 3)):
-        function = choices.choice(["first", "last"])
+        function = choices.choice(["first", "last", "list"])
         condition = choices.choice(_CONDITIONS) if chance(choices, 3) else ""
         nulls = chance(choices, 3)
         ours = f" FILTER (WHERE {condition})" if condition else ""
         both = [condition] if condition else []
         theirs = " AND ".join(both + (["x IS NOT NULL"] if nulls else []))
+        if function == "list":
+            texts[0].append(f"collect_list(x){ours} AS c{i}")
+            known = " AND ".join([*both, "x IS NOT NULL"])
+            texts[1].append(f"coalesce(list(x ORDER BY o) FILTER (WHERE {known}), []) AS c{i}")
+            continue
         texts[0].append(f"{function}(x){ours}{' IGNORE NULLS' if nulls else ''} AS c{i}")
         texts[1].append(f"{function}(x ORDER BY o){f' FILTER (WHERE {theirs})' if theirs else ''} AS c{i}")
     by = " GROUP BY g" if keyed else ""

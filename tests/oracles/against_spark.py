@@ -103,7 +103,10 @@ class AgainstSpark:
         dumped = self.catalyst.query(text)
         if "error" in dumped:
             return None
-        return plan(Query(read(text, "test.sql"), Slice(text, 0), dumped["types"]), dumped["plan"]).plan
+        query = Query(
+            read(text, "test.sql"), Slice(text, 0), dumped["types"], portable=self.catalyst.portable
+        )
+        return plan(query, dumped["plan"]).plan
 
     def spark_values(self, expressions: Sequence[str]) -> pa.Table:
         """One column per expression, in the order of the rows. Raises what Spark raises."""

@@ -1,4 +1,5 @@
-"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver: `python -m tests.servers.jars` gets them.
+"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver, tables that take MERGE: `python -m
+tests.servers.jars` gets them.
 
 By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
 where Spark itself would fetch a package.
@@ -27,12 +28,17 @@ _CONNECTORS = [
 # keeps Confluent's interface; later releases need Java 21
 _REGISTRY = ("io.apicurio", "apicurio-registry-app", "2.6.13.Final")
 _HDFS = ("org.apache.hadoop", "hadoop-client-minicluster", "3.5.0")
+# Spark's own tests have tables in memory that take MERGE
+MERGING = ROOT / "merging"
+_MERGING = [
+    ("org.apache.spark", "spark-catalyst_2.13", version) for version in (pyspark.__version__, "4.2.0")
+]
 _DRIVER = ("org.postgresql", "postgresql", "42.7.14")
 _ARCHIVE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
 <info organisation="dbsp" module="servers"/>
 <dependencies>
 <dependency org="{group}" name="{name}" rev="{version}" transitive="false">
-<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="all"/>
+<artifact name="{name}" type="{ext}" ext="{ext}" m:classifier="{classifier}"/>
 </dependency>
 </dependencies>
 </ivy-module>"""
@@ -77,16 +83,15 @@ def registry() -> list[str]:
     return [part for jar in REGISTRY.glob("*-runner.jar") for part in ("-jar", str(jar))]
 
 
+def merging() -> list[str]:
+    """The jars of a catalogue whose tables take MERGE; none where they weren't fetched."""
+    return sorted(map(str, MERGING.glob("spark-catalyst*.jar")))
+
+
 def fetch_archive(coordinates: tuple[str, str, str], folder: Path) -> bool:
     """Of an application that is an archive of all its jars: whether it is there, unpacked."""
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    group, name, version = coordinates
-    wanted = partial / "ivy.xml"
-    wanted.write_text(_ARCHIVE.format(group=group, name=name, version=version))
-    _ivy("-ivy", str(wanted), "-retrieve", f"{partial}/[artifact].[ext]")
-    archive = partial / f"{name}.tar.gz"
+    partial = _artifact(coordinates, folder, "all", "tar.gz")
+    archive = partial / f"{coordinates[1]}.tar.gz"
     if not archive.exists():
         return False
     with tarfile.open(archive) as opened:
@@ -95,6 +100,29 @@ def fetch_archive(coordinates: tuple[str, str, str], folder: Path) -> bool:
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
     return True
+
+
+def fetch_tests(coordinates: tuple[str, str, str], folder: Path) -> bool:
+    """Of a library the classes of its tests, without what they depend on: whether they are there."""
+    partial = _artifact(coordinates, folder, "tests", "jar")
+    if not (partial / f"{coordinates[1]}.jar").exists():
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    return True
+
+
+def _artifact(coordinates: tuple[str, str, str], folder: Path, classifier: str, ext: str) -> Path:
+    """The folder that it is in, if it was there to be had."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    group, name, version = coordinates
+    wanted = partial / "ivy.xml"
+    said = {"group": group, "name": name, "version": version, "classifier": classifier, "ext": ext}
+    wanted.write_text(_ARCHIVE.format(**said))
+    _ivy("-ivy", str(wanted), "-retrieve", f"{partial}/[artifact].[ext]")
+    return partial
 
 
 def _ivy(*arguments: str) -> None:
@@ -109,6 +137,9 @@ def main() -> None:
     """What isn't there yet."""
     if not REGISTRY.exists() and not any(fetch_archive(_REGISTRY, REGISTRY) for _ in range(2)):
         sys.exit(f"make: can't fetch {':'.join(_REGISTRY)}; unpack its archive of all jars into {REGISTRY}")
+    if not MERGING.exists() and not any(fetch_tests(each, MERGING) for each in _MERGING * 2):
+        wanted = " or ".join(":".join(each) for each in _MERGING)
+        sys.exit(f"make: can't fetch the tests of {wanted}; put their jar into {MERGING}")
     for folder, choices in (
         (BROKER, [_BROKER]),
         (CONNECTOR, _CONNECTORS),

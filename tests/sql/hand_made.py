@@ -87,6 +87,8 @@ def rows_of(plan: Plan, bags: dict[str, Bag]) -> Counter[tuple[Any, ...]]:
 
 
 def _hashable(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_hashable, value))
     return tuple(value.items()) if isinstance(value, dict) else value
 
 

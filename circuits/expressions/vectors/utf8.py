@@ -93,8 +93,3 @@ def is_ascii(array: pa.Array) -> bool:
 
 def ascii_rows(array: pa.Array) -> pa.Array:
     return pc.string_is_ascii(array)
-
-
-def whole_characters(text: str) -> str:
-    """With a question mark for half a pair of surrogates, as Java encodes it."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -99,11 +99,20 @@ _NULLS_LAST = (
 )
 
 
+def is_by_value(comparator: Expression) -> bool:
+    """Whether it is the order of values, so that what ties is equal."""
+    return _compared(comparator) in (_NULLS_LAST, _VALUES)
+
+
 def _is_natural(comparator: Expression, elements: pa.Array) -> bool:
+    shape = _compared(comparator)
+    return shape == _NULLS_LAST or (shape == _VALUES and not elements.null_count)
+
+
+def _compared(comparator: Expression) -> object:
     assert isinstance(comparator, Call), comparator
     body, *parameters = comparator.arguments
-    shape = _shape(body, {parameter: n for n, parameter in enumerate(parameters)})
-    return shape == _NULLS_LAST or (shape == _VALUES and not elements.null_count)
+    return _shape(body, {parameter: n for n, parameter in enumerate(parameters)})
 
 
 def _shape(expression: Expression, parameters: dict[Expression, int]) -> object:

@@ -107,15 +107,6 @@ class Reader:
         self._behind_name = self._recognise(self._skip_space())
         return self.token
 
-    @property
-    def is_unread(self) -> bool:
-        """Whether the token is a string that nobody has looked into."""
-        return self._unread
-
-    def reopen(self) -> None:
-        """As if the string just read went on behind its closing quote."""
-        self._unread = True
-
     def skip(self) -> None:
         """Over what is inside of the object or array that the token opens."""
         if self.token not in ("{", "["):

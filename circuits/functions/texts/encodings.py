@@ -8,7 +8,6 @@ import hmac
 import re
 import zlib
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, Context, Decimal
 from urllib.parse import quote_plus
 
 import numpy as np
@@ -297,65 +296,3 @@ def _base32_bytes(text: str) -> bytes:
 
 
 _BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-
-
-def _no_count(call: Call) -> str | None:
-    if pa.types.is_integer(call.arguments[1].type):
-        return None
-    return "a format that is not a number of places"
-
-
-@strict("format_number", refuse=_no_count)
-def format_number(call: Call, number: pa.Array, places: Value) -> Value:
-    """Thousands separated by commas; NULL for negative places.
-
-    Java writes the shortest digits of a DOUBLE and zeros behind them; HALF_EVEN, where those digits end in
-    a tie, by the exact value.
-    """
-    return per_distinct(_format_number, call.type, number, places)
-
-
-_EXACT = Context(prec=1200)
-
-
-def _format_number(number: float | int | Decimal, places: int) -> str | None:
-    if places < 0:
-        return None
-    value = Decimal(number)
-    if value.is_nan():
-        return "NaN"
-    if value.is_infinite():
-        return "-∞" if value < 0 else "∞"
-    unit = Decimal(1).scaleb(-places)
-    shown = Decimal(repr(number)) if isinstance(number, float) else value
-    is_tie = abs(shown).remainder_near(unit, context=_EXACT).copy_abs() * 2 == unit
-    rounded = (value if is_tie else shown).quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
-    return f"{rounded:,f}"
-
-
-@strict("sound_ex")
-def soundex(call: Call, text: pa.Array) -> Value:
-    return per_distinct(_soundex, call.type, text)
-
-
-_SOUNDS = {
-    letter: code
-    for code, letters in enumerate(("BFPV", "CGJKQSXZ", "DT", "L", "MN", "R"), 1)
-    for letter in letters
-}
-
-
-def _soundex(text: str) -> str:
-    """A letter and three digits; unchanged unless it begins with an ASCII letter."""
-    letters = [character.upper() if character.isascii() and character.isalpha() else "" for character in text]
-    if not letters or not letters[0]:
-        return text
-    code, last = letters[0], _SOUNDS.get(letters[0], 0)
-    for letter in letters[1:]:
-        if letter in ("H", "W"):  # of no account between equal sounds
-            continue
-        sound = _SOUNDS.get(letter, 0)
-        if sound and sound != last:
-            code += str(sound)
-        last = sound
-    return code[:4].ljust(4, "0")

@@ -1,4 +1,4 @@
-"""JARO_WINKLER_SIMILARITY, and distances of vectors: VECTOR_NORM, VECTOR_L2_DISTANCE and their kin.
+"""Distances of vectors: VECTOR_NORM, VECTOR_L2_DISTANCE and their kin.
 
 Vectors are arrays of FLOAT. A sum takes eight terms at a time, as Spark does, or its last bits would differ;
 term k of all rows is one vectorised round.
@@ -14,57 +14,11 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import fixed_values, validity
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
-from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, per_distinct, require, strict
+from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, require
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.collections.lists import Lists, list_array, lists_of
 
 _AT_ONCE = 8
-
-
-@strict("static_invoke.ExpressionImplUtils.jaroWinklerSimilarity")
-def jaro_winkler(call: Call, left: pa.Array, right: Value) -> Value:
-    """jaro + 0.1 · (length of a common prefix, at most 4) · (1 − jaro)"""
-    return per_distinct(lambda a, b: _similarity(_units(a), _units(b)), call.type, left, right)
-
-
-def _units(text: str) -> list[int]:
-    """UTF-16 code units, which are Java's characters."""
-    units: list[int] = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16).tolist()
-    return units
-
-
-def _similarity(left: list[int], right: list[int]) -> float:
-    jaro = _jaro(left, right)
-    prefix = 0
-    for a, b in zip(left[:4], right[:4], strict=False):
-        if a != b:
-            break
-        prefix += 1
-    return jaro + prefix * 0.1 * (1.0 - jaro)
-
-
-def _jaro(left: list[int], right: list[int]) -> float:
-    """From the characters that the other text has nearby, and how many of them are out of order."""
-    if left == right:
-        return 1.0
-    reach = max(len(left), len(right)) // 2 - 1
-    taken = [False] * len(right)
-    found = []
-    for i, character in enumerate(left):
-        for j in range(max(0, i - reach), min(len(right), i + reach + 1)):
-            if not taken[j] and right[j] == character:
-                taken[j] = True
-                found.append(character)
-                break
-    if not found:
-        return 0.0
-    there = [character for character, one in zip(right, taken, strict=True) if one]
-    swapped = sum(a != b for a, b in zip(found, there, strict=True)) / 2
-    same = len(found)
-    return (same / len(left) + same / len(right) + (same - swapped) / same) / 3.0
-
-
-# ---- vectors
 
 
 def _sums(terms: Numbers, lists: Lists) -> Numbers:

@@ -330,26 +330,6 @@ def split_at(call: Call, text: pa.Array, delimiter: Value) -> Value:
     return pc.split_pattern(text, delimiter.as_py())
 
 
-@kernel("levenshtein")
-def levenshtein(call: Call, left: Value, right: Value, threshold: Value | None = None) -> Value:
-    """The least number of insertions, deletions and replacements; −1 beyond the threshold."""
-    if threshold is None:
-        return per_distinct(_distance, call.type, left, right)
-    threshold = pc.fill_null(threshold, 0)  # as in Spark, which gives NULL only for the texts
-    return per_distinct(
-        lambda a, b, most: d if (d := _distance(a, b)) <= most else -1, call.type, left, right, threshold
-    )
-
-
-def _distance(left: str, right: str) -> int:
-    row = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        diagonal, row[0] = row[0], i
-        for j, b in enumerate(right, 1):
-            diagonal, row[j] = row[j], min(diagonal + (a != b), row[j] + 1, row[j - 1] + 1)
-    return row[-1]
-
-
 @strict("static_invoke.ExpressionImplUtils.quote")
 def quote(call: Call, text: pa.Array) -> Value:
     """In apostrophes, those inside behind a backslash."""

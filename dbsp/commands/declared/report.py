@@ -58,7 +58,7 @@ def _plan(planned: Planned, dataset: Dataset, asked: Asked) -> tuple[str, str]:
     why = planned.compiled.refused.get(dataset.name)
     if why is not None:
         return ("full" if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
-    if dataset.is_streaming:
+    if dataset.only_grows:
         return "appended", "its rows are never taken back: a step adds a file"
     if not dataset.is_stored:
         return "incremental", "part of what reads it; nothing of it is stored"

@@ -27,13 +27,38 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Clause:
+    """A piece of a statement, and where it begins."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class Changes:
+    """AUTO CDC: rows of `source` are changes of what has their keys, in the order of `sequence`.
+
+    columns: of the source, those that are kept. deletes: the condition of a delete. history: whether what
+    changes leaves a row behind (SCD type 2); tracked: then the columns by which a change is one.
+    """
+
+    source: Clause
+    sequence: Clause
+    deletes: Clause
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    history: bool
+    tracked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Flow:
     """query: as the author has spelled it, which begins at `place`. catalog, database: in use there, so that
     names may leave them out.
 
     streams: the relations that it reads by STREAM; tables: the catalogue's that it reads; inputs: the
     datasets; their names in full. columns: the names and types of its rows. settings: of `spark.sql`, for its
-    query.
+    query. changes: of AUTO CDC, what the query says.
     """
 
     name: str
@@ -46,6 +71,12 @@ class Flow:
     inputs: frozenset[str]
     columns: Mapping[str, str]
     settings: Mapping[str, str] = field(default_factory=dict)
+    changes: Changes | None = None
+
+    @property
+    def clause(self) -> Clause:
+        """Its query, and where that begins."""
+        return Clause(self.query, self.place)
 
 
 @dataclass(frozen=True)
@@ -74,8 +105,13 @@ class Dataset:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether its rows stay once they are there."""
+        """Whether what it has read stays read."""
         return self.kind == STREAMING_TABLE
+
+    @property
+    def only_grows(self) -> bool:
+        """Whether its rows stay once they are there."""
+        return self.is_streaming and all(flow.changes is None for flow in self.flows)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.declared.project.changes import DELETES, SEQUENCE
 
 _REMOTE = "SPARK_CONNECT_MODE_ENABLED"  # by which functions of columns know whose plans they make
 # of a client, what would ask the server
@@ -83,8 +84,8 @@ class Definitions:
     def handle(self, command: Any) -> None:
         """What would be sent. Raises what the server would."""
         self.registering.handle(command.SerializeToString())
-        if command.HasField("define_flow") and command.define_flow.HasField("relation_flow_details"):
-            relation = command.define_flow.relation_flow_details.relation
+        if command.HasField("define_flow"):
+            said, relation = _relation(command.define_flow)
             last = self.registering.graph(self.graph).flows().last()
             parts = last.identifier().nameParts()
             name = ".".join(str(parts.apply(i)) for i in range(parts.size()))
@@ -92,7 +93,7 @@ class Definitions:
             streams = tuple(
                 read.named_table.unparsed_identifier for read in _reads(relation) if read.is_streaming
             )
-            self.found[name] = Definition(plan, _digest(relation), streams)
+            self.found[name] = Definition(plan, _digest(said), streams)
 
 
 @dataclass
@@ -143,6 +144,27 @@ def _asked(*_: object, **__: object) -> None:
         "not supported yet: a definition that asks Spark while it is read, as spark.sql(...), df.columns or "
         "df.collect() do; return a DataFrame that is made of spark.read, spark.table, and its methods"
     )
+
+
+def _relation(flow: Any) -> tuple[Any, Any]:
+    """What is said of a flow, and its rows: of AUTO CDC its source's, each with its place in the sequence and
+    whether it is a delete.
+    """
+    if not flow.HasField("auto_cdc_flow_details"):
+        return (flow.relation_flow_details.relation,) * 2
+    from pyspark.sql.connect.proto import Relation  # noqa: PLC0415
+
+    said, relation = flow.auto_cdc_flow_details, Relation()
+    relation.project.input.read.named_table.unparsed_identifier = said.source
+    relation.project.input.read.is_streaming = True
+    relation.project.expressions.add().unresolved_star.SetInParent()
+    for name, given in ((SEQUENCE, said.sequence_by), (DELETES, said.apply_as_deletes)):
+        alias = relation.project.expressions.add().alias
+        alias.name.append(name.strip("`"))
+        alias.expr.CopyFrom(given)
+    if not said.HasField("apply_as_deletes"):
+        relation.project.expressions[-1].alias.expr.literal.boolean = False
+    return said, relation
 
 
 def _reads(message: Any) -> Iterator[Any]:

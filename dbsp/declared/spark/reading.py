@@ -20,6 +20,7 @@ from dbsp.declared.project.datasets import (
     MATERIALIZED_VIEW,
     STREAMING_TABLE,
     TEMPORARY_VIEW,
+    Clause,
     Dataset,
     Flow,
     Place,
@@ -29,6 +30,7 @@ from dbsp.declared.project.datasets import (
     shown,
 )
 from dbsp.declared.project.streams import streamed
+from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
 from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
@@ -104,6 +106,7 @@ class _Reading:
         catalog = _option(context.currentCatalog()) or self.catalog
         database = _option(context.currentDatabase()) or self.database
         defined = self.definitions.found.get(_shown(flow.identifier()))
+        changes = None
         if defined is None:
             query, place = self._query(flow.origin())
             read = list(streamed(query))
@@ -111,6 +114,9 @@ class _Reading:
             query = f"SELECT * FROM {quoted([_definition(_shown(flow.identifier()), defined)])}"
             place = self._place(flow.origin())
             read = [next(streamed(f"STREAM {name}")) for name in defined.streams]
+        if flow.getClass().getSimpleName() == "AutoCdcMergeFlow":
+            said = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
+            changes = changes_of(self.spark, flow, place, said)
         external = frozenset(map(_name, _each(result.usedExternalInputs())))
         streams = frozenset(_full(parts, catalog, database) for parts in read)
         named = Flow(
@@ -122,8 +128,9 @@ class _Reading:
             streams,
             external,
             frozenset(map(_name, _each(result.inputs()))),
-            _columns(flow.df().schema()),
+            _columns(flow.schema()),
             {key: value for key, value in _pairs(flow.sqlConf()).items() if key.startswith("spark.sql.")},
+            changes,
         )
         return _name(flow.destinationIdentifier()), named
 
@@ -132,6 +139,11 @@ class _Reading:
         statement = str(_option(origin.sqlText()))
         start = _query_start(statement, self._place(origin))
         return statement[start:], self._place(origin, statement[:start])
+
+    def _in_words(self, origin: Any) -> tuple[Clause, Clause, Clause]:
+        """What the statement of an AUTO CDC flow says."""
+        statement = str(_option(origin.sqlText()))
+        return in_words(statement, lambda at: self._place(origin, statement[:at]))
 
     def _place(self, origin: Any, before: str = "") -> Place:
         """before: what of the statement comes before it."""
@@ -185,15 +197,15 @@ class _Reading:
 
 
 def _query_start(statement: str, place: Place) -> int:
-    """Where in a CREATE its query begins: after AS, or of a flow after BY NAME."""
+    """Where in a CREATE its query begins: after AS, or of a flow after BY NAME; what AUTO CDC reads."""
     cursor = Cursor(source := as_it_is(statement, str(place)), tokens(source))
     depth, flow = 0, False
     while cursor.next.kind != "end":
         token = cursor.take()
         depth += (token.text == "(") - (token.text == ")")
         flow = flow or (token.upper == "FLOW" and depth == 0)
-        if depth == 0 and token.upper in ("AUTO", "CDC") and flow:
-            raise ProgramError(f"{place}: not supported yet: AUTO CDC")
+        if depth == 0 and flow and token.upper == "AUTO" and cursor.sees("CDC"):
+            return changes_start(statement)
         if depth == 0 and ((token.upper == "AS" and not flow) or (token.upper == "NAME" and flow)):
             return cursor.next.start
     raise ProgramError(f"{place}: not supported yet: this form of a definition")

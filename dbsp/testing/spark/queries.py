@@ -108,7 +108,7 @@ def _reasons(
         yield f"it reads {name}, which isn't compared"
     operators = [] if view.kind == "local" else list(_operators(program.circuit, view.name))
     if any(isinstance(operator, Arrival) for operator in operators):
-        yield "its first or last row is by the order of arrival, which Spark doesn't have"
+        yield "its first or last row, or a list, is by the order of arrival, which Spark doesn't have"
     if any(isinstance(operator, Lookup) for operator in operators):
         yield "its rows are joined with a table as it is when they arrive"
 

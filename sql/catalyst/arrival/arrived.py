@@ -2,7 +2,7 @@
 
     a table         (a): step, then position in the step. Of a bag's row each copy has its own; with a PRIMARY
                     KEY it is that of the key's last upsert (`dbsp.circuits.operators.inputs.arrivals`)
-    filter, projection, [NOT] IN, EXISTS, ASOF, OVER, LIMIT, GROUPING SETS
+    filter, projection, [NOT] IN, EXISTS, ASOF, OVER, LIMIT, GROUPING SETS, values by the clock
                     that of the row that is kept, or added to
     UNION ALL       that of the row on its side
     a join          (max(l, r), l…, r…): a pair arrives when the later of its rows does, a row beside NULLs
@@ -34,6 +34,7 @@ from dbsp.sql.plans.nodes import (
     Project,
     Scan,
     TemporalFilter,
+    TimedProjection,
     Top,
     Union,
     Window,
@@ -58,51 +59,105 @@ class Arrived(NamedTuple):
         return columns_of_schema(self.plan.schema)[-self.size :]
 
 
-def with_arrival(query: Query, node: Node, plan: Plan) -> Arrived:
-    """The plan's rows with their arrival. node: what asks for it.
+class _HasNoneError(Exception):
+    """plan: whose rows have no arrival."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.plan = plan
+
+
+def numbered_by_arrival(query: Query, node: Node, plan: Plan, name: str) -> Plan:
+    """The plan's rows with one column more, of that name: a BIGINT that is greater the later a row arrives.
+
+    Raises ProgramError where rows have no order of arrival, or one that takes several columns to say.
+    """
+    arrived = with_arrival(query, node, plan, "a number")
+    if arrived.size > 1:
+        what = "a number for the order of arrival of rows of a join or of explode()"
+        raise query.refuse(node, f"{what}; those of tables have one, and what filters and unites them")
+    columns = columns_of_schema(arrived.plan.schema)
+    return Project(arrived.plan, columns, (*plan.schema, replace(_FIELD, name=name)))
+
+
+def with_arrival(query: Query, node: Node, plan: Plan, asked: str = "first() and last()") -> Arrived:
+    """The plan's rows with their arrival. node: what asks for it, which is called `asked`.
 
     Raises ProgramError where they have none.
     """
-    match plan:
-        case Scan() if plan.relation in query.arriving:
-            return Arrived(replace(plan, schema=(*plan.schema, _FIELD), arrival=True), 1)
-        case Scan() if (view := query.view(plan.relation)) is not None:
-            return with_arrival(query, node, view)
-        case Filter() | TemporalFilter():
-            below = with_arrival(query, node, plan.input)
-            return Arrived(replace(plan, input=below.plan), below.size)
-        case Project():
-            below = with_arrival(query, node, plan.input)
-            expressions = (*plan.expressions, *below.columns)
-            return Arrived(Project(below.plan, expressions, _widened(plan.schema, below.size)), below.size)
-        case Expand():
-            below = with_arrival(query, node, plan.input)
-            projections = tuple((*each, *below.columns) for each in plan.projections)
-            return Arrived(Expand(below.plan, projections, _widened(plan.schema, below.size)), below.size)
-        case Union():
-            return _of_union(plan, [with_arrival(query, node, each) for each in plan.inputs])
-        case Generate():
-            return _of_generate(plan, with_arrival(query, node, plan.input))
-        case Window() | Top():
-            below = with_arrival(query, node, plan.input)
-            width = len(plan.input.schema)
-            schema = (*below.plan.schema, *plan.schema[width:])
-            return _moved(replace(plan, input=below.plan, schema=schema), width, below.size, plan.schema)
-        case AsOf():
-            left = with_arrival(query, node, plan.left)
-            schema = join_schema(plan.kind, left.plan.schema, plan.right.schema)
-            kept = replace(plan, left=left.plan, schema=schema)
-            return _moved(kept, len(plan.left.schema), left.size, plan.schema)
-        case Join():
-            left = with_arrival(query, node, plan.left)
-            right = None if plan.kind in _KEEPING_LEFT else with_arrival(query, node, plan.right)
-            return _of_join(plan, left, right)
-    over = f"'{plan.relation}'" if isinstance(plan, Scan) else f"the rows of {type(plan).__name__.upper()}"
+    try:
+        return _looking_into_views(query, plan)
+    except _HasNoneError as error:
+        without = error.plan
+    over = (
+        f"'{without.relation}'"
+        if isinstance(without, Scan)
+        else f"the rows of {type(without).__name__.upper()}"
+    )
     advice = (
         "those of tables have one, and what filters, joins and unites them; "
         "say min_by(x, time), max_by(x, time) or any_value(x)"
     )
-    raise query.refuse(node, f"first() and last() over {over}, by the order of arrival: {advice}")
+    raise query.refuse(node, f"{asked} over {over}, by the order of arrival: {advice}")
+
+
+def arrival_of(query: Query, plan: Plan) -> Arrived | None:
+    """The plan's rows with their arrival; None where they have none."""
+    try:
+        return _looking_into_views(query, plan)
+    except _HasNoneError:
+        return None
+
+
+def _looking_into_views(query: Query, plan: Plan) -> Arrived:
+    """Only where there is an arrival are views looked into."""
+    views: set[str] = set()
+    arrived = _arrived(query, views, plan)
+    query.looked_into.update(views)
+    return arrived
+
+
+def _arrived(query: Query, views: set[str], plan: Plan) -> Arrived:
+    """views: is told whose plans are read."""
+    match plan:
+        case Scan() if plan.arrival:
+            columns = columns_of_schema(plan.schema)
+            return Arrived(Project(plan, (*columns, columns[-1]), (*plan.schema, _FIELD)), 1)
+        case Scan() if plan.relation in query.arriving:
+            return Arrived(replace(plan, schema=(*plan.schema, _FIELD), arrival=True), 1)
+        case Scan() if plan.relation in query.views:
+            views.add(plan.relation)
+            return _arrived(query, views, query.views[plan.relation])
+        case Filter() | TemporalFilter():
+            below = _arrived(query, views, plan.input)
+            return Arrived(replace(plan, input=below.plan), below.size)
+        case Project():
+            below = _arrived(query, views, plan.input)
+            expressions = (*plan.expressions, *below.columns)
+            return Arrived(Project(below.plan, expressions, _widened(plan.schema, below.size)), below.size)
+        case Expand():
+            below = _arrived(query, views, plan.input)
+            projections = tuple((*each, *below.columns) for each in plan.projections)
+            return Arrived(Expand(below.plan, projections, _widened(plan.schema, below.size)), below.size)
+        case Union():
+            return _of_union(plan, [_arrived(query, views, each) for each in plan.inputs])
+        case Generate():
+            return _of_generate(plan, _arrived(query, views, plan.input))
+        case Window() | Top() | TimedProjection():
+            below = _arrived(query, views, plan.input)
+            width = len(plan.input.schema)
+            schema = (*below.plan.schema, *plan.schema[width:])
+            return _moved(replace(plan, input=below.plan, schema=schema), width, below.size, plan.schema)
+        case AsOf():
+            left = _arrived(query, views, plan.left)
+            schema = join_schema(plan.kind, left.plan.schema, plan.right.schema)
+            kept = replace(plan, left=left.plan, schema=schema)
+            return _moved(kept, len(plan.left.schema), left.size, plan.schema)
+        case Join():
+            left = _arrived(query, views, plan.left)
+            right = None if plan.kind in _KEEPING_LEFT else _arrived(query, views, plan.right)
+            return _of_join(plan, left, right)
+    raise _HasNoneError(plan)
 
 
 def _widened(schema: Schema, size: int) -> Schema:

@@ -7,40 +7,25 @@ What the arrival of a row is, is said in `arrived.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.operators.inputs.arrivals import ARRIVAL
-from dbsp.sql.catalyst.arrival.arrived import with_arrival
-from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.plan import Plan
 
 _BY = {"first": "min_by", "last": "max_by"}
 _VALUE = "value"
 
 
-def by_arrival(
-    query: Query, node: Node, input_: Plan, calls: Sequence[AggregateCall]
-) -> tuple[Plan, list[AggregateCall], Callable[[Column], Expression]]:
-    """(the input, the calls without first and last, what each column of the calls' results becomes).
-
-    Raises ProgramError where the input has no arrival.
-    """
-    if not any(call.function in _BY for call in calls):
-        return input_, list(calls), lambda column: column
-    arrived = with_arrival(query, node, input_)
-    return (
-        arrived.plan,
-        [_by(call, arrived.columns) if call.function in _BY else call for call in calls],
-        _value if arrived.size > 1 else lambda column: column,
-    )
+def is_extreme(call: AggregateCall) -> bool:
+    """Whether it is a first or a last."""
+    return call.function in _BY
 
 
-def _by(call: AggregateCall, arrival: Sequence[Column]) -> AggregateCall:
+def extreme(call: AggregateCall, arrival: Sequence[Column]) -> AggregateCall:
     """By the first column of the arrival; of several the one that is extreme by the others."""
     (value,) = call.arguments
     condition = call.filter
@@ -69,8 +54,8 @@ def _beside(ties: Sequence[Column], value: Expression) -> Call:
     return Call("create_named_struct", tuple(parts), kind, nullable=False)
 
 
-def _value(column: Column) -> Expression:
-    """The value of a column that has its arrival beside it."""
+def without_arrival(column: Column) -> Expression:
+    """The value of a column that has its arrival beside it, as extreme ones of several columns have."""
     data_type = column.type
     if not (
         pa.types.is_struct(data_type)

@@ -11,7 +11,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, remap
-from dbsp.sql.catalyst.arrival.first_last import by_arrival
+from dbsp.sql.catalyst.arrival.calls import by_arrival
+from dbsp.sql.catalyst.arrival.first_last import is_extreme
+from dbsp.sql.catalyst.arrival.lists import seen_in_order
 from dbsp.sql.catalyst.clock.temporal import Clocked
 from dbsp.sql.catalyst.groups.aggregate_calls import aggregate_call, pivoted
 from dbsp.sql.catalyst.groups.sessions import merged_sessions
@@ -41,7 +43,7 @@ class _Group:
         )
         self.key_ids = {key["id"]: i for i, key in enumerate(grouping) if "id" in key}
         self.calls: list[AggregateCall] = []
-        # the first call that follows the order of arrival
+        # the first call that must follow the order of arrival
         self.arriving: Node | None = None
         self.names = [key.get("name") or str(raw) for key, raw in zip(grouping, self.raw, strict=True)]
 
@@ -73,7 +75,7 @@ class _Group:
         if node["k"][0]["c"] == "PivotFirst":
             return self._pivot(node["k"][0])
         call = aggregate_call(self.query, node, self.position)
-        if call.function in ("first", "last"):
+        if is_extreme(call):
             self.arriving = self.arriving or node
         return self._column(node, call)
 
@@ -128,7 +130,8 @@ def aggregate(
     keys = tuple(clocked.column(key, node["o"]["groupingExpressions"]) for key in group.keys)
     timed = [_clocked_call(clocked, call, items) for call in group.calls]
     input_ = merged_sessions(query, node["o"]["groupingExpressions"], keys, clocked.plan, position)
-    input_, calls, value = by_arrival(query, group.arriving or node, input_, timed)
+    in_order = {i - len(keys) for i in seen_in_order(results)}
+    input_, calls, value = by_arrival(query, group.arriving or node, input_, timed, in_order)
     columns = (*keys, *calls)
     of_keys = (*windows_of(keys, input_.schema), *(None for _ in calls))
     fields = (Field(n, c.type, c.nullable) for n, c in zip(group.names, columns, strict=True))

@@ -17,7 +17,9 @@ from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.operators.groups.windows.calls import Edge, Frame, Gathered
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS
+from dbsp.sql.catalyst.arrival.over import over_arrival
 from dbsp.sql.catalyst.groups.aggregate_calls import aggregate_call
+from dbsp.sql.catalyst.groups.collecting import Read, is_any_value
 from dbsp.sql.catalyst.reading.expressions import check_covered, expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.aggregate_functions import finalizer_of, required
@@ -54,8 +56,8 @@ def window(
         normalized(query, key, expression(query, key, position)) for key in node["o"]["partitionSpec"]
     )
     order = sort_orders(query, node["o"]["orderSpec"], position) or below
-    calls = []
-    for alias in computed(node):
+    calls, loose = [], set()
+    for i, alias in enumerate(computed(node)):
         (over,) = alias["k"]
         assert over["c"] == "WindowExpression", over["c"]
         function, specification = over["k"]
@@ -63,7 +65,9 @@ def window(
         call = _call(query, function, position)
         text = query.spelled(function) or query.spelled(alias)
         calls.append(replace(call, order=order, frame=frame, text=text))
-    return Window(input_, partition, tuple(calls), schema)
+        if call.function == "first" and is_any_value(Read(query, function["k"][0], position)):
+            loose.add(i)
+    return over_arrival(query, Window(input_, partition, tuple(calls), schema), loose)
 
 
 def computed(node: Node) -> list[Node]:

@@ -30,7 +30,8 @@ import scala.collection.Iterator;
  * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
  *                  "parameters" of those that were asked for
- * expression node  {"c", "t", "n", "d", "s", "k": children, "o": other fields}; "s": [first, last] source index
+ * expression node  {"c", "t", "n", "d", "s", "x", "k": children, "o": other fields}; "s": [first, last] source index;
+ *                  "x": by which `portable` knows it
  *                  a scalar sub-query: "id", "correlated", "plan"
  */
 public class Dumper {
@@ -545,6 +546,10 @@ public class Dumper {
       }
     } else if (!(e instanceof PlanExpression) && !(e instanceof AttributeReference)) {
       out.append(",\"pretty\":"); string(e.prettyName());
+      if (!e.children().isEmpty()) {
+        out.append(",\"x\":").append(expressions.size());
+        expressions.add(e);
+      }
       out.append(",\"k\":[");
       Iterator it = e.children().iterator();
       for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); expression((Expression) it.next()); }
@@ -614,6 +619,13 @@ public class Dumper {
     return false;
   }
 
+  private final List expressions = new ArrayList();
+
+  /** What Portable.java makes of an expression that has been dumped, by its "x". */
+  public String portable(int number) throws Exception {
+    return Portable.of((Expression) expressions.get(number), session.conf().get("spark.sql.session.timeZone"));
+  }
+
   // ---- values
 
   private void value(Object v, int depth) {
@@ -642,7 +654,7 @@ public class Dumper {
     else string(v.toString());
   }
 
-  /** Internal values: days, microseconds, unscaled text; binary as base64; a map as {"keys", "values"}. */
+  /** Internal values: days, microseconds, unscaled text; binary as base64, a variant as the two of it; a map as {"keys", "values"}. */
   private void literal(Object v, DataType t) {
     if (v == null) out.append("null");
     else if (v instanceof Boolean || v instanceof Integer || v instanceof Long || v instanceof Short || v instanceof Byte) out.append(v.toString());
@@ -650,6 +662,12 @@ public class Dumper {
     else if (v instanceof CalendarInterval) {
       CalendarInterval c = (CalendarInterval) v;
       out.append("[" + c.months + "," + c.days + "," + c.microseconds + "]");
+    } else if (v instanceof org.apache.spark.unsafe.types.VariantVal) {
+      org.apache.spark.unsafe.types.VariantVal variant = (org.apache.spark.unsafe.types.VariantVal) v;
+      java.util.Base64.Encoder encoder = java.util.Base64.getEncoder();
+      out.append('[');
+      string(encoder.encodeToString(variant.getValue())); out.append(',');
+      string(encoder.encodeToString(variant.getMetadata())); out.append(']');
     } else if (v instanceof ArrayData && t instanceof ArrayType) {
       ArrayData a = (ArrayData) v;
       DataType e = ((ArrayType) t).elementType();

@@ -69,7 +69,7 @@ _OPTIONS = {
 def _dumper_class(gateway: Any) -> Any:
     """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
     loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for name in ("Parameters", "Dumper"):  # each sees those before it
+    for name in ("Parameters", "Portable", "Dumper"):  # each sees those before it
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(loader)
         compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
@@ -177,6 +177,10 @@ class Catalyst:
             loaded = self._jvm.org.apache.spark.util.Utils.classForName(listed + "$", True, False)
             names += loaded.getField("MODULE$").get(None).getAllOptions().mkString(",").split(",")
         return names
+
+    def portable(self, number: int) -> Any:
+        """What Portable.java makes of an expression of a dump, by its number there ("x")."""
+        return json.loads(self._dumper.portable(number))
 
     def query(self, text: str, literals: str = "", words: str = "") -> Any:
         """What Dumper.java says of a query. literals: those that may become parameters, as Parameters.java

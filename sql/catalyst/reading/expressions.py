@@ -16,11 +16,13 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, V
 from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.library import find
+from dbsp.circuits.functions.spark.expression import NAME
+from dbsp.sql.catalyst.reading.by_spark import given_to_spark
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
 from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.parameters import parameter
-from dbsp.sql.plans.types import UnsupportedType, intervals_in
+from dbsp.sql.plans.types import UnsupportedType, holds_variant, intervals_in
 
 Special = Callable[[Node], Expression | None]
 
@@ -37,6 +39,11 @@ _TRANSPARENT = {
 }
 # Parameters that say nothing our types and kernels don't.
 _SILENT = {"class", "inputTypes", "propagateNull", "returnNullable", "isDeterministic", "hideSeed"}
+# kernels that only choose among values, or put them together
+_OF_ANY_TYPE = {
+    *("is_null", "is_not_null", "coalesce", "if", "case_when", "create_named_struct", "create_array"),
+    *("get_struct_field", "get_array_item", "python_function"),
+}
 _REFUSED = {
     "ScalarSubquery": "a scalar subquery here",
     "Exists": "an EXISTS subquery that is not correlated",
@@ -119,6 +126,9 @@ def _lambda(query: Query, node: Node, position: Mapping[int, int], special: Spec
 
 def _call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Call:
     children = [child for child in node["k"] if query.spark_type(child) != "object"]
+    interval = _interval(query, node)
+    if interval is None or not all(map(query.is_a_value, children)):
+        return _by_spark(query, node, position, special)
     arguments = [expression(query, child, position, special) for child in children]
     if query.value_type(node) == CALENDAR_INTERVAL or node["c"] == "DateAddInterval":
         arguments = [_as_calendar(argument) for argument in arguments]
@@ -127,11 +137,36 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
         tuple(arguments),
         query.value_type(node),
         node["n"],
-        tuple(sorted((*_options(node), *_interval(query, node)))),
+        tuple(sorted((*_options(node), *interval))),
         query.spelled(node),
     )
-    check_covered(query, node, call)
+    if _is_of_variants(call) or _uncovered(call) is not None:
+        return _by_spark(query, node, position, special, call)
     return call
+
+
+def _is_of_variants(call: Call) -> bool:
+    """Whether a kernel would see of variants what they are stored as."""
+    types = (call.type, *(argument.type for argument in call.arguments))
+    return call.function not in _OF_ANY_TYPE and any(map(holds_variant, types))
+
+
+def _by_spark(
+    query: Query, node: Node, position: Mapping[int, int], special: Special, call: Call | None = None
+) -> Call:
+    """The call as one that Spark evaluates. call: what no kernel covers, where it has values of ours."""
+    text = query.spelled(node)
+    if call is None:
+        call = Call(_function(query, node), (), query.value_type(node), node["n"], (), text)
+    # of what an expression became: XPathStringEvaluator.evaluate
+    name = _named(node, call).removeprefix("static_invoke.").removesuffix("Evaluator.evaluate")
+    given = given_to_spark(query, node, name)
+    if isinstance(given, str):
+        check_covered(query, node, call)
+        raise query.error(node, f"function '{_named(node, call)}' is not supported yet with {given}")
+    function, inside = given
+    arguments = tuple(expression(query, child, position, special) for child in inside)
+    return Call(NAME, arguments, call.type, call.nullable, (("expression", function),), text)
 
 
 def _as_calendar(argument: Expression) -> Expression:
@@ -154,13 +189,17 @@ def _python_call(query: Query, node: Node, position: Mapping[int, int], special:
 
 def check_covered(query: Query, node: Node, call: Call) -> None:
     """Raises ProgramError where no kernel covers the call."""
+    why = _uncovered(call)
+    if why is not None:
+        shown = f": {call.text}" if call.text else ""
+        raise query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")
+
+
+def _uncovered(call: Call) -> str | None:
+    """Why no kernel covers it, after 'not supported yet'; None where one does."""
     function = find(call.function)
-    shown = f": {call.text}" if call.text else ""
-    if function is None:
-        raise query.error(node, f"function '{_named(node, call)}' is not supported yet{shown}")
-    reason = function.refuse(call)
-    if reason is not None:
-        raise query.error(node, f"function '{_named(node, call)}' is not supported yet with {reason}{shown}")
+    reason = None if function is None else function.refuse(call)
+    return "" if function is None else reason and f" with {reason}"
 
 
 def _named(node: Node, call: Call) -> str:
@@ -208,15 +247,16 @@ def _options(node: Node) -> tuple[tuple[str, object], ...]:
     return tuple(sorted(options.items()))
 
 
-def _interval(query: Query, node: Node) -> tuple[tuple[str, object], ...]:
-    """Of a CAST from or to an interval its type, of which ours says less: the parts it is spelled in."""
+def _interval(query: Query, node: Node) -> tuple[tuple[str, object], ...] | None:
+    """Of a CAST from or to an interval its type, of which ours says less: the parts it is spelled in.
+
+    None where that is inside of a nested type.
+    """
     if node["c"] != "Cast":
         return ()
     before, after = query.spark_type(node["k"][0]), query.spark_type(node)
     if isinstance(before, dict) or isinstance(after, dict):
-        if intervals_in(before) != intervals_in(after):
-            raise query.refuse(node, "a cast of intervals inside of a nested type")
-        return ()
+        return () if intervals_in(before) == intervals_in(after) else None
     named = [*intervals_in(after), *intervals_in(before)]
     return (("interval", named[0]),) if named else ()
 

@@ -13,7 +13,7 @@ from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.types import UnsupportedType, arrow_type, literal_type
+from dbsp.sql.plans.types import INSIDE, UnsupportedType, arrow_type, literal_type
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens
 
@@ -25,8 +25,9 @@ class Query:
     """types: the dump's table of types, as parsed `DataType.json()`. timezone: the session's. recursive: the
     relations whose own query this is part of, so that no rows may be taken from them. functions: those of
     the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
-    the columns of each table and view so far. views: those whose rows are exactly their plan's. shown: how a
-    piece of the text is told that begins at a place.
+    the columns of each table and view so far. views: those whose rows are exactly their plan's.
+    looked_into: those of them whose plans are part of others'. shown: how a piece of the text is told that
+    begins at a place. portable: see `Catalyst.portable`.
     """
 
     source: Source
@@ -40,12 +41,7 @@ class Query:
     views: Mapping[str, Plan] = field(default_factory=dict)
     looked_into: set[str] = field(default_factory=set)
     shown: Callable[[str, int], str] = lambda text, _: text
-
-    def view(self, name: str) -> Plan | None:
-        """The plan of a view that is to be looked into, as `looked_into` then says."""
-        if name in self.views:
-            self.looked_into.add(name)
-        return self.views.get(name)
+    portable: Callable[[int], Any] | None = None
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.place(node), message)
@@ -102,11 +98,19 @@ class Query:
             made_by = f", which {name}() gives" if name else ""
             raise self.refuse(node, f"type {error}{made_by}", name.upper()) from None
 
+    def is_a_value(self, node: Node) -> bool:
+        """Whether expressions have values of the node's type."""
+        try:
+            literal_type(self.types[node["t"]])
+        except UnsupportedType:
+            return False
+        return True
+
     def column_type(self, node: Node, index: int) -> pa.DataType:
         """The type, by its number in `types`, of a column of the plan node."""
         spark = self.types[index]
         try:
-            return pa.null() if spark == "void" else arrow_type(spark)
+            return pa.null() if spark == "void" else arrow_type(spark, INSIDE)
         except UnsupportedType as error:
             raise self.refuse(node, f"a column of type {error}") from None
 

@@ -11,6 +11,7 @@ from dbsp.circuits.expressions.monotone import floored
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.predicates import SIGNS
 from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.plans.calls import AggregateCall, SortOrder
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, ddl
@@ -60,9 +61,15 @@ def spell(expression: Expression, schema: Schema) -> str:
         return f"{'micros' if pa.types.is_integer(expression.type) else 'timestamp'}({plain[0]})"
     if expression.function in ("is_null", "is_not_null"):
         return f"{arguments[0]} {expression.function.replace('_', ' ').upper()}"
-    function = expression.option("function")
-    called = function.name if isinstance(function, PythonFunction) else expression.function
-    return f"{called}({', '.join(plain)})"
+    return f"{_called(expression)}({', '.join(plain)})"
+
+
+def _called(call: Call) -> str:
+    """What Spark evaluates says so: it costs more."""
+    function, expression = call.option("function"), call.option("expression")
+    if isinstance(expression, SparkExpression):
+        return f"spark.{expression.name}"
+    return function.name if isinstance(function, PythonFunction) else call.function
 
 
 def _aligned(expression: Call, schema: Schema) -> str:

@@ -214,6 +214,21 @@ def test_the_order_of_arrival_can_t_be_made_up(spark: Any, tmp_path: Path) -> No
     firsts = "CREATE VIEW firsts AS SELECT customer, first(amount) AS f FROM orders GROUP BY customer;\n"
     with pytest.raises(StateError, match=r"view 'firsts' .*the order in which rows arrived"):
         opened(spark, tmp_path, TABLES + TOTALS + firsts, evolve=True)
+    lists = "CREATE VIEW lists AS SELECT customer, {0} AS l FROM orders GROUP BY customer;\n"
+    with pytest.raises(StateError, match=r"view 'lists' .*rows arrived.* as sort_array\(collect_list\(x\)\)"):
+        opened(spark, tmp_path, TABLES + TOTALS + lists.format("collect_list(amount)"), evolve=True)
+    text = TABLES + TOTALS + lists.format("sort_array(collect_list(amount))")
+    with opened(spark, tmp_path, text, evolve=True) as p:
+        assert all(row["l"] == sorted(row["l"]) for row in p["lists"].rows())
+
+
+def test_an_order_of_arrival_that_is_kept_serves_other_views(spark: Any, tmp_path: Path) -> None:
+    one = "CREATE VIEW firsts AS SELECT customer, first(amount) AS f FROM orders GROUP BY customer;\n"
+    fed(spark, tmp_path, TABLES + one, orders=ORDERS)
+    lists = "CREATE VIEW lists AS SELECT customer, collect_list(amount) AS l FROM orders GROUP BY customer;\n"
+    with opened(spark, tmp_path, TABLES + one + lists, evolve=True) as p:
+        firsts = {row["customer"]: row["f"] for row in p["firsts"].rows()}
+        assert {row["customer"]: row["l"][0] for row in p["lists"].rows()} == firsts
 
 
 @pytest.mark.slow

@@ -63,6 +63,18 @@ def test_a_query_knows_what_never_retracts() -> None:
     assert [view.append_only for view in program.views.values()] == [True, False]
 
 
+def test_a_view_may_have_the_order_of_arrival_and_be_one_that_only_grows() -> None:
+    numbered = "CREATE LOCAL VIEW n WITH (arrival = at, append_only = true) AS SELECT a FROM t; "
+    last = "CREATE VIEW v AS SELECT a, max(at) AS at FROM n GROUP BY a"
+    table = "CREATE TABLE t (a BIGINT) WITH (append_only = true); "
+    view = compiled(table + numbered + last).views["n"]
+    assert [(column.name, str(column.type)) for column in view.schema] == [("a", "int64"), ("at", "int64")]
+    assert view.plan.arriving() == {"t"}
+    check_program_refused(
+        f"CREATE TABLE t (a BIGINT); {numbered}{last}", "1:46: streaming table 'n' would take rows back"
+    )
+
+
 @pytest.mark.parametrize(
     ("query", "error"),
     [

@@ -32,6 +32,12 @@ def test_the_query_ends_where_an_emission_begins() -> None:
     assert isinstance(found.emission, TriggerClause)
 
 
+def test_what_is_said_of_a_view() -> None:
+    found = only("CREATE LOCAL VIEW v WITH (append_only = true, 'Arrival' = 'at') AS SELECT 1 AS a")
+    assert isinstance(found, CreateView)
+    assert (found.grows, found.arrival, found.emit_final) == (True, "at", None)
+
+
 def test_a_recursive_view_says_its_types_and_how_far_it_goes() -> None:
     found = only("CREATE LOCAL RECURSIVE VIEW v (a INT NOT NULL, b MAP<INT, STRING>) AS SELECT * FROM v")
     assert isinstance(found, CreateRecursiveView)
@@ -50,6 +56,10 @@ def test_a_recursive_view_says_its_types_and_how_far_it_goes() -> None:
     [
         ("CREATE VIEW v SELECT 1", "1:15: expected AS, found 'SELECT'"),
         ("CREATE VIEW v AS", "1:17: expected a query, found the end"),
+        (
+            "CREATE VIEW v WITH (materialized = true) AS SELECT 1",
+            "1:21: unknown property 'materialized'; properties of a view: append_only, arrival, emit_final",
+        ),
         ("CREATE VIEW v AS DROP TABLE t", "1:18: expected a query, found 'DROP'"),
         (
             "CREATE LOCAL VIEW v AS SELECT 1 TRIGGER COUNTING 1",

@@ -1,11 +1,12 @@
 """Aggregates of all values of a group: lists, joined text, and the most frequent value.
 
-    collect_list(g) = the values, copies counted, in the order of values
-    listagg(g)      = the values joined, in the order asked for, then of values
+    collect_list(g) = the values, copies counted, in the order asked for, then of values
+    listagg(g)      = the values joined, in the same
     mode(g)         = the value of greatest weight
 
-Spark leaves the order of collect_list open; here it is the values', so that the same table always gives the
-same bytes.  State: the values.  Cost: O(r log r) for the r rows of the touched groups.
+Spark leaves the order open where a query says none; here it never is, so that the same table always gives the
+same bytes. It is asked to be that of arrival where rows have one.  State: the values, with what they are
+ordered by.  Cost: O(r log r) for the r rows of the touched groups.
 """
 
 from __future__ import annotations
@@ -24,12 +25,16 @@ from dbsp.circuits.operators.groups.state.members import Finalizer, Members
 
 @dataclass(frozen=True)
 class Collect(Finalizer):
-    """A list of the first column's values; empty for a group without any. once: each value once."""
+    """A list of the first column's values; empty for a group without any.
 
+    order: over the columns. once: each row once.
+    """
+
+    order: tuple[SortKey, ...] = ()
     once: bool = False
 
     def finalize(self, members: Members, data_type: pa.DataType) -> pa.Array:
-        listed = members.listed()
+        listed = members.listed(self.order)
         return lists(listed, np.ones_like(listed.weights) if self.once else listed.weights).cast(data_type)
 
 

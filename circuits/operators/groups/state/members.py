@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, int64_array, take
+from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
@@ -48,16 +49,32 @@ class Members:
     def listed(self, order: tuple[SortKey, ...] = ()) -> Members:
         """Each row once, with the weight it has if that is positive: by group, then `order`, then the row."""
         columns = [int64_array(np.ascontiguousarray(self.owner)), *self.columns]
+        if order:
+            return self._sorted(columns, order)
         by, starts = group_rows(columns, hash_rows(columns, len(self.owner)))
         weights = np.add.reduceat(self.weights[by], starts) if len(starts) else self.weights
         there = np.flatnonzero(weights > 0)
         rows = pa.RecordBatch.from_arrays(columns, [str(i) for i in range(len(columns))])
         rows = take(rows, by[starts[there]])
-        owner = fixed_values(rows.column(0))
+        places, _ = sort_rows(rows, fixed_values(rows.column(0)), ())
+        return self._of(take(rows, places), weights[there][places])
+
+    def _sorted(self, columns: list[pa.Array], order: tuple[SortKey, ...]) -> Members:
+        """By an order that tells most rows apart, the sort finds equal ones: they tie."""
+        rows = pa.RecordBatch.from_arrays(columns, [str(i) for i in range(len(columns))])
         shifted = [replace(key, column=key.column + 1) for key in order]
-        places, _ = sort_rows(rows, owner, shifted)
-        rows = take(rows, places)
-        return Members(fixed_values(rows.column(0)), rows.columns[1:], weights[there][places], self.count)
+        by, peers = sort_rows(rows, self.owner, shifted)
+        tied = 1 + np.flatnonzero(np.diff(peers) == 0)
+        first = np.ones(len(by), dtype=np.bool_)
+        first[tied] = ~equal_rows(columns, by[tied - 1], columns, by[tied])
+        starts = np.flatnonzero(first)
+        weights = np.add.reduceat(self.weights[by], starts) if len(starts) else self.weights
+        there = np.flatnonzero(weights > 0)
+        return self._of(take(rows, by[starts[there]]), weights[there])
+
+    def _of(self, rows: pa.RecordBatch, weights: np.ndarray) -> Members:
+        """rows: the owner, then the columns."""
+        return Members(fixed_values(rows.column(0)), rows.columns[1:], weights, self.count)
 
 
 class Split(ABC):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,6 @@ from dbsp.circuits.expressions.vectors.utf8 import (
     slice_bytes,
     slice_characters,
     text_of,
-    whole_characters,
 )
 
 texts = st.one_of(st.none(), st.text(st.sampled_from("aé日\U0001f600\x00"), max_size=5))
@@ -63,11 +61,3 @@ def test_ascii(values: list[str | None]) -> None:
     array = pa.array(values, pa.string())
     assert is_ascii(array) == all(value is None or value.isascii() for value in values)
     assert ascii_rows(array).to_pylist() == [None if value is None else value.isascii() for value in values]
-
-
-@pytest.mark.parametrize(
-    ("text", "whole"), [("aé", "aé"), ("\ud83d\ude00", "??"), ("a\ud83d", "a?"), ("\U0001f600", "\U0001f600")]
-)
-def test_half_a_pair_of_surrogates(text: str, whole: str) -> None:
-    assert whole_characters(text) == whole
-    whole.encode()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
-from dbsp.circuits.functions.collections.array_sort import _insertion_sorted
+from dbsp.circuits.functions.collections.array_sort import _insertion_sorted, is_by_value
 from dbsp.circuits.functions.evaluate import evaluate
 
 INT, INTS = pa.int32(), pa.list_(pa.int32())
@@ -63,6 +63,12 @@ def test_without_nulls_they_need_not_be_compared(listed: list[Any]) -> None:
 
 
 SQUARES = call("subtract", *(call("multiply", x, x, data_type=INT) for x in (B, A)), data_type=INT)
+
+
+def test_which_comparators_are_the_order_of_values() -> None:
+    backwards = when(call("less_than", B, A), LESS, when(call("greater_than", B, A), MORE, SAME))
+    for comparator, by_value in ((NATURAL, True), (VALUES, True), (backwards, False), (SAME, False)):
+        assert is_by_value(call("lambda_function", comparator, A, B, data_type=INT)) == by_value
 
 
 @given(known)

@@ -1,8 +1,6 @@
-"""Jaro-Winkler by its published examples, and vectors' lengths and angles by NumPy's."""
+"""Vectors' lengths and angles, by NumPy's."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,32 +13,6 @@ from tests.circuits.functions.calling import called
 
 FLOATS = pa.list_(pa.float32())
 VECTORS = "static_invoke.VectorFunctionImplUtils."
-
-
-def jaro_winkler(a: str | None, b: str | None) -> Any:
-    name = "static_invoke.ExpressionImplUtils.jaroWinklerSimilarity"
-    return called(name, pa.float64(), pa.array([a], pa.string()), pa.array([b], pa.string()))[0]
-
-
-# Winkler's own, 1990
-@pytest.mark.parametrize(
-    ("a", "b", "similarity"),
-    [
-        ("MARTHA", "MARHTA", 0.9611), ("DIXON", "DICKSONX", 0.8133), ("DWAYNE", "DUANE", 0.84),
-        ("abc", "abc", 1.0), ("abc", "xyz", 0.0), ("", "", 1.0), ("", "a", 0.0), ("a", "a", 1.0),
-    ],
-)  # fmt: skip
-def test_published_similarities(a: str, b: str, similarity: float) -> None:
-    assert jaro_winkler(a, b) == pytest.approx(similarity, abs=5e-5)
-    assert jaro_winkler(b, a) == pytest.approx(similarity, abs=5e-5)
-    assert jaro_winkler(a, None) is None
-
-
-@given(st.text(st.sampled_from("ab😀"), max_size=6), st.text(st.sampled_from("ab😀"), max_size=6))
-def test_between_nothing_and_one(a: str, b: str) -> None:
-    found = jaro_winkler(a, b)
-    assert 0 <= found <= 1
-    assert (found == 1) == (a == b)
 
 
 number = st.integers(-100, 100).map(lambda n: n / 4)

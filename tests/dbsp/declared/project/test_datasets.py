@@ -1,7 +1,17 @@
 from __future__ import annotations
 
-from dbsp.declared.project.datasets import MATERIALIZED_VIEW, TEMPORARY_VIEW, above, quoted, shown
-from tests.dbsp.declared.made import dataset, project
+from dataclasses import replace
+
+from dbsp.declared.project.datasets import (
+    MATERIALIZED_VIEW,
+    STREAMING_TABLE,
+    TEMPORARY_VIEW,
+    Changes,
+    above,
+    quoted,
+    shown,
+)
+from tests.dbsp.declared.made import dataset, flow, project
 
 
 def test_names():
@@ -16,3 +26,13 @@ def test_all_that_a_dataset_is_made_of():
     assert above(made, d) == [a, b]
     assert above(made, c) == []
     assert made.stored == (a, c, d)
+
+
+def test_a_streaming_table_grows_but_for_one_of_changes():
+    plain = flow("f")
+    of_changes = replace(
+        plain, changes=Changes(plain.clause, plain.clause, plain.clause, ("a",), ("a",), False)
+    )
+    tables = [dataset("s", STREAMING_TABLE, flows=[each]) for each in (plain, of_changes)]
+    assert [(table.is_streaming, table.only_grows) for table in tables] == [(True, True), (True, False)]
+    assert not dataset("m", MATERIALIZED_VIEW).only_grows

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.catalyst.arrival.arrived import with_arrival
+from dbsp.sql.catalyst.arrival.arrived import arrival_of, numbered_by_arrival, with_arrival
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import AggregateCall, SortOrder
 from dbsp.sql.plans.nodes import Aggregate, AsOf, Distinct, Expand, Filter, Generate, Join, Scan, Top, Union
@@ -27,6 +29,7 @@ from tests.sql.hand_made import (
     rows_of,
     schema,
 )
+from tests.sql.plans.nodes.test_clock import BOTH, PHASES
 from tests.sql.text.reading import source_of
 
 KEY = ((column(0),), (column(0),), (False,))
@@ -56,6 +59,7 @@ PLANS: list[tuple[Plan, int]] = [
     (join("anti"), 1),
     (AsOf(T, U, "left", *KEY, column(1), column(1), "less_than", join_schema("left", T.schema, U.schema)), 1),
     (Generate(T, (0, 3), LIST, schema("a", "d", "e"), outer=True), 2),
+    (with_arrival(replace(QUERY, looked_into=set()), NODE, T).plan, 1),
     (Top(T, (column(0),), (SortOrder(column(1)),), "rank", 2, False, T.schema), 1),
 ]
 
@@ -88,6 +92,23 @@ def test_a_view_is_looked_into() -> None:
     assert QUERY.looked_into == {"v"}
 
 
+@pytest.mark.parametrize("plan", [BOTH, PHASES], ids=["filter", "values"])
+def test_what_the_clock_changes_keeps_it(plan: Plan) -> None:
+    found = with_arrival(replace(QUERY, arriving=frozenset("s")), NODE, plan)
+    verify(found.plan)
+    assert (found.size, found.plan.arriving()) == (1, {"s"})
+    assert found.plan.schema[:-1] == plan.schema
+
+
+def test_without_an_arrival_no_view_is_looked_into() -> None:
+    query = replace(QUERY, looked_into=set())
+    assert arrival_of(query, Union((INSIDE, Distinct(T)), T.schema)) is None
+    assert query.looked_into == set()
+    found = arrival_of(query, INSIDE)
+    assert found is not None
+    assert (found.size, query.looked_into) == (1, {"v"})
+
+
 @pytest.mark.parametrize(
     ("plan", "over"),
     [
@@ -104,3 +125,14 @@ def test_rows_that_are_made_of_many_have_none(plan: Plan, over: str) -> None:
     with pytest.raises(ProgramError) as raised:
         with_arrival(QUERY, NODE, plan)
     assert str(raised.value).startswith(f"p.sql:1:8: not supported yet: first() and last() over {over}")
+
+
+def test_as_one_column_of_a_name() -> None:
+    found = numbered_by_arrival(QUERY, NODE, project(T, column(2)), "at")
+    assert [(one.name, one.nullable) for one in found.schema[1:]] == [("at", False)]
+    rows = list(rows_of(found, {"t": [(1, 1, 7, 1), (1, 1, 8, 1), (1, 1, 7, 1)]}))
+    assert [c for c, _ in sorted(rows, key=lambda row: row[1])] == [7, 8, 7]
+    with pytest.raises(ProgramError, match=r"a number for the order of arrival of rows of a join"):
+        numbered_by_arrival(QUERY, NODE, join("inner"), "at")
+    with pytest.raises(ProgramError, match=r"1:8: not supported yet: a number over the rows of DISTINCT"):
+        numbered_by_arrival(QUERY, NODE, Distinct(T), "at")

@@ -13,7 +13,7 @@ from dbsp.sql.catalyst.reading.expressions import expression, normalized, under_
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.text.tokens import Slice
 from tests.sql.hand_made import INT, column
-from tests.sql.recorded import check_refused, check_rows
+from tests.sql.recorded import check_rows
 from tests.sql.text.reading import source_of
 
 TEXT = "SELECT f(a) + 1"
@@ -106,8 +106,4 @@ def test_rows() -> None:
     check_rows(
         "SELECT CASE WHEN a > 0 THEN b ELSE -c END AS x, coalesce(a, b, 0) AS y, greatest(a, 1) AS z, "
         "a BETWEEN 0 AND 2 AS p, b IN (1, 2, NULL) AS q, a IS NULL OR NOT b > c AS r FROM t"
-    )
-    check_refused(
-        "SELECT xpath(s, 'a') AS x FROM e",
-        "8: function 'static_invoke.XPathListEvaluator.evaluate' is not supp",
     )

@@ -64,6 +64,15 @@ def test_in_the_order_asked_for(listed: list[Row]) -> None:
     assert found == sorted(expected, key=lambda r: (r[0], r[1] is None, -(r[1] or 0), *natural(r)[1:]))
 
 
+def test_what_ties_in_the_order_is_told_apart() -> None:
+    """A zero of either sign is a row of its own; every NaN is the same one."""
+    nan = float("nan")
+    values, weights = pa.array([0.0, nan, -0.0, 0.0, -nan]), np.array([1, 1, 1, -1, 1])
+    found = Members(np.zeros(5, np.int64), [values], weights, 1).listed((SortKey(0),))
+    assert [*map(str, found.columns[0].to_pylist())] == ["-0.0", "nan"]
+    assert found.weights.tolist() == [1, 2]
+
+
 @given(st.lists(rows, max_size=3))
 def test_parts_are_one(parts: list[list[Row]]) -> None:
     whole = Members.sum(SCHEMA, [members(part) for part in parts], 4)

@@ -1,0 +1,55 @@
+"""An expression that Spark itself evaluates: a function that we have no kernel for.
+
+    Call("spark_expression", a…, expression = E) = E(a…), row by row, by Spark's own generated code
+
+So it is right by construction, at the price of a copy of its arguments to a JVM and of its values back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import retyped
+from dbsp.circuits.columns.months import from_outside, to_integers
+from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.expressions.registry import Value
+from dbsp.circuits.expressions.vectors.spread import columnar
+from dbsp.circuits.functions.spark.process import evaluator
+
+NAME = "spark_expression"
+_ROWS = 1 << 14  # of a request
+
+
+@dataclass(frozen=True, slots=True)
+class SparkExpression:
+    """name: of the function, as the user knows it. identity: equal for those that compute the same.
+
+    serialized: Java's, after its time zone; its BoundReferences are the arguments.
+    """
+
+    name: str = field(compare=False)
+    identity: str
+    serialized: bytes = field(repr=False, compare=False)
+
+
+@columnar(NAME, strict=False)
+def spark_expression(call: Call, *columns: pa.Array) -> Value:
+    expression = call.option("expression")
+    assert isinstance(expression, SparkExpression)
+    given = [
+        to_integers(retyped(column, argument.type))
+        for column, argument in zip(columns, call.arguments, strict=True)
+    ]
+    # where there are no arguments, the row that there is has none
+    rows = pa.RecordBatch.from_arrays(given or [pa.nulls(1)], [str(i) for i in range(max(len(given), 1))])
+    made = []
+    for start in range(0, rows.num_rows, _ROWS):
+        try:
+            made.append(evaluator().ask(expression.serialized, rows.slice(start, _ROWS)))
+        except EvaluationError as error:
+            error.row = start + (error.row or 0)
+            raise
+    return retyped(from_outside(pa.concat_arrays(made), call.type), call.type)

@@ -1,0 +1,148 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.ObjectStreamClass;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin$;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.types.*;
+import scala.collection.Iterator;
+
+/**
+ * An expression without its plan, which a process that has nothing but Spark's jars can evaluate: its arguments are
+ * BoundReferences. What can't be an argument, for its type or because it is of a lambda, is part of the expression.
+ */
+public class Portable {
+  /** Of each argument its place: numbers of children, from the expression down. */
+  private final List places = new ArrayList();
+  private final Set bound = new HashSet();
+
+  /** JSON: {"arguments": [[...], ...], "serialized": base64}, or {"why": "..."} where it can't leave its plan. */
+  public static String of(Expression e, String timezone) throws Exception {
+    // what a function reads once must be a constant
+    if (holdsParameter(e)) return "{\"why\":\"a parameter\"}";
+    Portable made = new Portable();
+    Expression bare = made.children(e, "");
+    String why = reason(bare, false);
+    if (why != null) return "{\"why\":\"" + why + "\"}";
+    return "{\"arguments\":" + made.places + ",\"serialized\":\""
+        + java.util.Base64.getEncoder().encodeToString(made.serialized(bare, timezone)) + "\"}";
+  }
+
+  private Expression children(Expression e, String place) {
+    if (e.children().isEmpty()) return e;
+    if (e instanceof LambdaFunction) {
+      Iterator variables = ((LambdaFunction) e).arguments().iterator();
+      while (variables.hasNext()) bound.add(Long.valueOf(((NamedExpression) variables.next()).exprId().id()));
+    }
+    List made = new ArrayList();
+    Iterator it = e.children().iterator();
+    for (int i = 0; it.hasNext(); i++) made.add(part((Expression) it.next(), place.isEmpty() ? "" + i : place + "," + i));
+    return (Expression) e.withNewChildren(scala.jdk.javaapi.CollectionConverters.asScala(made).toIndexedSeq());
+  }
+
+  private Expression part(Expression e, String place) {
+    if (e.foldable() || e instanceof NamedLambdaVariable && isBound(e)) return e;
+    if (e instanceof LambdaFunction || holdsBound(e) || !canBeGiven(e.dataType()) || isPassing(e)) return children(e, place);
+    places.add("[" + place + "]");
+    return new BoundReference(places.size() - 1, e.dataType(), e.nullable());
+  }
+
+  /** A variant that is made here and read here only. */
+  private static boolean isPassing(Expression e) {
+    return e.dataType() instanceof VariantType && !e.children().isEmpty() && reason(e, true) == null;
+  }
+
+  private boolean isBound(Expression e) { return bound.contains(Long.valueOf(((NamedExpression) e).exprId().id())); }
+
+  private boolean holdsBound(Expression e) {
+    if (e instanceof NamedLambdaVariable) return isBound(e);
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) if (holdsBound((Expression) it.next())) return true;
+    return false;
+  }
+
+  private static boolean holdsParameter(Expression e) {
+    if (e instanceof BoundReference) return ((BoundReference) e).ordinal() <= Parameters.LEAST;
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) if (holdsParameter((Expression) it.next())) return true;
+    return false;
+  }
+
+  /** Whether Python has arrays of it. */
+  public static boolean canBeGiven(DataType t) {
+    if (t instanceof ArrayType) return canBeGiven(((ArrayType) t).elementType());
+    if (t instanceof MapType) return canBeGiven(((MapType) t).keyType()) && canBeGiven(((MapType) t).valueType());
+    if (t instanceof StructType) {
+      StructField[] fields = ((StructType) t).fields();
+      for (int i = 0; i < fields.length; i++) if (!canBeGiven(fields[i].dataType())) return false;
+      return fields.length > 0;
+    }
+    if (t instanceof StringType) return t.equals(DataTypes.StringType);
+    return t instanceof NumericType || t instanceof BooleanType || t instanceof BinaryType || t instanceof DateType
+        || t instanceof TimestampType || t instanceof TimestampNTZType || t instanceof DayTimeIntervalType
+        || t instanceof YearMonthIntervalType || t instanceof VariantType;
+  }
+
+  /** Why it can't leave its plan. columns: whether it may read any. */
+  private static String reason(Expression e, boolean columns) {
+    if (e instanceof LambdaFunction) return reason(((LambdaFunction) e).function(), columns);
+    if (columns && e instanceof AttributeReference) return null;
+    if (e instanceof NamedLambdaVariable) return null; // of a lambda that is around it
+    if (e instanceof BoundReference) return ((BoundReference) e).ordinal() < 0 ? "the clock" : null;
+    if (e instanceof ScalaUDF || e instanceof ApplyFunctionExpression) return "functions that are registered in Spark";
+    if (e instanceof CallMethodViaReflection) return "methods of Java";
+    if (!e.getClass().getName().startsWith("org.apache.spark.sql.catalyst.")) return "functions of other jars than Spark's";
+    if (e instanceof AttributeReference) return "a column of type " + e.dataType().sql().replace("\"", "");
+    if (e instanceof PlanExpression) return "sub-queries";
+    if (e instanceof AggregateFunction || e instanceof Unevaluable) return e.prettyName();
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) {
+      String why = reason((Expression) it.next(), columns);
+      if (why != null) return why;
+    }
+    return null;
+  }
+
+  // ---- bytes: of a copy, in which no place of the query's text is left
+
+  private static byte[] serialized(Expression e, String timezone) throws Exception {
+    ByteArrayOutputStream copied = new ByteArrayOutputStream();
+    ObjectOutputStream out = new ObjectOutputStream(copied);
+    out.writeObject(e);
+    out.close();
+    Expression copy = (Expression) new Reading(copied.toByteArray()).readObject();
+    forget(copy);
+    ByteArrayOutputStream made = new ByteArrayOutputStream();
+    out = new ObjectOutputStream(made);
+    out.writeUTF(timezone);
+    out.writeObject(copy);
+    out.close();
+    return made.toByteArray();
+  }
+
+  private static class Reading extends ObjectInputStream {
+    Reading(byte[] bytes) throws Exception { super(new ByteArrayInputStream(bytes)); }
+    protected Class resolveClass(ObjectStreamClass described) throws java.io.IOException, ClassNotFoundException {
+      try { return Class.forName(described.getName(), false, Expression.class.getClassLoader()); }
+      catch (ClassNotFoundException primitive) { return super.resolveClass(described); }
+    }
+  }
+
+  private static void forget(Expression e) throws Exception {
+    if (e.getClass().getName().endsWith("$")) return; // an object of Scala's is everybody's
+    java.lang.reflect.Field origin = TreeNode.class.getDeclaredField("origin");
+    origin.setAccessible(true);
+    origin.set(e, CurrentOrigin$.MODULE$.get()); // of nothing, as no query is being read
+    if (e instanceof SupportQueryContext) ((SupportQueryContext) e).queryContext_$eq(scala.Option.empty());
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) forget((Expression) it.next());
+  }
+}

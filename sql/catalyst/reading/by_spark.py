@@ -1,0 +1,68 @@
+"""What no kernel of ours covers, as an expression that Spark evaluates (Portable.java)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dbsp.circuits.functions.spark.expression import SparkExpression
+from dbsp.sql.catalyst.reading.query import Node, Query
+
+Place = tuple[int, ...]  # of a node below another: numbers of children
+
+# where a node stands, and what it is called by in one dump
+_PASSING = {"s", "x", "n", "m"}
+
+
+def given_to_spark(query: Query, node: Node, name: str) -> tuple[SparkExpression, list[Node]] | str:
+    """The expression and its arguments, or why Spark can't be given it. name: of the function."""
+    if query.portable is None or "x" not in node:
+        return "here"
+    made = query.portable(node["x"])
+    if "why" in made:
+        return str(made["why"])
+    places = [tuple(place) for place in made["arguments"]]
+    arguments = [_below(node, place) for place in places]
+    described = _described(query, node, (), {place: i for i, place in enumerate(places)}, {})
+    identity = hashlib.sha256(json.dumps([described, query.timezone]).encode()).hexdigest()[:16]
+    return SparkExpression(name, identity, base64.b64decode(made["serialized"])), arguments
+
+
+def _below(node: Node, place: Place) -> Node:
+    for number in place:
+        node = node["k"][number]
+    return node
+
+
+def _described(
+    query: Query, node: Node, place: Place, arguments: Mapping[Place, int], ids: dict[int, int]
+) -> Any:
+    """What the expression computes: of the arguments their types only; ids counted from 0."""
+    if place in arguments:
+        return ["argument", arguments[place], query.spark_type(node)]
+    told = {
+        "type": query.spark_type(node),
+        "below": [
+            _described(query, child, (*place, number), arguments, ids)
+            for number, child in enumerate(node.get("k", ()))
+        ],
+    }
+    for key, value in node.items():
+        if key == "id":
+            told["id"] = ids.setdefault(value, len(ids))
+        elif key not in ("t", "k", *_PASSING):
+            told[key] = _plain(value)
+    return told
+
+
+def _plain(value: Any) -> Any:
+    """Java's objects without their addresses."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items() if key not in _PASSING}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return re.sub(r"@[0-9a-f]+$", "", value) if isinstance(value, str) else value

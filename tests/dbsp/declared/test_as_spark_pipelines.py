@@ -1,0 +1,111 @@
+"""AUTO CDC against `spark-pipelines run` itself: after every run, table by table, what it has made.
+
+Spark writes tables that take MERGE, here they are Parquet. So each has a spec of its own, over the same
+definitions and the same files of events.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dbsp.circuits.errors import Error
+from tests.servers.merging import CATALOG, DATABASE, server
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+SQL = """
+CREATE STREAMING TABLE last_of;
+CREATE FLOW f AS AUTO CDC INTO last_of FROM STREAM(spark_catalog.{0}.events)
+KEYS (k) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s COLUMNS * EXCEPT (op);
+CREATE STREAMING TABLE history FLOW AUTO CDC FROM STREAM spark_catalog.{0}.unequal
+KEYS (k, k2) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s STORED AS SCD TYPE 2;
+"""
+PYTHON = """
+from pyspark import pipelines as dp
+
+dp.create_streaming_table("some")
+dp.create_auto_cdc_flow(
+    "some", "spark_catalog.{0}.unequal", ["k"], "struct(s, k2)", "op = 'd'", ["k", "v", "w"],
+    stored_as_scd_type="2", track_history_column_list=["v"],
+)
+"""
+TABLES = ("last_of", "history", "some")
+COLUMNS = ("k", "k2", "s", "v", "w", "op")
+ROUNDS = 3
+
+
+def rounds(random_: random.Random, equal: bool) -> list[list[tuple]]:
+    """Events, with their round; none are of equal key and sequence value in a round, or at all."""
+    made, seen = [], set()
+    for _ in range(ROUNDS):
+        events = []
+        for _ in range(14):
+            key = random_.choice("abc"), random_.randrange(2), random_.randrange(20)
+            at = key[::2] if equal else key
+            if at not in seen:
+                seen.add(at)
+                values = random_.choice([None, 1, 2]), random_.choice([None, 1])
+                events.append((*key, *values, random_.choice(["u", "u", "d", None])))
+        if equal:
+            seen.clear()
+        made.append(events)
+    return made
+
+
+def write(folder: Path, name: str, number: int, events: list[tuple]) -> None:
+    columns = {column: [event[i] for event in events] for i, column in enumerate(COLUMNS)}
+    schema = pa.schema([(c, pa.string() if c in ("k", "op") else pa.int64()) for c in COLUMNS])
+    (folder / name).mkdir(exist_ok=True)
+    pq.write_table(pa.table(columns, schema=schema), folder / name / f"part-{number}.parquet")
+
+
+def ours(project, table: str) -> tuple[list[str], list[str]]:
+    rows = project.spark.table(f"{project.database}.{table}")
+    return rows.columns, sorted(repr(tuple(row)) for row in rows.collect())
+
+
+def test_tables_are_those_of_spark_pipelines(spark, project, tmp_path):
+    random_ = random.Random(43)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    given = {"events": rounds(random_, equal=True), "unequal": rounds(random_, equal=False)}
+    listed = "k STRING, k2 BIGINT, s BIGINT, v BIGINT, w BIGINT, op STRING"
+    create = [
+        f"CREATE TABLE spark_catalog.{project.database}.{name} ({listed}) USING parquet "
+        f"LOCATION '{folder}/{name}'"
+        for name in given
+    ]
+    (tmp_path / "server").mkdir()
+    with server(spark, tmp_path / "server") as theirs:
+        theirs.ask(f"CREATE DATABASE spark_catalog.{project.database}")
+        for statement in create:
+            theirs.ask(statement)
+        project.sql(*create)
+        project.write(PYTHON.format(project.database), "definitions.py")
+        sql = SQL.format(project.database)
+        project.write(sql)
+        spec = project.folder / "theirs.yml"
+        spec.write_text(
+            f"name: theirs\nstorage: file://{tmp_path}/theirs\ncatalog: {CATALOG}\ndatabase: {DATABASE}\n"
+            "libraries:\n  - glob:\n      include: definitions/**\n"
+        )
+        for number in range(ROUNDS):
+            for name, made in given.items():
+                write(folder, name, number, made[number])
+            ran = theirs.run(spec)
+            assert ran.returncode == 0, ran.stderr
+            project.run(sql)
+            for table in TABLES:
+                assert ours(project, table) == theirs.ask(f"SELECT * FROM {CATALOG}.{DATABASE}.{table}"), (
+                    table
+                )
+        write(folder, "events", ROUNDS, [("a", 1, None, 1, 1, "u")])
+        ran = theirs.run(spec)
+        assert "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE" in ran.stdout + ran.stderr
+        with pytest.raises(Error, match=r"AUTOCDC_MICROBATCH_VALIDATION\.NULL_SEQUENCE"):
+            project.run(sql)
