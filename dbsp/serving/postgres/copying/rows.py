@@ -48,14 +48,19 @@ class CopiedRows:
     zone: str
     _bytes: bytearray = field(default_factory=bytearray)
     _read: int = 0
+    _rest: int = 0
     _parts: list[pa.Table] = field(default_factory=list)
     _rows: int = 0
     _is_over: bool = False
 
     @property
     def is_much(self) -> bool:
-        """Whether what has come is to be read before more comes."""
-        return len(self._bytes) >= _AT_ONCE
+        """Whether what has come is to be read before more comes.
+
+        What a read left is read again only beside as much that is new: n bytes cost O(n), also where a
+        stray quote makes one value of all of them.
+        """
+        return len(self._bytes) >= max(_AT_ONCE, 2 * self._rest)
 
     def add(self, piece: bytes) -> None:
         """Raises BadCopy."""
@@ -72,6 +77,7 @@ class CopiedRows:
             texts, used, self._is_over = fields_of(data, self.copy, self.names, self._rows, is_last)
         del self._bytes[:used]
         self._read += used
+        self._rest = len(self._bytes)
         head = int(self.copy.header and not self._rows and len(texts[0]) > 0)
         if head and self.copy.matches:
             self._check([column[0].as_py() for column in texts])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 
 _OF = {"INSERT": ("INSERT", "INTO"), "UPDATE": ("UPDATE",), "DELETE": ("DELETE", "FROM")}
+_AFTER_COLUMN = (")", ",", ".", "[", "::")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,14 @@ class Returning:
     @property
     def asks_others(self) -> bool:
         """Whether it is a query of more than the rows that were written."""
-        return any(word.upper in ("SELECT", "FROM", "OVER") for word in self.listed)
+        if any(word.upper in ("SELECT", "FROM", "OVER") for word in self.listed):
+            return True
+        followed = zip(self.listed, self.listed[1:], self.listed[2:], strict=False)
+        return any(
+            # before these it is a column of that name
+            before.text == "(" and word.upper in ("VALUES", "TABLE") and after.text not in _AFTER_COLUMN
+            for before, word, after in followed
+        )
 
     def select(self, values: Sequence[str] = ()) -> str:
         """The same of a relation of the table's name. values: the parameters' literals."""

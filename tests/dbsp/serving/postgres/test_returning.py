@@ -137,6 +137,16 @@ def test_what_was_told_is_what_is_committed(port: Served) -> None:
             "over the written rows alone",
         ),
         (
+            "DELETE FROM orders RETURNING (VALUES (1))",
+            psycopg.errors.FeatureNotSupported,
+            "over the written rows alone",
+        ),
+        (
+            "DELETE FROM orders RETURNING (TABLE latest)",
+            psycopg.errors.FeatureNotSupported,
+            "over the written rows alone",
+        ),
+        (
             "MERGE INTO orders t USING latest s ON t.id = s.id WHEN MATCHED THEN DELETE RETURNING 1",
             psycopg.errors.FeatureNotSupported,
             "SELECT the rows after it",

@@ -68,3 +68,27 @@ def test_returned(said: str, statement: str, columns: list[str] | None, select: 
 def test_nothing_is_returned(said: str) -> None:
     words = statements(said)[0]
     assert split_returning(words) == (words, None)
+
+
+@pytest.mark.parametrize(
+    ("listed", "asks"),
+    [
+        ("(SELECT 1)", True),
+        ("(VALUES (1))", True),
+        ("a, (values 1, 2) AS b", True),
+        ("(TABLE latest)", True),
+        ("((/* all */ Table latest))", True),
+        ("EXISTS (TABLE latest)", True),
+        ("a IN (VALUES (1))", True),
+        ("(WITH w AS (VALUES 1) TABLE w)", True),
+        ("(VALUES +1)", True),
+        ("values, t.table", False),
+        ("values + 1, (a + values)", False),
+        ("upper(values), coalesce(table, values), (values.a), (values[0]), (values::text)", False),
+        ("(\"values\" + 1), (`table` || '(VALUES 1)')", False),
+        ("(a + 1) * 2", False),
+    ],
+)
+def test_whether_it_asks_others(listed: str, asks: bool) -> None:
+    returning = split_returning(statements(f"DELETE FROM t RETURNING {listed}")[0])[1]
+    assert returning is not None and returning.asks_others == asks
