@@ -135,7 +135,8 @@ class Feeding(ABC):
     def excuse(self, table: str) -> list[Chunk]:
         """Have what is queued for a bag take back no row that isn't there: such rows are bad instead.
 
-        Gives them as `refuse` takes them, for the caller to do so.
+        Gives them as `refuse` takes them, for the caller to do so. The machine's clock is read here, and what
+        is queued has it from then on.
         """
         target = self.program.input(table)
         with self._lock:
@@ -143,9 +144,9 @@ class Feeding(ABC):
             self._position.settle()
             position, partitions = self._position, self.partitions or self.runner.partitions
             queued = position.queue.inputs.get(target.name, [])
-            found = absences(
-                self.program.circuit, position.state, target, queued, self.store, self.runner, partitions
-            )
+            clock = position.hold_clock()
+            circuit, state = self.program.circuit, position.state
+            found = absences(circuit, state, target, queued, self.store, self.runner, partitions, clock)
             self._enqueue(target.name, found.rows)
         return found.bad
 

@@ -30,7 +30,7 @@ from dbsp.circuits.errors import AbsentRow, Error, ProgramError, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.pipeline.deltas.absences import can_be_excused, origin_of
+from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
@@ -323,7 +323,7 @@ class Run:
                 return make()
             except AbsentRow as error:
                 table = self.pipeline.program.tables[error.table]
-                if table.name in excused or not can_be_excused(table):
+                if table.name in excused or not table.keeps_bad_rows:
                     raise
                 excused.add(table.name)
                 for chunk in self.pipeline.excuse(table.name):
