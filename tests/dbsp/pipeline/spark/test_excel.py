@@ -98,6 +98,32 @@ def test_a_cell_that_is_no_value_is_a_bad_row_once(spark: Any, tmp_path: Path, c
         assert (p.last_step, len(bad(p))) == (3, 4)
 
 
+def test_an_error_value_is_no_value(spark: Any, tmp_path: Path) -> None:
+    """Not even of a STRING, nor where nothing else is in the row. Beside the declared columns it is nothing."""
+    file = tmp_path / "t.xlsx"
+    rows = [
+        ["#N/A", *ROW[1:]],
+        [None, 2, "#DIV/0!", "#REF!"],
+        [],
+        [None, None, None, None, None, None, "#NUM!"],
+    ]
+    written(file, *rows)
+    text = TEXT.format(file, ", sheet 'Second'")
+    with Pipeline(compile_program(text, session=spark), spark=spark, runner="inline") as p:
+        p.run(once=True)
+        assert [row["id"] for row in p["v"].rows()] == [1]
+        assert bad(p) == [
+            (1, "sheet 'Second', row 4", "'#DIV/0!' in column 'name' is an error value"),
+            (1, "sheet 'Second', row 6", "'#NUM!' in column 'at' is an error value"),
+        ]
+    failing = compile_program(text.replace("'every step'", "'every step', mode = 'fail'"), session=spark)
+    with (
+        Pipeline(failing, spark=spark, runner="inline") as p,
+        pytest.raises(Error, match=r"t\.xlsx, sheet 'Second', row 4: '#DIV/0!' in column 'name' is an error"),
+    ):
+        p.run(once=True)
+
+
 def test_there_may_be_no_bad_cell_or_only_so_many(spark: Any, tmp_path: Path) -> None:
     written(tmp_path / "t.xlsx", ROW, [None, "one", *[None] * 6], [None, "two", *[None] * 6])
     for more, message in (
