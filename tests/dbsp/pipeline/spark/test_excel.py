@@ -99,7 +99,7 @@ def test_a_cell_that_is_no_value_is_a_bad_row_once(spark: Any, tmp_path: Path, c
 
 
 def test_an_error_value_is_no_value(spark: Any, tmp_path: Path) -> None:
-    """Not even of a STRING, nor where nothing else is in the row. Beside the declared columns it is nothing."""
+    """Not even of a STRING, nor in a row of nothing else. Beside the declared columns it says nothing."""
     file = tmp_path / "t.xlsx"
     rows = [
         ["#N/A", *ROW[1:]],

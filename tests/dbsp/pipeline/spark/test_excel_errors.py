@@ -38,26 +38,32 @@ def test_they_are_found(cells: dict[tuple[int, int], object], others: dict[tuple
     assert error_values(content, "Four") == {}
 
 
-def test_cells_without_a_place_follow_each_other() -> None:
-    """As some write them; and an attribute may lie across two pieces of what is searched."""
-    content = io.BytesIO()
+def with_rows(rows: str, at: int = 0) -> io.BytesIO:
+    """A file whose sheet s has these rows, of which the attribute `t ` begins at a byte of the part."""
+    content, made = io.BytesIO(), io.BytesIO()
     book = openpyxl.Workbook()
     book.active.title = "s"
     book.save(content)
-    made = io.BytesIO()
-    rows = (
-        "<row><c><v>1</v></c><c t='e'><v>#N/A</v></c></row>"
-        "<row r='7'><c r='C7' /><c t = \"e\"><v>#REF!</v></c></row>"
-    )
-    padding = " " * ((1 << 20) - rows.index("t = ") - 60)
-    text = (
-        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-        f"{padding}{rows}</sheetData></worksheet>"
-    )
+    head = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    padding = " " * (at - len(head) - rows.index("t ") if at else 0)
     with ZipFile(content) as old, ZipFile(made, "w") as new:
         for name in old.namelist():
+            text = f"{head}{padding}{rows}</sheetData></worksheet>"
             new.writestr(name, text if name == "xl/worksheets/sheet1.xml" else old.read(name))
-    assert error_values(made, "s") == {(1, 2): "#N/A", (7, 4): "#REF!"}
+    return made
+
+
+def test_cells_without_a_place_follow_each_other() -> None:
+    """As some write them."""
+    rows = "<row><c><v>1</v></c><c t ='e'><v>#N/A</v></c></row>"
+    rows += "<row r='7'><c r='C7' /><c t='e'><v>#REF!</v></c></row>"
+    assert error_values(with_rows(rows), "s") == {(1, 2): "#N/A", (7, 4): "#REF!"}
+
+
+@pytest.mark.parametrize("before", range(7))
+def test_an_attribute_may_lie_in_two_pieces_of_what_is_searched(before: int) -> None:
+    made = with_rows('<row><c t = "e"><v>#N/A</v></c></row>', (1 << 20) - before)
+    assert error_values(made, "s") == {(1, 1): "#N/A"}
 
 
 @pytest.mark.parametrize("parts", [None, {}, {"content.xml": "<a/>"}])
