@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -89,6 +89,13 @@ class Feeding(ABC):
         filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
         kept: of append_only and unchecked tables, and of those with LATENESS.
         """
+        self._replace(table, lambda target: self._given(target, rows, 1, retracted=True))
+
+    def hold(self, table: str, rows: Sequence[Rows]) -> None:
+        """`replace` by rows that are known to fit, as `change` takes them, with weights of 1."""
+        self._replace(table, lambda _: rows)
+
+    def _replace(self, table: str, rows: Callable[[Table], Sequence[Rows]]) -> None:
         target = self.program.input(table)
         check_replaceable(target)
         with self._lock:
@@ -98,7 +105,7 @@ class Feeding(ABC):
                 raise DataError(
                     f"table '{target.name}' has rows queued; make a step, or `discard` them, and replace then"
                 )
-            wanted = self._given(target, rows, 1, retracted=True)
+            wanted = rows(target)
             partitions = self.partitions or self.runner.partitions
             self._enqueue(
                 target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
@@ -128,14 +135,15 @@ class Feeding(ABC):
             self._position.settle()
             self._position.queue.advance(one.name, scalar)
 
-    def refuse(self, rows: Chunk) -> None:
+    def refuse(self, rows: Rows) -> None:
         """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""
         self._enqueue(BAD_ROWS, [rows])
 
     def excuse(self, table: str) -> list[Chunk]:
         """Have what is queued for a bag take back no row that isn't there: such rows are bad instead.
 
-        Gives them as `refuse` takes them, for the caller to do so.
+        Gives them as `refuse` takes them, for the caller to do so. The machine's clock is read here, and what
+        is queued has it from then on.
         """
         target = self.program.input(table)
         with self._lock:
@@ -143,9 +151,9 @@ class Feeding(ABC):
             self._position.settle()
             position, partitions = self._position, self.partitions or self.runner.partitions
             queued = position.queue.inputs.get(target.name, [])
-            found = absences(
-                self.program.circuit, position.state, target, queued, self.store, self.runner, partitions
-            )
+            clock = position.hold_clock()
+            circuit, state = self.program.circuit, position.state
+            found = absences(circuit, state, target, queued, self.store, self.runner, partitions, clock)
             self._enqueue(target.name, found.rows)
         return found.bad
 

@@ -66,7 +66,7 @@ class Position:
         """
         began, before = time.perf_counter(), self.store.segments.traffic
         program, store = self.program, self.store
-        clock, of_machine = moment(in_zone(clock, program.timezone), store.last, program.circuit.is_timed)
+        clock, of_machine = self._moment(clock)
         step = (store.last.step if store.last else 0) + 1
         self._attempts += 1
         tried = Attempt(f"{step:012d}-{self._token}-{self._attempts}", self.queue)
@@ -108,6 +108,18 @@ class Position:
         phases = {"plan": planned - began, "tasks": ran - planned, "commit": time.perf_counter() - ran}
         metrics = Metrics.of(program.circuit, state, results, phases, store.segments.traffic - before)
         return Changes(step, clock, views, metrics)
+
+    def hold_clock(self) -> datetime | None:
+        """The clock of the next step, unless it is given another; read now, if it is the machine's."""
+        clock, of_machine = self._moment(None)
+        self.queue.clock = clock if of_machine else None
+        return clock
+
+    def _moment(self, given: datetime | None) -> tuple[datetime | None, bool]:
+        """See `clock.moment`."""
+        given, timed = in_zone(given, self.program.timezone), self.program.circuit.is_timed
+        clock, of_machine = moment(given, self.store.last, timed)
+        return (self.queue.clock or clock) if of_machine else clock, of_machine
 
     def settle(self) -> bool:
         """Whether the last attempt at a step is true; then it is the state's. Raises Unsettled.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeAlias
 
 import numpy as np
@@ -21,10 +22,14 @@ Rows: TypeAlias = pa.RecordBatch | Chunk
 
 @dataclass
 class Queue:
-    """parts: (table, rows); the last column of the rows is `__weight`. advances: of waterlines, by name."""
+    """parts: (table, rows); the last column of the rows is `__weight`. advances: of waterlines, by name.
+
+    clock: of the machine, where it was read for these parts; None: it is read when the step is made.
+    """
 
     parts: list[tuple[str, Rows]] = field(default_factory=list)
     advances: dict[str, pa.Scalar] = field(default_factory=dict)
+    clock: datetime | None = None
 
     def add(self, table: str, parts: Sequence[Rows]) -> None:
         """All of them or, where an interrupt comes in between, none."""

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
 listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{told}
 controller.listener.names=CONTROLLER
 log.dirs={root}/data
 num.partitions=2
@@ -54,8 +55,9 @@ class Broker:
     def servers(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def make(self, controller: int) -> None:
-        settings = _SETTINGS.format(broker=self.port, controller=controller, root=self.root)
+    def make(self, controller: int, told: int) -> None:
+        """told: the port that clients are given."""
+        settings = _SETTINGS.format(broker=self.port, told=told, controller=controller, root=self.root)
         (self.root / "server.properties").write_text(settings)
         made = self._run("kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", "server.properties")
         assert made.wait() == 0, self.log()
@@ -98,8 +100,11 @@ class Broker:
 
 
 @contextmanager
-def kafka() -> Iterator[Broker]:
-    """A new one, which is running. Skips where its jars or the connector's aren't there."""
+def kafka(before: Callable[[Broker], int] | None = None) -> Iterator[Broker]:
+    """A new one, which is running. Skips where its jars or the connector's aren't there.
+
+    before: gives the port of what stands between it and its clients.
+    """
     if not BROKER.exists() or not connector():
         missing("Kafka")
     root = Path(tempfile.mkdtemp(prefix="dbsp-kafka-"))
@@ -109,7 +114,7 @@ def kafka() -> Iterator[Broker]:
         each.close()
     broker = Broker(root, ports[0])
     try:
-        broker.make(ports[1])
+        broker.make(ports[1], before(broker) if before is not None else broker.port)
         broker.start()
         yield broker
     finally:

@@ -19,13 +19,16 @@ class Listening(Protocol):
 class Proxy:
     """Before a server: at the nth message of the clients something happens, and the connections end.
 
-    answered: the message reaches the server, which does what it says; its answer reaches nobody.
+    answered: the message reaches the server, which has `pause` seconds to do what it says; its answer reaches
+    nobody. counts: of which messages it is the nth.
     """
 
     server: Listening
     n: int
     answered: bool
     fault: Callable[[], None] = lambda: None
+    counts: Callable[[bytes], bool] = lambda message: True
+    pause: float = 0.05
     seen: list[bytes] = field(default_factory=list)
     fired: bool = False
 
@@ -50,13 +53,15 @@ class Proxy:
     def _upstream(self, client: socket.socket, server: socket.socket, ended: threading.Event) -> None:
         with suppress(OSError):
             while data := client.recv(1 << 16):
-                self.seen.append(data)
-                if len(self.seen) == self.n + 1:
+                is_counted = self.counts(data)
+                if is_counted:
+                    self.seen.append(data)
+                if is_counted and len(self.seen) == self.n + 1:
                     self.fired = True
                     ended.set()
                     if self.answered:
                         server.sendall(data)
-                        time.sleep(0.05)  # so long that it has done it
+                        time.sleep(self.pause)
                     self.fault()
                     break
                 server.sendall(data)

@@ -5,7 +5,8 @@
 
 The circuit stands beside the program's, and its state is the table's trace as the last step left it, so that
 tasks read the partitions they own. It is run only for a step that was refused. Which rows those are is a
-matter of the whole step: what is inserted in it may be taken back in it.
+matter of the whole step: what is inserted in it may be taken back in it, be it a default by the step's clock.
+What makes up for a row is not filled in: a retraction has a value in each column with a default.
 `circuits/operators/inputs/absent.py` has the equation.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.operators.inputs.absent import Absent, Excuses
@@ -41,14 +43,6 @@ class Absences:
     bad: list[Chunk]
 
 
-def can_be_excused(table: Table) -> bool:
-    """Whether rows that a source takes back in vain may be bad rows instead of an error.
-
-    Where columns have defaults, a row of no values would be filled in on its way.
-    """
-    return table.keeps_bad_rows and not table.defaults
-
-
 def absences(
     circuit: Circuit,
     state: State,
@@ -57,14 +51,15 @@ def absences(
     store: Store,
     runner: Runner,
     partitions: int,
+    clock: datetime | None,
 ) -> Absences:
-    """Of a bag, as of `state`. queued: what the next step is given for it."""
+    """Of a bag, as of `state`. queued: what the next step is given for it. clock: the next step's."""
     beside, trace, kept = _circuit(circuit, table)
     runs = state.spines[kept].runs
     name = f"staged-{secrets.token_hex(8)}"
     # no runs are absorbed, and none merged: what is read stays as it is
     traces = State({trace: Spine(runs)}, frozenset(), small=0, waterlines=state.waterlines)
-    step = Step(number=1, state=traces, segment=name, partitions=partitions)
+    step = Step(number=1, state=traces, segment=name, clock=clock, partitions=partitions)
     work = Work(circuit=beside, step=step, inputs={table.name: [*queued]}, segments=store.segments)
     try:
         results = runner.run(work)

@@ -33,6 +33,7 @@ from dbsp.pipeline.spark.records import OF_MESSAGES
 from dbsp.pipeline.spark.staging import Order, Reader
 from dbsp.rows.binary import CORRUPT, WHY
 from dbsp.rows.incoming import BadRow
+from dbsp.running.queue import Rows
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
@@ -40,7 +41,9 @@ from dbsp.views.view import Contents
 
 log = logging.getLogger("dbsp")
 
-_BESIDE = {CORRUPT, WHY, *OF_MESSAGES}
+# where a row stands, of a source that tells it
+PLACE = "__origin_place"
+_BESIDE = {CORRUPT, WHY, PLACE, *OF_MESSAGES}
 _ORIGIN, _TEXT, _REASON = MARKS = ("__bad_origin", "__bad_text", "__bad_reason")
 
 
@@ -120,6 +123,12 @@ class Keeping:
         return pa.RecordBatch.from_arrays(columns, schema=REFUSED_SCHEMA)
 
 
+def opened(bad: Rows, segments: Segments) -> pa.RecordBatch:
+    """Bad rows, and their weights."""
+    stored = REFUSED_SCHEMA.append(pa.field(WEIGHT, pa.int64(), nullable=False))
+    return segments.open(bad, stored, BAD_ROWS) if isinstance(bad, Chunk) else bad
+
+
 class Refusals:
     """How many bad rows each table has had, and may have; what is said of those of a step."""
 
@@ -127,20 +136,21 @@ class Refusals:
         self._had: dict[str, int] = {}
         self._of_step: dict[str, tuple[int, str]] = {}
 
-    def add(self, table: Table, chunk: Chunk, kept: Callable[[], Contents], segments: Segments) -> None:
+    def add(self, table: Table, bad: Rows, kept: Callable[[], Contents], segments: Segments) -> None:
         """Count a step's. kept: `bad_rows` so far. Raises DataError where there are too many."""
         so_far, example = self._of_step.get(table.name, (0, ""))
-        self._of_step[table.name] = so_far + chunk.rows, example or _example(chunk, segments)
+        count = bad.rows if isinstance(bad, Chunk) else bad.num_rows
+        self._of_step[table.name] = so_far + count, example or _example(bad, segments)
         if table.max_bad_rows is None:
             return
         if table.name not in self._had:
             relations = kept().to_arrow().column("relation")
             self._had[table.name] = pc.sum(pc.equal(relations, table.name)).as_py() or 0
-        self._had[table.name] += chunk.rows
+        self._had[table.name] += count
         if self._had[table.name] > table.max_bad_rows:
             raise DataError(
                 f"{table.location}: table '{table.name}': more than max_bad_rows = {table.max_bad_rows} rows "
-                f"are bad, one of them {_example(chunk, segments)}"
+                f"are bad, one of them {_example(bad, segments)}"
             )
 
     def made(self, step: int) -> None:
@@ -158,7 +168,6 @@ class Refusals:
         self._of_step.clear()
 
 
-def _example(chunk: Chunk, segments: Segments) -> str:
-    stored = REFUSED_SCHEMA.append(pa.field(WEIGHT, pa.int64(), nullable=False))
-    _, origin, text, reason, _ = segments.open(chunk, stored, BAD_ROWS).slice(0, 1).columns
+def _example(bad: Rows, segments: Segments) -> str:
+    _, origin, text, reason, _ = opened(bad, segments).slice(0, 1).columns
     return f"from {origin[0]}: {reason[0]}: {str(text[0])[:200]}"

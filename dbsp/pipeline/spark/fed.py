@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.running.queue import Rows
 from dbsp.running.runner import Runner
 from dbsp.running.spark.runner import SparkRunner
 from dbsp.running.spark.session import session
@@ -37,7 +38,7 @@ class Fed(Protocol):
 
     def change(self, table: str, rows: Chunk) -> None: ...
 
-    def refuse(self, rows: Chunk) -> None: ...
+    def refuse(self, rows: Rows) -> None: ...
 
     def excuse(self, table: str) -> list[Chunk]: ...
 
@@ -52,6 +53,8 @@ class Fed(Protocol):
     def finish(self) -> Changes | None: ...
 
     def replace(self, table: str, rows: object) -> None: ...
+
+    def hold(self, table: str, rows: Sequence[Rows]) -> None: ...
 
     @property
     def queued(self) -> dict[str, int]: ...

@@ -7,15 +7,24 @@ again, of what is there by then.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.errors import Error
+from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
+from dbsp.pipeline.deltas.absences import origin_of
+from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened
 from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
+from dbsp.pipeline.spark.staging import stage_apart
+from dbsp.pipeline.spark.told import Told
+from dbsp.running.queue import weighted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.plans.program import EXCEL, Program, Table
 
@@ -46,17 +55,47 @@ class Looks:
         self._read |= {table.name: at for table in tables}
 
 
-def queue_differences(pipeline: Fed, spark: SparkSession, tables: Sequence[Table]) -> None:
+def queue_differences(
+    pipeline: Fed,
+    spark: SparkSession,
+    tables: Sequence[Table],
+    told: Told,
+    refuse: Callable[[Table, pa.RecordBatch], None],
+) -> None:
     """Queue for each of them what it lacks, and what is gone. Nothing else is queued for them.
 
-    Raises Error where a source can't be read, DataError for rows that don't fit.
+    told: which bad rows were. refuse: takes those that weren't, and their weights. Raises Error where a
+    source can't be read, DataError for rows that don't fit.
     """
     for table in tables:
         try:
-            pipeline.replace(table.name, _read(spark, table))
+            frame = _read(spark, table)
+            if table.keeps_bad_rows:
+                _queue_apart(pipeline, table, frame, told, refuse)
+            else:
+                pipeline.replace(table.name, frame)
         except SparkFailure as error:
             why = first_line(error)
             raise Error(f"{table.location}: table '{table.name}' can't be read: {why}") from error
+
+
+def _queue_apart(
+    pipeline: Fed,
+    table: Table,
+    frame: DataFrame,
+    told: Told,
+    refuse: Callable[[Table, pa.RecordBatch], None],
+) -> None:
+    """frame: with MARKS."""
+    good, bad = stage_apart(pipeline, table, frame, 1, Keeping(table, origin_of(table)), MARKS)
+    try:
+        batches = [opened(chunk, pipeline.store.segments).select(REFUSED_SCHEMA.names) for chunk in bad]
+        untold = told.untold(table.name, concat(REFUSED_SCHEMA, batches))
+        pipeline.hold(table.name, good)
+    finally:
+        pipeline.store.discard({chunk.segment for chunk in bad})
+    if untold.num_rows:
+        refuse(table, weighted(untold, np.ones(untold.num_rows, np.int64)))
 
 
 def _read(spark: SparkSession, table: Table) -> DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -131,21 +131,35 @@ def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Ch
 
     Raises DataError for columns that don't fit, before anything runs, and for values that don't.
     """
+    return stage_apart(pipeline, table, frame, weight, None, ())[0]
+
+
+def stage_apart(
+    pipeline: Fed,
+    table: Table,
+    frame: DataFrame,
+    weight: int,
+    refuse: Refusing | None,
+    beside: Sequence[str],
+) -> tuple[list[Chunk], list[Chunk]]:
+    """The same, and what is no row of the table. beside: columns that only `refuse` reads."""
     if not hasattr(frame, "_jdf"):
         raise DataError(
             f"table '{table.name}': {type(frame).__module__}.{type(frame).__name__} is no DataFrame of a "
             "classic session; of one of Spark Connect hand over its toArrow()"
         )
     rows = Rows(table, weight, pipeline.program.timezone)
-    staging = Staging(pipeline.store.segments.place, 0, rows)
+    staging = Staging(pipeline.store.segments.place, 0, rows, refuse)
     frame = with_integers(frame)
-    check(rows, frame)
+    check(rows, frame.drop(*beside))
     share_packages(frame.sparkSession.sparkContext)
     if pipeline.store.segments.origin is not None:
         share_keys(frame.sparkSession.sparkContext)
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
-    return [chunk for _, chunk in collect(pipeline, frame.mapInArrow(staging, STAGED))]
+    found = collect(pipeline, frame.mapInArrow(staging, STAGED))
+    good, bad = ([chunk for relation, chunk in found if relation == own] for own in (0, ~0))
+    return good, bad
 
 
 def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:

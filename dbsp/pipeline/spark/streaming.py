@@ -16,11 +16,12 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial, reduce
 
+import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
@@ -30,7 +31,7 @@ from dbsp.circuits.errors import AbsentRow, Error, ProgramError, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.pipeline.deltas.absences import can_be_excused, origin_of
+from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
@@ -48,6 +49,7 @@ from dbsp.pipeline.spark.sources import (
     source_tables,
 )
 from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
+from dbsp.pipeline.spark.told import Told
 from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
@@ -111,6 +113,7 @@ class Run:
         self.checkpoint = checkpoint_of(pipeline.store.root, last.checkpoint if last else CHECKPOINT)
         self.syncing = ThreadPoolExecutor(1, "checkpoint")
         self.refusals = Refusals()
+        self.told = Told(lambda: pipeline.view(BAD_ROWS))
         self.idle = Idle(pipeline, self.tables)
         self.steps = 0
         self.failure: Exception | None = None
@@ -195,12 +198,15 @@ class Run:
         self.began = time.monotonic()
         looked, moved = self.looks.due(), False
         try:
-            queue_differences(self.pipeline, self.spark, looked)
+            self._look(looked)
             moved = self.idle.advance()
             if moved or self.pipeline.queued or self._is_due():
-                self._made(self.pipeline.step())
+                changes = self.pipeline.step()
+                self.refusals.made(changes.step)
+                self._made(changes)
             self.looks.done(looked, self.began)
         except BaseException:
+            self._forget()
             if self.looks.tables or moved:
                 self.pipeline.discard()
             raise
@@ -288,7 +294,7 @@ class Run:
                     self.pipeline.change(self.tables[relation].name, chunk)
                 self.idle.saw(self.tables[max(relation, ~relation)])
             looked = self.looks.due()
-            queue_differences(self.pipeline, self.spark, looked)
+            self._look(looked)
             self.idle.advance()
             offsets = recorded.result()
             read = time.monotonic() - self.began
@@ -296,7 +302,7 @@ class Run:
             changes = self._without_absent(step)
             self.looks.done(looked, self.began)
         except BaseException:
-            self.refusals.forget()
+            self._forget()
             self.pipeline.discard()
             raise
         self.refusals.made(changes.step)
@@ -311,9 +317,18 @@ class Run:
         except StateError as error:
             log.warning("%s; swept later", error)
 
-    def _refuse(self, table: Table, chunk: Chunk) -> None:
-        self.pipeline.refuse(chunk)
-        self.refusals.add(table, chunk, lambda: self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
+    def _look(self, tables: Sequence[Table]) -> None:
+        """Queue how these tables differ from their sources, and the bad rows of those that weren't told."""
+        queue_differences(self.pipeline, self.spark, tables, self.told, self._refuse)
+
+    def _refuse(self, table: Table, bad: Chunk | pa.RecordBatch) -> None:
+        self.pipeline.refuse(bad)
+        self.refusals.add(table, bad, lambda: self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
+
+    def _forget(self) -> None:
+        """A step wasn't made."""
+        self.refusals.forget()
+        self.told.forget()
 
     def _without_absent(self, make: Callable[[], Changes]) -> Changes:
         """A step that takes back rows which aren't there is made without that, where bad rows are kept."""
@@ -323,7 +338,7 @@ class Run:
                 return make()
             except AbsentRow as error:
                 table = self.pipeline.program.tables[error.table]
-                if table.name in excused or not can_be_excused(table):
+                if table.name in excused or not table.keeps_bad_rows:
                     raise
                 excused.add(table.name)
                 for chunk in self.pipeline.excuse(table.name):

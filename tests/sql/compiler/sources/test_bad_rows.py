@@ -29,6 +29,15 @@ def test_the_view_is_there_with_a_source_that_keeps_them(spark: Any) -> None:
     assert silent.fingerprint == failing.fingerprint != kept.fingerprint
 
 
+def test_a_sheet_keeps_them_though_it_is_read_again(spark: Any) -> None:
+    sheet = "CREATE TABLE t (id BIGINT) USING Excel OPTIONS (path 'x') WITH (snapshot = 'every step'{0});\n"
+    silent, failing = (
+        compile_program(sheet.format(more) + VIEW, session=spark) for more in ("", ", mode = 'fail'")
+    )
+    assert (BAD_ROWS in silent.views, BAD_ROWS in failing.views) == (True, False)
+    assert silent.fingerprint == failing.fingerprint
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -27,7 +27,9 @@ from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import VOTES, table, votes_program
 from tests.dbsp.targets.voting import feed, opened, write_again
+from tests.effort import is_long
 from tests.servers.kafka import Broker, kafka, messages
+from tests.servers.proxy import Proxy
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -150,7 +152,7 @@ def test_a_call_that_dies(spark: Any, broker: Broker, tmp_path: Path) -> None:
 
 
 def test_a_broker_that_dies(spark: Any, broker: Broker, tmp_path: Path) -> None:
-    """While messages are sent, and as it has answered that they are committed."""
+    """While messages are sent, and once it has answered that they are committed."""
     for call, when in [(12, "before"), (9, "after")]:
         topic = f"broker{call}"
         Mortal.plan, Mortal.calls = (call, when, broker.kill), 0
@@ -167,6 +169,46 @@ def test_a_broker_that_dies(spark: Any, broker: Broker, tmp_path: Path) -> None:
                 break
         with p:
             assert written(spark, broker, topic) == wanted(p), (call, when)
+
+
+def is_commit(message: bytes) -> bool:
+    """EndTxn is Kafka's request 26: it begins with its length and this number."""
+    return message[4:6] == b"\x00\x1a"
+
+
+# whether it comes to the broker, and for how many seconds that lives on
+COMMITS = [(True, 0.005)]
+if is_long():
+    COMMITS += [(False, 0.0), *((True, pause) for pause in (0.0, 0.001, 0.002, 0.01, 0.02, 0.05))]
+
+
+@pytest.mark.parametrize(("arrives", "pause"), COMMITS)
+def test_a_broker_that_dies_at_a_commit(spark: Any, tmp_path: Path, arrives: bool, pause: float) -> None:
+    """Whose answer nobody gets: it wrote that the step is there, or to some partitions, or nothing."""
+    between: list[Proxy] = []
+
+    def before(broker: Broker) -> int:
+        between.append(Proxy(broker, 1, arrives, broker.kill, is_commit, pause))
+        return between[0].port
+
+    with kafka(before) as broker:
+        made = program(broker, "log")
+        with opened(made, tmp_path, spark=spark, max_undelivered=5) as p:
+            for _ in range(2):
+                feed(p)
+                p.step()
+            assert (between[0].fired, p.undelivered["log"]) == (True, 1)
+        assert broker.process is not None and broker.process.poll() is not None
+        broker.start()
+        for _ in range(10):  # a broker that has just come back may not know yet what was under way
+            with suppress(DeliveryError):
+                p, _ = step_by_step(made, tmp_path, spark, 3)
+                break
+        with p:
+            assert written(spark, broker, "log") == wanted(p)
+            write_again(p)
+            assert written(spark, broker, "log") == wanted(p)
+    between[0].close()
 
 
 def test_a_producer_that_was_overtaken_and_an_offset_that_is_gone(
