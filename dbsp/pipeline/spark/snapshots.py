@@ -18,12 +18,12 @@ from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.errors import Error
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
 from dbsp.pipeline.deltas.absences import origin_of
+from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened
 from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
 from dbsp.pipeline.spark.staging import stage_apart
-from dbsp.pipeline.spark.told import Told
 from dbsp.running.queue import weighted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.plans.program import EXCEL, Program, Table

@@ -32,6 +32,7 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.deltas.absences import origin_of
+from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
@@ -49,7 +50,6 @@ from dbsp.pipeline.spark.sources import (
     source_tables,
 )
 from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
-from dbsp.pipeline.spark.told import Told
 from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.pipeline.spark.excel_errors import error_values
+from dbsp.rows.excel_errors import error_values
 
 ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 PLACES = st.tuples(st.integers(1, 9), st.sampled_from([1, 2, 26, 27, 28, 702, 703]))

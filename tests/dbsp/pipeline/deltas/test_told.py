@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
+from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.told import Told
 from dbsp.running.queue import weighted
 from tests.dbsp.build import pipeline
 from tests.dbsp.pipeline.deltas.test_absences import voting
