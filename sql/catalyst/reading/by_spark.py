@@ -9,13 +9,26 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.catalyst.reading.query import Node, Query
+from dbsp.sql.plans.types import holds_variant
 
 Place = tuple[int, ...]  # of a node below another: numbers of children
 
+# kernels that only choose among values, or put them together
+_OF_ANY_TYPE = {
+    *("is_null", "is_not_null", "coalesce", "if", "case_when", "create_named_struct", "create_array"),
+    *("get_struct_field", "get_array_item"),
+}
 # where a node stands, and what it is called by in one dump
 _PASSING = {"s", "x", "n", "m"}
+
+
+def sees_variants(call: Call) -> bool:
+    """Whether a kernel would see of variants what they are stored as."""
+    types = (call.type, *(argument.type for argument in call.arguments))
+    return call.function not in _OF_ANY_TYPE and any(map(holds_variant, types))
 
 
 def given_to_spark(query: Query, node: Node, name: str) -> tuple[SparkExpression, list[Node]] | str:

@@ -17,12 +17,12 @@ from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.spark.expression import NAME
-from dbsp.sql.catalyst.reading.by_spark import given_to_spark
+from dbsp.sql.catalyst.reading.by_spark import given_to_spark, sees_variants
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
 from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.parameters import parameter
-from dbsp.sql.plans.types import UnsupportedType, holds_variant, intervals_in
+from dbsp.sql.plans.types import UnsupportedType, intervals_in
 
 Special = Callable[[Node], Expression | None]
 
@@ -39,11 +39,6 @@ _TRANSPARENT = {
 }
 # Parameters that say nothing our types and kernels don't.
 _SILENT = {"class", "inputTypes", "propagateNull", "returnNullable", "isDeterministic", "hideSeed"}
-# kernels that only choose among values, or put them together
-_OF_ANY_TYPE = {
-    *("is_null", "is_not_null", "coalesce", "if", "case_when", "create_named_struct", "create_array"),
-    *("get_struct_field", "get_array_item", "python_function"),
-}
 _REFUSED = {
     "ScalarSubquery": "a scalar subquery here",
     "Exists": "an EXISTS subquery that is not correlated",
@@ -140,15 +135,9 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
         tuple(sorted((*_options(node), *interval))),
         query.spelled(node),
     )
-    if _is_of_variants(call) or _uncovered(call) is not None:
+    if sees_variants(call) or _uncovered(call) is not None:
         return _by_spark(query, node, position, special, call)
     return call
-
-
-def _is_of_variants(call: Call) -> bool:
-    """Whether a kernel would see of variants what they are stored as."""
-    types = (call.type, *(argument.type for argument in call.arguments))
-    return call.function not in _OF_ANY_TYPE and any(map(holds_variant, types))
 
 
 def _by_spark(
