@@ -96,7 +96,8 @@ def _quoted(given: np.ndarray, copy: Copy) -> _Bytes:
     if not is_quote.any():
         nothing = np.zeros(len(given), bool)
         return _Bytes(given, nothing, nothing, given)
-    inside = (np.cumsum(is_quote) - is_quote) % 2 == 1
+    # of the sum only its parity is read, which a byte keeps
+    inside = (np.cumsum(is_quote, dtype=np.uint8) - is_quote) % 2 == 1
     doubled = is_quote & inside & np.append(is_quote[1:], False)
     return _Bytes(given, inside | is_quote, is_quote & ~doubled, given)
 
