@@ -21,7 +21,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.broken_text import decoded, listed
 from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.running.spark.intervals import with_integers, with_intervals
 from dbsp.sql.catalyst import Catalyst
@@ -107,6 +107,14 @@ class AgainstSpark:
             read(text, "test.sql"), Slice(text, 0), dumped["types"], portable=self.catalyst.portable
         )
         return plan(query, dumped["plan"]).plan
+
+    def call(self, text: str) -> Call:
+        """The only expression of a text that is a call over the rows as they are."""
+        translated = self.translate([text])
+        assert translated is not None, f"Spark refuses {text}"
+        _, (call,) = self._over(self.rows, translated)
+        assert isinstance(call, Call)
+        return call
 
     def spark_values(self, expressions: Sequence[str]) -> pa.Table:
         """One column per expression, in the order of the rows. Raises what Spark raises."""

@@ -9,7 +9,6 @@ import pytest
 
 from dbsp import Pipeline
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.spark.expression import NAME, SparkExpression
 from tests.dbsp.pipeline.seen import rows as seen
@@ -22,18 +21,10 @@ CREATE VIEW v AS SELECT xpath_int(x, 'a/b') AS b, count(*) AS n FROM t WHERE xpa
 """
 
 
-def _only(against: AgainstSpark, text: str) -> Call:
-    translated = against.translate([text])
-    assert translated is not None
-    _, (call,) = against._over(against.rows, translated)
-    assert isinstance(call, Call)
-    return call
-
-
 @pytest.mark.spark
 def test_more_rows_than_a_request_has(spark: Any) -> None:
     against = AgainstSpark(spark, ROWS.slice(0, 1))
-    call = _only(against, "to_csv(named_struct('k', k))")
+    call = against.call("to_csv(named_struct('k', k))")
     assert call.function == NAME
     assert evaluate(call, ROWS).to_pylist() == [str(k) for k in range(ROWS.num_rows)]
     assert evaluate(call, ROWS.slice(30_000, 3)).to_pylist() == ["30000", "30001", "30002"]
@@ -43,7 +34,7 @@ def test_more_rows_than_a_request_has(spark: Any) -> None:
 @pytest.mark.spark
 def test_the_row_that_fails_is_named(spark: Any) -> None:
     against = AgainstSpark(spark, ROWS.slice(0, 1))
-    call = _only(against, "parse_json(if(k = 30000, '{', '1'))::int")
+    call = against.call("parse_json(if(k = 30000, '{', '1'))::int")
     with pytest.raises(EvaluationError, match=r"where k=30000: \[MALFORMED_RECORD_IN_PARSING") as raised:
         evaluate(call, ROWS)
     assert "SQLSTATE" not in str(raised.value)
@@ -54,9 +45,9 @@ def test_the_row_that_fails_is_named(spark: Any) -> None:
 def test_equal_expressions_are_equal(spark: Any) -> None:
     """Whatever surrounds them in the text; and what differs in an option is another."""
     against = AgainstSpark(spark, ROWS.slice(0, 1))
-    one = _only(against, "to_csv(named_struct('k', k))")
-    same = _only(against, "  to_csv( named_struct('k', /* k */ k))")
-    other = _only(against, "to_csv(named_struct('k', k), map('sep', '|'))")
+    one = against.call("to_csv(named_struct('k', k))")
+    same = against.call("  to_csv( named_struct('k', /* k */ k))")
+    other = against.call("to_csv(named_struct('k', k), map('sep', '|'))")
     identities = [call.option("expression") for call in (one, same, other)]
     assert all(isinstance(each, SparkExpression) for each in identities)
     assert identities[0] == identities[1] != identities[2]

@@ -27,12 +27,7 @@ ROWS = pa.RecordBatch.from_pydict({"k": pa.array([1, 2], pa.int64())})
 
 @pytest.fixture(scope="module")
 def call(spark: Any) -> Call:
-    against = AgainstSpark(spark, ROWS)
-    translated = against.translate(["to_csv(named_struct('k', k))"])
-    assert translated is not None
-    _, (call,) = against._over(ROWS, translated)
-    assert isinstance(call, Call)
-    return call
+    return AgainstSpark(spark, ROWS).call("to_csv(named_struct('k', k))")
 
 
 @pytest.mark.spark
@@ -71,11 +66,7 @@ def test_a_query_has_a_jvm_of_its_own_and_ends_when_nobody_waits(call: Call, spa
     steps = evaluator()
     against = AgainstSpark(spark, ROWS)
     document = "concat('<a>', repeat('<b>1</b>', 150000 + k), '</a>')"
-    translated = against.translate(
-        [f"xpath_double({document}, 'count(a/b[count(preceding-sibling::b) > 5])')"]
-    )
-    assert translated is not None
-    _, (query,) = against._over(ROWS, translated)
+    query = against.call(f"xpath_double({document}, 'count(a/b[count(preceding-sibling::b) > 5])')")
     allowance = Allowance(seconds=600, bytes_=1 << 40)
     found: list[Any] = []
 

@@ -66,10 +66,7 @@ def test_what_can_not_leave_its_plan_says_why() -> None:
 def test_kernels_evaluate_what_they_can(spark: Any) -> None:
     """A variant is no value of ours, so what makes it is evaluated with what reads it; its text is ours."""
     against = AgainstSpark(spark, ROWS)
-    translated = against.translate(["variant_get(parse_json(lower(s)), '$.a', 'int')"])
-    assert translated is not None
-    _, (call,) = against._over(ROWS, translated)
-    assert isinstance(call, Call)
+    call = against.call("variant_get(parse_json(lower(s)), '$.a', 'int')")
     assert call.function == NAME
     (argument,) = call.arguments
     assert isinstance(argument, Call)
