@@ -151,7 +151,7 @@ def test_kafka_to_postgres(benchmark: Any, spark: Any, broker: Broker, tmp_path:
 def _is_there(server: Any, units: int) -> bool:
     try:
         return bool(server.rows("SELECT units FROM total") == [(units,)])
-    except Exception:
+    except Exception:  # the table is made with the first row
         return False
 
 

@@ -8,10 +8,8 @@ parent. Steps have one, and what is asked by people has another: no query can ho
 from __future__ import annotations
 
 import atexit
-import importlib.util
 import os
 import select
-import shutil
 import struct
 import subprocess
 import tempfile
@@ -27,6 +25,7 @@ import pyarrow as pa
 
 from dbsp.circuits.allowance import has_allowance, may_go_on
 from dbsp.circuits.errors import Error, EvaluationError
+from dbsp.circuits.functions.spark.installed import jars, java_path
 
 # what Arrow and Spark reach into (org.apache.spark.launcher.JavaModuleOptions)
 _OPENED = (
@@ -171,8 +170,11 @@ def evaluator() -> Evaluator:
 
 
 def _started() -> Evaluator:
+    java = java_path()
+    if java is None:
+        raise Error("a function that Spark evaluates needs Java here: set JAVA_HOME, or put java on the path")
     log = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
-    command = [_java(), "-XX:+UseSerialGC", "-XX:+IgnoreUnrecognizedVMOptions", "-Xss4m"]
+    command = [java, "-XX:+UseSerialGC", "-XX:+IgnoreUnrecognizedVMOptions", "-Xss4m"]
     command += [f"--add-opens={name}=ALL-UNNAMED" for name in _OPENED]
     command += ["-Dio.netty.tryReflectionSetAccessible=true", "-cp", str(jars() / "*")]
     source = Path(__file__).with_name("Evaluator.java")
@@ -183,23 +185,3 @@ def _started() -> Evaluator:
         command, bufsize=0, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True
     )
     return Evaluator(started, log)
-
-
-def _java() -> str:
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    if java is None or not os.access(java, os.X_OK):
-        raise Error("a function that Spark evaluates needs Java here: set JAVA_HOME, or put java on the path")
-    return java
-
-
-def jars() -> Path:
-    """The folder of Spark's jars: of $SPARK_HOME, else of the package. Raises Error."""
-    home = os.environ.get("SPARK_HOME")
-    package = importlib.util.find_spec("pyspark")
-    places = [Path(home)] if home else []
-    places += [Path(place) for place in (package.submodule_search_locations or [])] if package else []
-    for place in places:
-        if (place / "jars").is_dir():
-            return place / "jars"
-    raise Error("a function that Spark evaluates needs Spark's jars here: set SPARK_HOME")

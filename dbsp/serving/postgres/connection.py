@@ -131,7 +131,7 @@ class Connection:
             handle(message)
         except wire.BadMessage:
             raise
-        except Exception as error:
+        except Exception as error:  # the same: the client gets a line
             self._failed(*state_of(error, self.session.pipeline.store.root))
             return False
         return True

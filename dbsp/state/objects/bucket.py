@@ -105,7 +105,7 @@ class Bucket(ABC):
             self._count(kind, 1)
             try:
                 return request()
-            except Exception as error:
+            except Exception as error:  # each client has its own; what isn't the store's is raised again
                 known = self._refusal(error, name)
                 if known is None:
                     raise

@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 from dbsp.circuits.errors import Error
+from dbsp.circuits.functions.spark.installed import java_path
 
 MINIMUM = 17
 
 
 def require_java() -> None:
     """Error unless the Java that Spark will start ($JAVA_HOME, then the path) is version 17 or later."""
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    if java is None or not os.access(java, os.X_OK):
+    java, home = java_path(), os.environ.get("JAVA_HOME")
+    if java is None:
         where = f"JAVA_HOME={home} has no bin/java" if home else "no java on the path"
         raise Error(f"Spark needs Java {MINIMUM} or later: {where}; {_cure()}")
     found = _release(java) or _asked(java)

@@ -132,11 +132,7 @@ def test_it_ends_with_its_parent() -> None:
     pytest.fail("it goes on")
 
 
-def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     with pytest.raises(Error, match="needs Java here: set JAVA_HOME"):
-        process._java()
-    monkeypatch.delenv("SPARK_HOME", raising=False)
-    monkeypatch.setattr(process.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(Error, match="needs Spark's jars here: set SPARK_HOME"):
-        process.jars()
+        process._started()
