@@ -16,6 +16,8 @@ SHELL := /bin/sh
 .PHONY: environment servers demo test quick check imports coverage mutants bench studies docs clean
 
 BIN := .venv/bin
+# What is compiled is kept: tests start hundreds of processes, each of which would compile all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 RUN := $(BIN)/python
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 QUICK := -m "not spark and not slow" --hypothesis-profile=minute

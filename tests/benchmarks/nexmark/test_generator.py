@@ -17,6 +17,7 @@ from tests.effort import examples
 cuts = st.lists(st.integers(0, 3_000), min_size=2, max_size=6).map(sorted)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(cuts=cuts, seed=st.integers(0, 3), disorder=st.sampled_from([1, 7, 100]))
 def test_a_range_does_not_depend_on_its_chunks(cuts, seed, disorder):

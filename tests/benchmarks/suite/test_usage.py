@@ -26,6 +26,7 @@ def test_children_count_while_they_run_and_after():
     assert usage.cpu(children=False) - alone < 0.25
 
 
+@pytest.mark.slow
 def test_memory_is_what_was_there_at_most():
     with usage.memory(children=False) as little:
         pass

@@ -88,6 +88,7 @@ def stepped(p: Pipeline) -> None:
     p.step()
 
 
+@pytest.mark.slow
 def test_tables_follow_a_changed_view_and_new_ones_get_all_of_it(clean: Server, tmp_path: Path) -> None:
     with opened(old(clean.url), tmp_path / "s") as p:
         for _ in range(3):

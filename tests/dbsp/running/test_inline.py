@@ -48,6 +48,7 @@ def contents(opened: dbsp.Pipeline) -> dict[int, int]:
     return dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+@pytest.mark.slow
 def test_steps_with_merges_ahead(p, tmp_path):
     given = [rows(step) for step in range(24)]
     ahead = 0

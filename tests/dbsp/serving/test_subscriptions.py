@@ -108,6 +108,7 @@ def test_one_step_that_is_kept() -> None:
         assert client.get("/views/turnover/changes?since=2&until=2").text == "retry: 1000\n\n"
 
 
+@pytest.mark.slow
 def test_many_followers_get_every_step() -> None:
     with served() as (client, serving):
         got: list[list[int]] = []

@@ -93,6 +93,7 @@ def test_an_append_only_table_takes_no_retraction() -> None:
         assert serving.pipeline.last_step == 0
 
 
+@pytest.mark.slow
 def test_a_key_is_a_step_of_any_process(tmp_path: Path) -> None:
     with served(tmp_path / "s") as (client, _):
         assert client.posted("visits", [{"shop": "a"}], key="k1") == {"step": 1, "changed": {"visitors": 1}}

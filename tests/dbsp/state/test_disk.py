@@ -51,6 +51,7 @@ def test_a_file_that_can_not_be_written(tmp_path: Path, size: int) -> None:
         assert len(p["all_votes"]) == 3000 + 25
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts a small disk")
 def test_a_full_disk(tmp_path: Path) -> None:
     """In a name space of its own, so that nothing stays mounted."""

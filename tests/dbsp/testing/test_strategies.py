@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, find, given, settings
 
 from dbsp.testing.contents import Contents
@@ -19,6 +20,7 @@ def test_they_are_legal(deltas):
         contents.apply(step)
 
 
+@pytest.mark.slow
 def test_what_fails_is_shrunk():
     def takes_back(deltas: Deltas) -> bool:
         changes = [change for step in deltas for change in step.changes.get("bag", [])]

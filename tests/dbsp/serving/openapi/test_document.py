@@ -35,6 +35,7 @@ def assert_answer(document: dict[str, Any], client: Client, path: str, at: str =
     assert [*Draft202012Validator(whole).iter_errors(answer.json())] == [], path
 
 
+@pytest.mark.slow
 def test_it_holds_of_what_is_answered() -> None:
     with served() as (client, _):
         document = document_of(client)

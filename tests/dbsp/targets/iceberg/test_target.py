@@ -24,6 +24,8 @@ from tests.dbsp.build import program, table, view
 from tests.dbsp.targets.databases.typed import COLUMNS, ROWS
 from tests.dbsp.targets.voting import feed, only, opened, voting, write_again
 
+pytestmark = pytest.mark.slow
+
 
 def settings(root: Path) -> dict[str, str]:
     return {"type": "sql", "uri": f"sqlite:///{root}/catalog.db", "warehouse": f"file://{root}/warehouse"}

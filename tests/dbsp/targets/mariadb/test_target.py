@@ -22,6 +22,8 @@ from tests.dbsp.targets.voting import feed, opened
 from tests.servers.mariadb import Server, mariadb
 from tests.servers.proxy import Proxy
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:

@@ -21,6 +21,8 @@ from tests.dbsp.targets.voting import feed, opened, voting, write_again
 from tests.servers.postgres import Server
 from tests.servers.proxy import Proxy
 
+pytestmark = pytest.mark.slow
+
 
 def program(url: str, prefix: str = "") -> Program:
     return voting("postgres", lambda name: {"url": url, "dbtable": f"{prefix}{name}"})
