@@ -9,7 +9,6 @@ never read (`private_directory`).
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import sys
 from collections.abc import Callable, Sequence
@@ -18,8 +17,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbsp.circuits.private_directory import cache_directory, read_private, write_private
 from dbsp.sql.compiler.functions.handlers import handler_identities
-from dbsp.sql.compiler.private_directory import read_private, write_private
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.text.source import Source, as_it_is
@@ -88,11 +87,6 @@ def write_entry(
     body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     entry = f"{_key(source, timezone, functions, relations)}.pickle"
     write_private(cache_directory(), entry, hashlib.sha256(body).digest() + body)
-
-
-def cache_directory() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "dbsp"
 
 
 def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()) -> str:

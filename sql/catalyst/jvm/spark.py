@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import Error
+from dbsp.sql.catalyst.jvm.class_archive import class_archive
 from dbsp.sql.catalyst.jvm.connect import check_classic, check_mode
 from dbsp.sql.catalyst.jvm.java import require_java
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
+_OF_THE_JVM = "spark.driver.extraJavaOptions"
 _OPTIONS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -28,7 +30,7 @@ _OPTIONS = {
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     # A JVM that lives for one program starts and compiles it in 6 s of CPU time this way instead of 14 s.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    _OF_THE_JVM: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 
@@ -87,9 +89,10 @@ def _own_session() -> Iterator[SparkSession]:
         conf = SparkConf().setMaster("local[1]").setAppName("dbsp compile").setAll(list(_OPTIONS.items()))
         conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
         ours = SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ
+        is_recorded = False
         if ours:
             require_java()
-            launch_quietly(conf, Path(scratch, "spark.log"))
+            is_recorded = launch_quietly(conf, Path(scratch, "spark.log"), may_record=True)
         try:
             context = SparkContext(conf=conf)  # never one that somebody starts meanwhile: it is stopped
             context.setLogLevel("ERROR")
@@ -100,26 +103,32 @@ def _own_session() -> Iterator[SparkSession]:
                 session.stop()
         finally:
             if ours:
-                _end_jvm()
+                _end_jvm(is_recorded)
 
 
-def launch_quietly(conf: SparkConf, log: Path) -> None:
-    """Start the JVM with its stderr in a file.
+def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool:
+    """Start the JVM with its stderr in a file, and say whether it records its classes as it ends.
 
     No setting silences the launcher's and log4j's first remarks; whatever goes wrong reaches Python as an
     exception. Raises Error. A JVM that nobody waits for any more ends: it watches its standard input, but not
-    before it is up, and PySpark forgets one that it was interrupted to wait for.
+    before it is up, and PySpark forgets one that it was interrupted to wait for. may_record: see
+    `class_archive`.
     """
-    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
 
     started: Future[Any] = Future()
+    archive = class_archive(may_record)
+    # what it starts with besides is no setting of the session's, and what the user says of it comes last
+    launched = SparkConf(loadDefaults=False).setAll(conf.getAll())
+    if archive.options:
+        launched.set(_OF_THE_JVM, " ".join([*archive.options, conf.get(_OF_THE_JVM, "")]))
 
     def launch() -> None:
         with log.open("wb") as sink:
             try:
-                started.set_result(launch_gateway(conf, {"stderr": sink, "stdout": subprocess.DEVNULL}))
+                started.set_result(launch_gateway(launched, {"stderr": sink, "stdout": subprocess.DEVNULL}))
             except Exception as error:  # whatever it is, it is raised where the JVM is waited for
                 started.set_exception(error)
 
@@ -137,6 +146,7 @@ def launch_quietly(conf: SparkConf, log: Path) -> None:
         started.add_done_callback(_end_unwanted)
         raise
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+    return archive.is_recorded
 
 
 def _end_unwanted(started: Future[Any]) -> None:
@@ -144,19 +154,23 @@ def _end_unwanted(started: Future[Any]) -> None:
         _end(started.result())
 
 
-def _end_jvm() -> None:
+def _end_jvm(is_recorded: bool) -> None:
     """End the JVM that `launch_quietly` started: its settings are wrong for anything that runs longer."""
     from pyspark import SparkContext  # noqa: PLC0415
 
     gateway = SparkContext._gateway
     SparkContext._gateway = SparkContext._jvm = None
-    _end(gateway)
+    _end(gateway, is_recorded)
 
 
-def _end(gateway: Any) -> None:
+def _end(gateway: Any, is_recorded: bool = False) -> None:
+    """is_recorded: it has seconds to write yet, for which nobody waits."""
     gateway.shutdown()
     # it ends with its standard input
     gateway.proc.stdin.close()
+    if is_recorded:
+        threading.Thread(target=gateway.proc.wait, name="dbsp-recording", daemon=True).start()
+        return
     try:
         gateway.proc.wait(timeout=10)
     except subprocess.TimeoutExpired:

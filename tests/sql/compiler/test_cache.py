@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dbsp.sql.compiler.cache import cache_directory, cached
+from dbsp.circuits.private_directory import cache_directory
+from dbsp.sql.compiler.cache import cached
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.source import read

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.sql.compiler import private_directory
-from dbsp.sql.compiler.private_directory import read_private, write_private
+from dbsp.circuits import private_directory
+from dbsp.circuits.private_directory import cache_directory, is_private, read_private, write_private
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -74,3 +74,23 @@ def test_what_was_not_read_for_long_makes_room(tmp_path: Path, monkeypatch: pyte
     assert read_private(tmp_path / "d", "0") == b"x"
     write_private(tmp_path / "d", "new", b"x")
     assert {path.name for path in (tmp_path / "d").iterdir()} == {"0", "3", "4", "5", "6", "7", "new"}
+
+
+def test_a_name_stands_for_ours_where_nobody_else_can_rename(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    (above / "directory").mkdir(mode=0o700, parents=True)
+    above.chmod(0o755)
+    assert is_private(above / "directory")
+    above.chmod(0o777)
+    assert not is_private(above / "directory")
+    above.chmod(0o1777)
+    assert is_private(above / "directory")
+    (above / "directory").chmod(0o720)
+    assert not is_private(above / "directory")
+
+
+def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_directory() == Path("/somewhere/dbsp")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_directory("other") == Path.home() / ".cache" / "other"

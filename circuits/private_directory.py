@@ -24,6 +24,27 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _KEPT = 4096
 
 
+def cache_directory(name: str = "dbsp") -> Path:
+    """Of this user, where what is there may be deleted at any time."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / name
+
+
+def is_private(directory: Path) -> bool:
+    """Whether its name can stand for nothing that another user has made: for who opens it by its name.
+
+    Raises OSError.
+    """
+    with _opened(directory) as folder:
+        return folder is not None and all(map(_keeps_names, directory.resolve().parents))
+
+
+def _keeps_names(directory: Path) -> bool:
+    found = directory.stat()
+    others = found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX
+    return found.st_uid in (0, os.geteuid()) and not others
+
+
 def read_private(directory: Path, name: str) -> bytes | None:
     """The file's content; None where it isn't there, or where another user could have written it."""
     try:

@@ -1,0 +1,166 @@
+"""An archive of classes is mapped where it is whole and nobody else's, and written by one JVM at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dbsp.sql.catalyst.jvm import class_archive as module
+from dbsp.sql.catalyst.jvm.class_archive import ClassArchive, class_archive
+
+WHOLE, HALF = b"\xa8\xab\x0b\xf0 and more", bytes(8)
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "dbsp-classes"
+
+
+def recorded(directory: Path, content: bytes) -> Path:
+    """What a JVM has left there that recorded."""
+    (option,) = class_archive(may_record=True).options
+    new = Path(option.removeprefix("-XX:ArchiveClassesAtExit="))
+    assert new.parent == directory
+    new.write_bytes(content)
+    return new
+
+
+def test_what_was_recorded_is_mapped(directory: Path) -> None:
+    archive = recorded(directory, WHOLE).with_suffix(".jsa")
+    for _ in range(2):
+        assert class_archive(may_record=True) == ClassArchive((f"-XX:SharedArchiveFile={archive}",))
+    assert [one.name for one in directory.iterdir()] == [archive.name]
+
+
+def test_one_that_is_no_recorder_of_ours_records_nothing(directory: Path) -> None:
+    assert class_archive() == ClassArchive()
+    assert list(directory.iterdir()) == []
+
+
+def test_one_at_a_time_records(directory: Path) -> None:
+    assert class_archive(may_record=True).is_recorded
+    assert class_archive(may_record=True) == ClassArchive()
+    (marker,) = directory.glob("*.recording")
+    long_ago = time.time() - module._GIVEN_UP - 1
+    os.utime(marker, (long_ago, long_ago))  # that JVM was killed
+    assert class_archive(may_record=True).is_recorded
+    assert not class_archive(may_record=True).is_recorded
+
+
+def test_what_is_half_written_is_left_alone(directory: Path) -> None:
+    new = recorded(directory, HALF)
+    assert class_archive() == ClassArchive()
+    new.write_bytes(WHOLE)
+    assert class_archive().options == (f"-XX:SharedArchiveFile={new.with_suffix('.jsa')}",)
+
+
+@pytest.mark.parametrize("which", ["", "*.jsa"])
+def test_what_others_may_write_is_not_mapped(directory: Path, which: str) -> None:
+    recorded(directory, WHOLE)
+    assert class_archive().options
+    found = next(directory.glob(which)) if which else directory
+    found.chmod(found.stat().st_mode | 0o002)
+    assert class_archive() == ClassArchive()
+
+
+def test_who_may_rename_what_is_above_may_not_have_it_mapped(directory: Path) -> None:
+    recorded(directory, WHOLE)
+    directory.parent.chmod(0o777)
+    assert class_archive() == ClassArchive()
+    directory.parent.chmod(0o1777)  # as /tmp is
+    assert class_archive().options
+
+
+def test_of_another_java_and_other_jars_it_is_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names = {module._name()}
+    java, home = tmp_path / "java", tmp_path / "spark"
+    java.write_text("")
+    monkeypatch.setattr(module, "java_path", lambda: str(java))
+    names.add(module._name())
+    (home / "jars").mkdir(parents=True)
+    monkeypatch.setenv("SPARK_HOME", str(home))
+    names.add(module._name())
+    (home / "jars" / "a.jar").write_text("1")
+    names.add(module._name())
+    (home / "jars" / "a.jar").write_text("22")
+    names.add(module._name())
+    monkeypatch.setenv("SPARK_DIST_CLASSPATH", "/opt/hadoop/*")
+    names.add(module._name())
+    assert len(names - {None}) == 6
+
+
+def test_java_writes_none_where_a_folder_on_the_class_path_has_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "conf"))
+    assert module._name() is not None
+    (tmp_path / "conf").mkdir()
+    assert module._name() is not None
+    (tmp_path / "conf" / "spark-defaults.conf").write_text("")
+    assert module._name() is None
+    assert class_archive(may_record=True) == ClassArchive()
+
+
+def test_without_java_spark_or_a_place_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "with a space"))
+    assert class_archive(may_record=True) == ClassArchive()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert class_archive(may_record=True) == ClassArchive()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert module._name() is None
+
+
+def test_those_of_older_sparks_go(directory: Path) -> None:
+    new = recorded(directory, WHOLE)
+    for age in range(3):
+        old = directory / f"{age}.jsa"
+        old.write_bytes(WHOLE)
+        os.utime(old, (1e9 - age, 1e9 - age))
+    class_archive()
+    assert sorted(one.name for one in directory.iterdir()) == sorted(["0.jsa", new.with_suffix(".jsa").name])
+
+
+COMPILING = """
+from dbsp.sql.compiler.load import compile_program
+print(*compile_program("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a + 1 AS b FROM t").views)
+"""
+
+
+def compile_once(log: Path) -> None:
+    options = f"-Xlog:class+load:file={log}"
+    run = subprocess.run(
+        [sys.executable, "-c", COMPILING],
+        env={**os.environ, "SPARK_SUBMIT_OPTS": options},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (run.stdout, run.stderr) == ("v\n", "")
+
+
+def mapped_of(log: Path) -> int:
+    """How many of Catalyst's classes came from an archive that isn't Java's own."""
+    lines = log.read_text().splitlines()
+    return sum(".catalyst." in line and "shared objects file (top)" in line for line in lines)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_jvm_maps_what_the_one_before_has_read(directory: Path, tmp_path: Path) -> None:
+    compile_once(tmp_path / "first")
+    started = time.monotonic()
+    while not any(module._is_whole(new) for new in directory.glob("*.new")):
+        assert time.monotonic() - started < 120
+        time.sleep(0.2)
+    compile_once(tmp_path / "second")
+    read, mapped = (mapped_of(tmp_path / name) for name in ("first", "second"))
+    assert (read, mapped > 2_000) == (0, True)
