@@ -125,7 +125,6 @@ CREATE MACRO pg.has_table_privilege(x, y, z := '') AS true;
 CREATE MACRO pg.has_database_privilege(x, y, z := '') AS true;
 CREATE MACRO pg.quote_ident(x) AS x;
 CREATE MACRO pg.array_upper(x, n) AS len(x);
-CREATE MACRO pg.set_config(x, y, z) AS y;
 CREATE MACRO pg.format_type(number, size) AS (
   SELECT shown || CASE WHEN number = 1700 AND size > 4
     THEN '(' || ((size - 4) >> 16)::VARCHAR || ',' || ((size - 4) & 65535)::VARCHAR || ')' ELSE '' END
