@@ -89,7 +89,7 @@ class Contents:
 
     def batch(self) -> pa.RecordBatch:
         """Every row as often as it is there, in the order of the view's ORDER BY, without one in none."""
-        return _repeated(self.view, self.sorted if self._order else self.zset)
+        return self._each(self.sorted if self._order else self.zset)
 
     def to_arrow(self) -> pa.Table:
         """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds."""
@@ -114,7 +114,7 @@ class Contents:
         found = self._ordered(tuple(self._order if order is None else order))
         rows = found.page(offset, count)
         batch = pa.RecordBatch.from_arrays(rows.rows.columns, schema=self.schema)
-        return _repeated(self.view, ZSet(batch, rows.weights)), found.total
+        return self._each(ZSet(batch, rows.weights)), found.total
 
     def leading(self, count: int, order: Sequence[SortOrder]) -> list[ZSet]:
         """Parts that have at least the first rows in an order, and those that it doesn't tell from them."""
@@ -158,11 +158,11 @@ class Contents:
 
     def sorted_batch(self) -> pa.RecordBatch:
         """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
-        return _repeated(self.view, self.sorted)
+        return self._each(self.sorted)
 
     def in_order(self, order: Sequence[SortOrder] | None) -> pa.RecordBatch:
         """The same in another order; None: in the view's."""
-        return _repeated(self.view, self.sorted if order is None else sort_rows(self.zset, order))
+        return self._each(self.sorted if order is None else sort_rows(self.zset, order))
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as dicts.
@@ -285,21 +285,21 @@ class Contents:
             found.append(rows.take(positions(rows.rows, columns, low, low)))
         return found
 
+    def _each(self, total: ZSet) -> pa.RecordBatch:
+        """Each row as often as it is there, in their order. Raises DataError for one less than never."""
+        if (total.weights == 1).all():
+            return total.rows
+        negative = np.flatnonzero(total.weights < 0)
+        if len(negative):
+            row = total.rows.slice(int(negative[0]), 1).to_pylist()[0]
+            raise _negative(self.view, row, int(total.weights[negative[0]]))
+        return total.take(np.repeat(np.arange(len(total)), total.weights)).rows
+
     def __len__(self) -> int:
         return sum(int(part.weights.sum()) for part in self.parts)
 
     def __repr__(self) -> str:
         return f"<{self.view}: {len(self)} rows>"
-
-
-def _repeated(view: str, total: ZSet) -> pa.RecordBatch:
-    if (total.weights == 1).all():
-        return total.rows
-    negative = np.flatnonzero(total.weights < 0)
-    if len(negative):
-        row = total.rows.slice(int(negative[0]), 1).to_pylist()[0]
-        raise _negative(view, row, int(total.weights[negative[0]]))
-    return total.take(np.repeat(np.arange(len(total)), total.weights)).rows
 
 
 def _negative(view: str, row: dict[str, Any], weight: int) -> DataError:
