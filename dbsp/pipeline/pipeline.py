@@ -405,12 +405,13 @@ class Pipeline(Feeding, Asked):
             return self._changed(select, as_of, timezone)
         return self._reading.query(select, as_of, timezone)
 
-    def edits(self, strict: bool = False) -> Edits:
+    def edits(self, strict: bool = False, moment: datetime | None = None) -> Edits:
         """What several statements change, all as of the last step and of those before; `queue` queues it.
 
-        strict: INSERT INTO a keyed table refuses a row whose key is there, and is no upsert.
+        strict: INSERT INTO a keyed table refuses a row whose key is there, and is no upsert; and all of them
+        happen at one moment, `moment` or now, which DEFAULTs of the clock have.
         """
-        return self._reading.edits(strict)
+        return self._reading.edits(strict, moment)
 
     def _changed(self, text: str, as_of: AsOf | None, timezone: str | None) -> Contents:
         if as_of is not None:
