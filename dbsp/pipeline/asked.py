@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -47,6 +47,11 @@ class Asked:
     def tables(self) -> list[str]:
         """The names of the tables that take rows, in the order of the program."""
         return list(self.program.inputs)
+
+    @property
+    def plans_found(self) -> Mapping[str, int]:
+        """Queries asked of this pipeline, by where their plan was found: see `dbsp.queries.plans.FOUND`."""
+        return self._reading.plans.found
 
     def view(self, view: str, as_of: AsOf | None = None) -> Contents:
         """The view as of a step; of the last one unless `as_of` names another that is kept.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -280,6 +281,21 @@ def test_steps_as_they_are_made(browser: Browser) -> None:
         assert at.page.locator(".chart rect.tasks").count() == 2
         at.page.get_by_role("link", name="v ±1").click()
         at.page.locator("output", has_text="step 1").wait_for()
+
+
+@pytest.mark.spark
+def test_how_far_a_source_is_behind(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    program = f"""
+    CREATE TABLE t (x INT) USING json OPTIONS (path '{tmp_path}/in');
+    CREATE VIEW v AS SELECT x FROM t;
+    """
+    with opened(browser, "steps", program=program) as at:
+        at.page.get_by_text("not read yet").wait_for()
+        at.client.posted("t", [{"x": 1}])
+        at.serving.pipeline.behind = lambda: {"t": (1234, "files")}
+        at.page.locator("tr", has_text="json").get_by_text("1,234 files").wait_for()
+        at.page.locator("tr", has_text="json").get_by_text("ago").wait_for()
 
 
 def test_the_text_with_the_lines_of_a_view(browser: Browser) -> None:
