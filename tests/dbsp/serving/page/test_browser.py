@@ -218,6 +218,26 @@ def test_why_a_row_is_there_and_why_another_is_not(browser: Browser) -> None:
         assert lost.inner_text().startswith("orders")
 
 
+def test_rows_of_a_large_group_come_in_pages(browser: Browser) -> None:
+    with opened(browser, "views/turnover") as at:
+        at.client.posted("orders", [order(i) for i in range(50)])
+        at.row_with("Ada").get_by_role("button", name="why").click()
+        of_orders = at.page.locator("dialog.why details", has_text="orders").last
+        next_ = of_orders.get_by_role("button", name="next")
+        of_orders.get_by_text("1–20 of 50 rows").wait_for()
+        at.client.posted("orders", [order(100)])  # of which these pages know nothing
+        next_.click()
+        of_orders.get_by_text("21–40 of 50 rows").wait_for()
+        next_.click()
+        of_orders.get_by_text("41–50 of 50 rows").wait_for()
+        assert [row.split("\t")[0] for row in of_orders.locator("tbody tr").all_inner_texts()] == [
+            str(i) for i in range(40, 50)
+        ]
+        assert next_.is_disabled()
+        of_orders.get_by_role("button", name="previous").click()
+        of_orders.get_by_text("21–40 of 50 rows").wait_for()
+
+
 def test_the_graph_is_the_circuit(browser: Browser) -> None:
     with opened(browser, "circuit") as at:
         at.client.posted("orders", [order(1)])
