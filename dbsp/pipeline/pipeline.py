@@ -146,12 +146,22 @@ class Pipeline(Feeding, Asked):
 
     @property
     def last_step(self) -> int:
-        """The number of the last step, 0 before the first."""
+        """The number of the last step, 0 before the first.
+
+        Examples:
+            >>> p.last_step
+            1
+        """
         return self.store.last.step if self.store.last else 0
 
     @property
     def clock(self) -> datetime | None:
-        """The clock of the last step."""
+        """The clock of the last step.
+
+        Examples:
+            >>> p.step(datetime(2024, 1, 1, tzinfo=UTC)).step, p.clock.isoformat()
+            (2, '2024-01-01T00:00:00+00:00')
+        """
         return self.store.last.clock if self.store.last else None
 
     def step(
@@ -215,6 +225,9 @@ class Pipeline(Feeding, Asked):
     def deliver(self) -> None:
         """Write to the sinks what they haven't got of the steps so far. Raises DeliveryError.
 
+        Examples:
+            >>> p.deliver()  # nothing: the program writes to no sink
+
         Steps do it themselves; one whose changes never reached a sink, by a crash or the sink's failure, is
         delivered when the directory is next opened, or before the next step.
         """
@@ -226,12 +239,21 @@ class Pipeline(Feeding, Asked):
 
     @property
     def undelivered(self) -> dict[str, int]:
-        """Per sink how many of the steps so far it is without. Before the first delivery nothing is known."""
+        """Per sink how many of the steps so far it is without. Before the first delivery nothing is known.
+
+        Examples:
+            >>> p.undelivered
+            {}
+        """
         return {} if self._sinks is None else self._sinks.undelivered
 
     @property
     def unread(self) -> dict[str, tuple[int, str]]:
         """Per table how much its source has that no step has read: (12, 'messages') of Kafka, (3, 'files').
+
+        Examples:
+            >>> p.unread
+            {}
 
         Of other sources nothing is known, nor of any while nothing runs.
         """
@@ -254,7 +276,12 @@ class Pipeline(Feeding, Asked):
 
     @property
     def due(self) -> datetime | None:
-        """When the clock alone would change something; None: nothing waits, or it is the caller's clock."""
+        """When the clock alone would change something; None: nothing waits, or it is the caller's clock.
+
+        Examples:
+            >>> p.due is None
+            True
+        """
         with self._lock:
             self._open()
             self._position.settle()
@@ -265,6 +292,11 @@ class Pipeline(Feeding, Asked):
 
     def finish(self, clock: datetime | None = None) -> Changes | None:
         """The end of all input: a step after which no view has changes that haven't been emitted.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Eve", 1)])
+            >>> p.finish()["turnover"].rows(), p.finish()
+            ([({'buyer': 'Eve', 'total': 1}, 1)], None)
 
         None, and no step, where nothing is queued and no TRIGGER or EMIT holds anything back.
         """
@@ -287,7 +319,13 @@ class Pipeline(Feeding, Asked):
         return is_committed(self.store.root, self.store.last, stream, batch)
 
     def requested(self, request: str) -> int | None:
-        """Which step was made under that key, by any process; None: none that the last 100 keys are of."""
+        """Which step was made under that key, by any process; None: none that the last 100 keys are of.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Eve", 1)])
+            >>> p.step(request="order 3").step, p.requested("order 3"), p.requested("order 4")
+            (2, 2, None)
+        """
         with self._lock:
             self._open()
             self._position.settle()
@@ -366,6 +404,10 @@ class Pipeline(Feeding, Asked):
     def stop(self) -> int:
         """End what `start` began, after the step that is being made; returns how many steps it took.
 
+        Examples:
+            >>> p.stop()
+            0
+
         Raises what ended it before: its steps are as `run` leaves them. 0 where nothing was started. Not for
         `on_step` or a callback to call: the step waits for them.
         """
@@ -374,7 +416,12 @@ class Pipeline(Feeding, Asked):
 
     @property
     def running(self) -> bool:
-        """Whether what `start` began makes steps still; what ended it is for `stop` to raise."""
+        """Whether what `start` began makes steps still; what ended it is for `stop` to raise.
+
+        Examples:
+            >>> p.running
+            False
+        """
         return self._background is not None and self._background.running
 
     # -- statements --------------------------------------------------------------------------------
@@ -431,6 +478,13 @@ class Pipeline(Feeding, Asked):
 
     def close(self) -> None:
         """Release the state directory, after a step of another thread. What is queued is given up.
+
+        Examples:
+            >>> p.close()
+            >>> p.step()
+            Traceback (most recent call last):
+                ...
+            dbsp.circuits.errors.StateError: ...: the pipeline is closed; open a new one
 
         What `start` began is stopped; what had ended it is only logged.
         """

@@ -104,6 +104,11 @@ def repeated(rows: ZSet) -> pa.RecordBatch:
 class Why:
     """The answer to `p.why(view, key)`.
 
+    Examples:
+        >>> why = p["turnover"].why("Ada")
+        >>> why.asked, why.step, why.made
+        ('turnover where buyer = "Ada"', 1, 1)
+
     asked: the question, in words. step: after which. made: the last kept step that changed the rows.
     derivation: the rows of the view, and what they follow from. came: per table, what that step changed of
     the rows that they follow from, or did before it; {} where the step before isn't kept.
@@ -117,7 +122,12 @@ class Why:
 
     @property
     def changes(self) -> dict[str, pa.Table]:
-        """Per table, the rows of `came`, with their `__weight`."""
+        """Per table, the rows of `came`, with their `__weight`.
+
+        Examples:
+            >>> p.why("turnover", "Ada").changes["sale"].to_pylist()
+            [{'id': 1, 'buyer': 'Ada', 'price': 5, '__weight': 1}]
+        """
         return {
             name: pa.Table.from_batches([batch_to_calendar(sort_rows(rows).to_batch())])
             for name, rows in self.came.items()
@@ -125,26 +135,50 @@ class Why:
 
     @property
     def rows(self) -> pa.Table:
-        """The rows of the view; none where there is none, and the derivation tells where it is lost."""
+        """The rows of the view; none where there is none, and the derivation tells where it is lost.
+
+        Examples:
+            >>> p.why("turnover", "Ada").rows.to_pylist()
+            [{'buyer': 'Ada', 'total': 5}]
+        """
         return _table(self.derivation.rows)
 
     @cached_property
     def tables(self) -> dict[str, pa.Table]:
-        """Per table, the rows that the view's rows follow from: each as often as it is there."""
+        """Per table, the rows that the view's rows follow from: each as often as it is there.
+
+        Examples:
+            >>> p.why("turnover", "Bob").tables["sale"].to_pylist()
+            [{'id': 2, 'buyer': 'Bob', 'price': 7}]
+        """
         return {name: _table(rows) for name, rows in leaves(self.derivation).items()}
 
     @property
     def notes(self) -> list[str]:
-        """What isn't known, or isn't there any more."""
+        """What isn't known, or isn't there any more.
+
+        Examples:
+            >>> p.why("turnover", "Ada").notes
+            []
+        """
         return list(dict.fromkeys(one.note for one in self.derivation.walk() if one.note))
 
     @property
     def lost(self) -> list[Derivation]:
-        """Where a row that isn't there is lost."""
+        """Where a row that isn't there is lost.
+
+        Examples:
+            >>> [one.relation for one in p.why("turnover", "Eve").lost]
+            ['sale']
+        """
         return [one for one in self.derivation.walk() if one.is_lost]
 
     def to_json(self, limit: int = LISTED, offset: int = 0) -> dict[str, Any]:
         """As plain values: what was asked, and the derivation with at most so many rows an operator.
+
+        Examples:
+            >>> p.why("turnover", "Ada").to_json(limit=1)["rows"]
+            [{'buyer': 'Ada', 'total': 5}]
 
         offset: how many of each are left out before, for a group of many rows to be read in pages.
         """
@@ -160,7 +194,12 @@ class Why:
         }
 
     def text(self, limit: int = SHOWN, offset: int = 0) -> str:
-        """For people; limit, offset: of the rows of each relation."""
+        """For people; limit, offset: of the rows of each relation.
+
+        Examples:
+            >>> print(p.why("turnover", "Eve").text().splitlines()[0])
+            turnover where buyer = "Eve", as of step 1
+        """
         made = "" if self.made is None else f"; last changed by step {self.made}"
         lines = [f"{self.asked}, as of step {self.step}{made}", *self.derivation.lines(0, limit, offset)]
         for name, rows in self.came.items():

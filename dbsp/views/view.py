@@ -36,7 +36,13 @@ Follow = Callable[[int], "Live"]
 
 
 class Contents:
-    """The rows of a view as of one step; later steps don't change it."""
+    """The rows of a view as of one step; later steps don't change it.
+
+    Examples:
+        >>> view = p["turnover"]
+        >>> view, view.step, view.schema.names
+        (<turnover: 2 rows>, 1, ['buyer', 'total'])
+    """
 
     def __init__(
         self,
@@ -84,15 +90,30 @@ class Contents:
 
     @property
     def columns(self) -> Schema:
-        """Names and types of the columns, and whether they may be NULL."""
+        """Names and types of the columns, and whether they may be NULL.
+
+        Examples:
+            >>> [(column.name, str(column.type)) for column in p["turnover"].columns]
+            [('buyer', 'string'), ('total', 'int64')]
+        """
         return tuple(Field(field.name, field.type, field.nullable) for field in self.schema)
 
     def batch(self) -> pa.RecordBatch:
-        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none."""
+        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none.
+
+        Examples:
+            >>> sorted(p["turnover"].batch().to_pylist(), key=str)
+            [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
+        """
         return self._each(self.sorted if self._order else self.zset)
 
     def to_arrow(self) -> pa.Table:
-        """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds."""
+        """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds.
+
+        Examples:
+            >>> p["turnover"].to_arrow().sort_by("total").column("buyer").to_pylist()
+            ['Ada', 'Bob']
+        """
         return pa.Table.from_batches([batch_to_calendar(self.batch())])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -100,13 +121,23 @@ class Contents:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def first(self, count: int) -> pa.RecordBatch:
-        """The first of the rows, as `rows` lists them."""
+        """The first of the rows, as `rows` lists them.
+
+        Examples:
+            >>> p["turnover"].first(1).to_pylist()
+            [{'buyer': 'Ada', 'total': 5}]
+        """
         return self.page(0, count)[0]
 
     def page(
         self, offset: int, count: int, order: Sequence[SortOrder] | None = None
     ) -> tuple[pa.RecordBatch, int]:
         """(rows from the offset on, how many there are in all), in the view's order or another one.
+
+        Examples:
+            >>> rows, count = p["turnover"].page(1, 10)
+            >>> rows.to_pylist(), count
+            ([{'buyer': 'Bob', 'total': 7}], 2)
 
         Cost: of the first page in an order that of sorting, of others O(log n + count), and what steps have
         changed between them. Raises DataError for a row that is there less than never.
@@ -145,7 +176,12 @@ class Contents:
         return self._follow(rows)
 
     def to_pandas(self) -> Any:
-        """The same as a pandas DataFrame."""
+        """The same as a pandas DataFrame.
+
+        Examples:
+            >>> int(p["turnover"].to_pandas()["total"].sum())
+            12
+        """
         return self.to_arrow().to_pandas()
 
     def to_spark(self) -> DataFrame:
@@ -157,7 +193,12 @@ class Contents:
         return to_frame(spark, self.batch())
 
     def sorted_batch(self) -> pa.RecordBatch:
-        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
+        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows.
+
+        Examples:
+            >>> p["turnover"].sorted_batch().to_pylist()
+            [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
+        """
         return self._each(self.sorted)
 
     def in_order(self, order: Sequence[SortOrder] | None) -> pa.RecordBatch:
