@@ -34,13 +34,19 @@ COMPILED = {"Pipeline.sql", "Asked.sql_schema", "load", "assert_equals_spark", "
 # what sources, sinks and the server call, and what the package itself reads
 INNER = {
     *("Feeding.change", "Feeding.hold", "Feeding.refuse", "Feeding.excuse", "Pipeline.committed"),
-    *("Pipeline.redeliver", "Pipeline.edits", "Asked.plans_found", "Contents.has_index", "Contents.leading"),
+    *(
+        "Delivering.redeliver",
+        "Pipeline.edits",
+        "Asked.plans_found",
+        "Contents.has_index",
+        "Contents.leading",
+    ),
     *("Contents.zset", "Contents.sorted", "Contents.parts", "Contents.in_order", "ViewChanges.parts"),
     *("ViewChanges.zset", "ViewChanges.added_up"),
 }
 # of these an example wants a source, a notebook, a column with LATENESS, or a session of Spark's
 ELSEWHERE = {
-    *("Pipeline.run", "Pipeline.start", "Contents.live", "Contents.to_spark", "Feeding.advance"),
+    *("Driven.run", "Driven.start", "Contents.live", "Contents.to_spark", "Feeding.advance"),
     "session",
 }
 
