@@ -2,7 +2,8 @@
 
 The server and its clients are two processes. Rounds with clients and without alternate; of each are told the
 CPU-seconds of the server's process a step, and the median step. A page is two streams, of steps and of a
-view's changes; a follower has the second alone.
+view's changes; a follower has the second alone. Of kind 'nobody' are the rounds in which steps are told to a
+server that no client asks, beside those in which they aren't.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Round:
 
 
 def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> None:
-    """clients: how many. kind: 'page' or 'follower'. rate: steps a second, 0 for as many as can be."""
+    """kind: 'page', 'follower' or 'nobody'. rate: steps a second, 0 for as many as can be."""
     from dbsp.pipeline.pipeline import Pipeline  # noqa: PLC0415
     from dbsp.serving.access import Access  # noqa: PLC0415
     from dbsp.serving.app import Serving  # noqa: PLC0415
@@ -51,7 +52,7 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
         with listening(serving, "127.0.0.1", 0) as (_, port):
             number = 0
 
-            def round_() -> Round:
+            def round_(told: bool = True) -> Round:
                 nonlocal number
                 taken, began, before = [], time.monotonic(), time.process_time()
                 while time.monotonic() - began < seconds:
@@ -66,7 +67,9 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
                     number += 1
                     at = time.perf_counter()
                     pipeline.upsert("orders", rows)
-                    serving.made(pipeline.step())
+                    changes = pipeline.step()
+                    if told:
+                        serving.made(changes)
                     taken.append(time.perf_counter() - at)
                     if rate:
                         time.sleep(max(0.0, 1 / rate - taken[-1]))
@@ -78,7 +81,11 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
             round_()
             found: list[tuple[Round, Round]] = []
             for _ in range(pairs):
-                without = round_()
+                without = round_(told=kind != "nobody")
+                if kind == "nobody":
+                    found.append((without, round_()))
+                    _tell(*found[-1])
+                    continue
                 command = [sys.executable, "-m", "benchmarks.serving_clients", str(port), str(clients), kind]
                 with subprocess.Popen(
                     command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
@@ -92,15 +99,16 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
                     print(watching.stdout.readline().strip())
                 time.sleep(0.5)
                 found.append((without, served))
-                print(
-                    f"  without: {without}; with: {served}; load {os.getloadavg()[0]:.1f}",
-                    flush=True,
-                )
+                _tell(without, served)
             cpu = statistics.median(b.cpu / a.cpu for a, b in found)
             p50 = statistics.median(b.p50 / a.p50 for a, b in found)
             share = statistics.median((b.cpu - a.cpu) * b.steps / b.seconds for a, b in found)
             print(f"{clients} {kind}s, {rate or 'all'} steps/s: CPU a step {cpu:.2f}x, p50 {p50:.2f}x")
             print(f"serving them takes {100 * share:.1f} % of a core")
+
+
+def _tell(without: Round, served: Round) -> None:
+    print(f"  without: {without}; with: {served}; load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 @click.command()

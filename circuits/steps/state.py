@@ -75,6 +75,10 @@ class State:
         """The names of the segments it refers to."""
         return {chunk.segment for spine in self.spines.values() for chunk in spine.chunks()}
 
+    def files(self) -> dict[int, int]:
+        """Segments that hold rows, per node."""
+        return {node: len({chunk.segment for chunk in spine.chunks()}) for node, spine in self.spines.items()}
+
     def rows(self) -> dict[int, int]:
         """Rows stored, per node."""
         return {node: spine.rows for node, spine in self.spines.items()}

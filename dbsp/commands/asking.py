@@ -116,7 +116,24 @@ def query(asked: tuple[str, ...], as_of: str | None, output: str, verify: str) -
 @click.argument("key", nargs=-1, required=True, metavar="KEY...")
 @click.option("--as-of", metavar="STEP|TIME|TAG", help="The view as it was after that step, or then.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def why(state: str, view: str, key: tuple[str, ...], as_of: str | None, output: str) -> None:
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Rows of each relation that are shown; 5, or 1000 in JSON, unless given.",
+)
+@click.option(
+    "--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Rows of each left out before these."
+)
+def why(
+    state: str,
+    view: str,
+    key: tuple[str, ...],
+    as_of: str | None,
+    output: str,
+    limit: int | None,
+    offset: int,
+) -> None:
     """Say which rows of the tables a view's row follows from, operator by operator; or where it is lost.
 
     KEY is the values of the view's key in their order, or COLUMN=VALUE of any columns. A run that is using
@@ -126,10 +143,11 @@ def why(state: str, view: str, key: tuple[str, ...], as_of: str | None, output: 
     Example:
       dbsp why state/ turnover Ada
       dbsp why state/ sold shop=7 day=2024-01-31 --as-of 41
+      dbsp why state/ sold shop=7 day=2024-01-31 --limit 100 --offset 200
     """
     from dbsp.commands.why import why_in_state  # noqa: PLC0415
 
-    for line in why_in_state(state, view, key, as_of, output):
+    for line in why_in_state(state, view, key, as_of, output, limit, offset):
         click.echo(line)
 
 

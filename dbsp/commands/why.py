@@ -15,17 +15,24 @@ from dbsp.rows.texts import value_of, values_of
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.state.store import Store
-from dbsp.views.derivation import Why
+from dbsp.views.derivation import LISTED, SHOWN, Why
 from dbsp.views.outputs import contents_of, output_view, state_of
 from dbsp.views.traces import Traces
 from dbsp.views.view import Contents
 
 
 def why_in_state(
-    directory: str, view: str, words: Sequence[str], as_of: AsOf | None, output: str
+    directory: str,
+    view: str,
+    words: Sequence[str],
+    as_of: AsOf | None,
+    output: str,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> Iterator[str]:
-    """The lines. Raises StateError for the directory and the step, ProgramError for the view, DataError for
-    the key.
+    """The lines. limit, offset: of the rows of each relation.
+
+    Raises StateError for the directory and the step, ProgramError for the view, DataError for the key.
     """
     store, identity = Store.read(directory)
     if as_of is not None:
@@ -44,7 +51,10 @@ def why_in_state(
         return contents.why(key_of(program, contents, words))
 
     found = beside_a_writer(directory, read)
-    yield str(found) if output == "text" else json.dumps(found.to_json(), ensure_ascii=False)
+    if output == "text":
+        yield found.text(SHOWN if limit is None else limit, offset)
+    else:
+        yield json.dumps(found.to_json(LISTED if limit is None else limit, offset), ensure_ascii=False)
 
 
 def key_of(program: Program, contents: Contents, words: Sequence[str]) -> dict[str, Any]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.program import Table
 
-_NOTHING = pa.RecordBatch.from_arrays([pa.nulls(1)], names=["clock"])
 
-
-def with_defaults(table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """A DEFAULT that is a value stands there; one of the clock is the step's, and is NULL until then."""
-    columns = rows.columns
+def with_defaults(table: Table, rows: pa.RecordBatch, moment: datetime | None = None) -> pa.RecordBatch:
+    """A DEFAULT that is a value stands there; one of the clock is of `moment`, or else the step's, and NULL
+    until then.
+    """
+    columns, now = rows.columns, pa.array([moment], CLOCK.type)
     for default in table.defaults:
         given = columns[default.column]
-        if given.null_count and not any(True for _ in columns_of(default.value)):
-            columns[default.column] = pc.fill_null(given, evaluate(default.value, _NOTHING)[0])
+        if given.null_count and (moment is not None or not any(True for _ in columns_of(default.value))):
+            value = evaluate(default.value, pa.RecordBatch.from_arrays([now], names=[CLOCK.name]))
+            columns[default.column] = pc.fill_null(given, value[0])
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

@@ -9,7 +9,8 @@ A statement reads the tables and views as of one step, and what the statements b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,8 @@ class Change:
 class Edits:
     """read: a table or view as of `step`, which all statements see. readable: their names. strict: a row
     whose key is there is no upsert, but an error, unless the statement says what to do. written: the rows
-    that the last statement gave the table, of DELETE those that it took.
+    that the last statement gave the table, of DELETE those that it took. moment: when all of them happen;
+    None: each at the machine's clock, and DEFAULTs of the clock with the step.
     """
 
     program: Program
@@ -78,6 +80,7 @@ class Edits:
     step: int = 0
     spark: SparkSession | None = None
     strict: bool = False
+    moment: datetime | None = None
     changes: list[Change] = field(default_factory=list)
     written: ZSet | None = None
     _deltas: dict[str, list[ZSet]] = field(default_factory=dict)
@@ -104,11 +107,11 @@ class Edits:
         """The rows of a query, as statements see them: tables with what was changed, views as of the step."""
         contents = {name: self._contents(name) for name in named_in(select, self.readable)}
         plans = self.plans.in_zone(timezone or self.program.timezone)
-        return answer(plans, select, contents, self.spark, self.step)
+        return answer(plans, select, contents, self.spark, self.step, self.moment)
 
     def again(self) -> Edits:
         """As of the same step, with nothing changed."""
-        return Edits(self.program, self.plans, self.read, self.readable, self.step, self.spark, self.strict)
+        return replace(self, changes=[], written=None, _deltas={})
 
     # -- what is there --------------------------------------------------------------------------------
 
@@ -126,7 +129,8 @@ class Edits:
 
     def _asked(self, select: str) -> ZSet:
         contents = {name: self._contents(name) for name in named_in(select, self.readable)}
-        return answer(self.plans.in_zone(self._timezone), select, contents, self.spark).zset
+        plans = self.plans.in_zone(self._timezone)
+        return answer(plans, select, contents, self.spark, now=self.moment).zset
 
     def _selected(self, table: Table, where: Where) -> ZSet:
         """The rows that a condition is true of."""
@@ -174,7 +178,7 @@ class Edits:
     def _insert(self, statement: Insert) -> int:
         table, timezone = statement.table, self._timezone
         if statement.rows is not None:
-            rows = with_defaults(table, whole_rows(table, statement.rows, timezone))
+            rows = self._filled(table, whole_rows(table, statement.rows, timezone))
         else:
             rows = self._new(table, statement.columns, self._asked(_cast_query(statement)))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
@@ -193,7 +197,12 @@ class Edits:
             for one in table.schema
         ]
         whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return with_defaults(table, whole_rows(table, whole, self._timezone))
+        return self._filled(table, whole_rows(table, whole, self._timezone))
+
+    def _filled(self, table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """With DEFAULTs. What the clock of an earlier step gave could be late, where something can be."""
+        may_be_late = table.lateness or any(view.lateness for view in self.program.views.values())
+        return with_defaults(table, rows, None if may_be_late else self.moment)
 
     def _merge(self, statement: Merge) -> int:
         """As all clauses find it at first; several rows of the source change no row of the table."""

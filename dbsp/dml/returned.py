@@ -6,6 +6,7 @@ of INSERT and UPDATE π[e](the rows that come)        of DELETE π[e](those that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +21,16 @@ from dbsp.views.view import Contents
 
 
 def returned(
-    written: ZSet, table: Table, columns: Sequence[str] | None, select: str, plans: Plans
+    written: ZSet,
+    table: Table,
+    columns: Sequence[str] | None,
+    select: str,
+    plans: Plans,
+    now: datetime | None = None,
 ) -> pa.RecordBatch:
     """columns: in lower case, of the rows in their order; []: all; None: they are those of `select`, which
-    reads the table, and come in no order. Raises DataError for a column that gets its DEFAULT with the step.
+    reads the table, and come in no order. now: what now() is. Raises DataError for a column that gets its
+    DEFAULT with the step.
     """
     rows = written.take(np.repeat(np.arange(len(written)), np.maximum(written.weights, 0))).rows
     rows = pa.RecordBatch.from_arrays(rows.columns, schema=arrow_schema(table))
@@ -38,5 +45,5 @@ def returned(
             )
     if columns is None or not {*columns} <= {*names}:  # who compiles says what there is
         contents = Contents(table.name, rows.schema, [ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))])
-        return answer(plans, select, {table.name: contents}).batch()
+        return answer(plans, select, {table.name: contents}, now=now).batch()
     return rows.select([names.index(column) for column in columns]) if columns else rows

@@ -37,6 +37,13 @@ def pin(
 ) -> Iterator[int]:
     """A step that stays while the body runs, beside a writer; its number.
 
+    Examples:
+        >>> with dbsp.Pipeline(examples / "votes/program.sql", state=state, runner="inline") as votes:
+        ...     made = votes.step()
+        ...     with dbsp.pin(state) as step:
+        ...         step  # what it shows stays, whatever is made meanwhile
+        1
+
     lasting: after that it may go though nobody has left the body: a reader that died can't.
     """
     name = f"reader-{secrets.token_hex(8)}"

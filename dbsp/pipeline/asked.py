@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -35,21 +35,48 @@ class Asked:
         return str(view).lower() in map(str.lower, self.keys())
 
     def keys(self) -> list[str]:
-        """So that `dict(pipeline)` is all views by their names."""
+        """So that `dict(pipeline)` is all views by their names.
+
+        Examples:
+            >>> {name: len(view) for name, view in dict(p).items()}
+            {'turnover': 2}
+        """
         return self.views
 
     @property
     def views(self) -> list[str]:
-        """The names of the views that can be read, in the order of the program."""
+        """The names of the views that can be read, in the order of the program.
+
+        Examples:
+            >>> p.views
+            ['turnover']
+        """
         return output_views(self.program)
 
     @property
     def tables(self) -> list[str]:
-        """The names of the tables that take rows, in the order of the program."""
+        """The names of the tables that take rows, in the order of the program.
+
+        Examples:
+            >>> p.tables
+            ['sale']
+        """
         return list(self.program.inputs)
+
+    @property
+    def plans_found(self) -> Mapping[str, int]:
+        """Queries asked of this pipeline, by where their plan was found: see `dbsp.queries.plans.FOUND`."""
+        return self._reading.plans.found
 
     def view(self, view: str, as_of: AsOf | None = None) -> Contents:
         """The view as of a step; of the last one unless `as_of` names another that is kept.
+
+        Examples:
+            >>> p.delete("sale", [(1, "Ada", 5)])
+            >>> p.step().step, p.view("turnover").rows()
+            (2, [{'buyer': 'Bob', 'total': 7}])
+            >>> p.view("turnover", as_of=1).rows()
+            [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
 
         Any thread may ask, and doesn't wait for a step that is being made.
         as_of: the number of a step, a tag, or a time: the last step at or before it (see `clock.instant`).
@@ -59,23 +86,48 @@ class Asked:
     def why(self, view: str, key: Any, as_of: AsOf | None = None) -> Why:
         """Why a view has its rows of a key, or why it has none: see `Contents.why`.
 
-        print(p.why("turnover", "Ada"))         p.why("sold", {"shop": 7, "day": None}, as_of=41)
+        Examples:
+            >>> print(p.why("turnover", "Ada"))
+            turnover where buyer = "Ada", as of step 1; last changed by step 1
+            turnover   [1 row]
+            | {"buyer": "Ada", "total": 5}
+              aggregate by buyer: sum(price)   [1 row]
+                sale   [1 row]
+                | {"id": 1, "buyer": "Ada", "price": 5}
+            step 1 changed sale
+            | +1 {"id": 1, "buyer": "Ada", "price": 5}
+
+        key: as of `Contents.lookup`, such as {"shop": 7, "day": None}.
         """
         return self.view(view, as_of).why(key)
 
     def explain(self, view: str | None = None) -> Explanation:
         """Each view's plan and the circuit that keeps it, or of one view: a text; in a notebook a drawing.
 
-        Raises UnknownView. `print(p.explain("turnover"))`
+        Examples:
+            >>> print(str(p.explain("turnover")).splitlines()[0])
+            view turnover (buyer STRING, total BIGINT)
+
+        Raises UnknownView.
         """
         return Explanation(self.program, None if view is None else output_view(self.program, view))
 
     def sql_schema(self, select: str, timezone: str | None = None) -> pa.Schema:
-        """The columns of what `sql` would give, without the rows."""
+        """The columns of what `sql` would give, without the rows.
+
+        Examples:
+            >>> p.sql_schema("SELECT buyer, total * 2 AS twice FROM turnover").names
+            ['buyer', 'twice']
+        """
         return self._reading.query_schema(select, timezone)
 
     def changes_of(self, view: str, step: int) -> ViewChanges:
-        """What a kept step changed in a view."""
+        """What a kept step changed in a view.
+
+        Examples:
+            >>> p.changes_of("turnover", 1).rows()
+            [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
+        """
         return self._reading.changes_of(view, step)
 
     def changes(self, view: str, since: AsOf, until: AsOf | None = None, *, each: bool = False) -> pa.Table:

@@ -85,6 +85,11 @@ class Feeding(ABC):
     def replace(self, table: str, rows: object) -> None:
         """Queue what makes the table hold these rows and no others: their difference from what it holds.
 
+        Examples:
+            >>> p.replace("sale", [(2, "Bob", 7), (3, "Eve", 1)])
+            >>> p.step()["turnover"].rows()
+            [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Eve', 'total': 1}, 1)]
+
         Rows of a keyed table are compared by key, those of a bag as often as they are there; DEFAULTs aren't
         filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
         kept: of append_only and unchecked tables, and of those with LATENESS.
@@ -158,14 +163,27 @@ class Feeding(ABC):
         return found.bad
 
     def discard(self) -> None:
-        """Forget what is queued, as after a step that can't succeed."""
+        """Forget what is queued, as after a step that can't succeed.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Eve", 1)])
+            >>> p.discard()
+            >>> p.step()["turnover"].rows()
+            []
+        """
         with self._lock:
             if not self._closed:
                 self._position.discard()
 
     @property
     def queued(self) -> dict[str, int]:
-        """Rows waiting for the next step, per table."""
+        """Rows waiting for the next step, per table.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Eve", 1), (4, "Eve", 2)])
+            >>> p.queued
+            {'sale': 2}
+        """
         return self._position.queue.rows
 
     def _take(self, table: Table, rows: object, weight: int) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from dbsp.circuits.errors import DataError, Error, Overtaken, StateError
+from dbsp.circuits.errors import DataError, Overtaken, StateError
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.dml.edits import COUNTED, Edits, counted
@@ -24,14 +24,16 @@ from dbsp.history.asked import AsOf
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.asked import Asked
 from dbsp.pipeline.background import Background
+from dbsp.pipeline.delivering import Delivering
 from dbsp.pipeline.deltas.replacing import Replacing
+from dbsp.pipeline.driven import Driven
 from dbsp.pipeline.feeding import Feeding
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
 from dbsp.pipeline.runners import runner_of
 from dbsp.pipeline.sinks import Sinks
-from dbsp.pipeline.subscriptions import Callback, Subscriptions, following
+from dbsp.pipeline.subscriptions import Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows
@@ -43,20 +45,22 @@ from dbsp.state.recording import Unsettled
 from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
-from dbsp.views.changes import Changes, ViewChanges
+from dbsp.views.changes import Changes
 from dbsp.views.explained.summary import closed, shown
 from dbsp.views.live import Live, in_notebook
-from dbsp.views.outputs import check_state, output_view
+from dbsp.views.outputs import check_state
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
     from pyspark.sql import SparkSession
 
+    from dbsp.pipeline.spark.streaming import Run
+
 log = logging.getLogger("dbsp")
 
 
-class Pipeline(Feeding, Asked):
+class Pipeline(Feeding, Asked, Delivering, Driven):
     """Deltas in, changes of all views out, step by step.
 
     program: a file, or a compiled Program; or sql: the text itself. state: the directory to keep state in, or
@@ -146,12 +150,22 @@ class Pipeline(Feeding, Asked):
 
     @property
     def last_step(self) -> int:
-        """The number of the last step, 0 before the first."""
+        """The number of the last step, 0 before the first.
+
+        Examples:
+            >>> p.last_step
+            1
+        """
         return self.store.last.step if self.store.last else 0
 
     @property
     def clock(self) -> datetime | None:
-        """The clock of the last step."""
+        """The clock of the last step.
+
+        Examples:
+            >>> p.step(datetime(2024, 1, 1, tzinfo=UTC)).step, p.clock.isoformat()
+            (2, '2024-01-01T00:00:00+00:00')
+        """
         return self.store.last.clock if self.store.last else None
 
     def step(
@@ -212,49 +226,14 @@ class Pipeline(Feeding, Asked):
             raise failed
         return changes
 
-    def deliver(self) -> None:
-        """Write to the sinks what they haven't got of the steps so far. Raises DeliveryError.
-
-        Steps do it themselves; one whose changes never reached a sink, by a crash or the sink's failure, is
-        delivered when the directory is next opened, or before the next step.
-        """
-        self._hand_over(0)
-
-    def redeliver(self) -> None:
-        """The same, but for sinks that failed and may lag: those are tried again when it is time."""
-        self._hand_over(self.max_undelivered)
-
-    @property
-    def undelivered(self) -> dict[str, int]:
-        """Per sink how many of the steps so far it is without. Before the first delivery nothing is known."""
-        return {} if self._sinks is None else self._sinks.undelivered
-
-    @property
-    def unread(self) -> dict[str, tuple[int, str]]:
-        """Per table how much its source has that no step has read: (12, 'messages') of Kafka, (3, 'files').
-
-        Of other sources nothing is known, nor of any while nothing runs.
-        """
-        return self.behind()
-
-    def _hand_over(self, may_lag: int) -> None:
-        if not self.program.inserts:
-            return
-        with self._lock:
-            self._open()
-            if self._sinks is None:
-                self._sinks = Sinks(self, self._functions)
-            self._sinks.catch_up(may_lag)
-
-    def _resume(self) -> None:
-        try:
-            self.deliver()
-        except Error as error:  # the views can be read all the same
-            log.warning("%s; tried again before the next step", error)
-
     @property
     def due(self) -> datetime | None:
-        """When the clock alone would change something; None: nothing waits, or it is the caller's clock."""
+        """When the clock alone would change something; None: nothing waits, or it is the caller's clock.
+
+        Examples:
+            >>> p.due is None
+            True
+        """
         with self._lock:
             self._open()
             self._position.settle()
@@ -265,6 +244,11 @@ class Pipeline(Feeding, Asked):
 
     def finish(self, clock: datetime | None = None) -> Changes | None:
         """The end of all input: a step after which no view has changes that haven't been emitted.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Eve", 1)])
+            >>> p.finish()["turnover"].rows(), p.finish()
+            ([({'buyer': 'Eve', 'total': 1}, 1)], None)
 
         None, and no step, where nothing is queued and no TRIGGER or EMIT holds anything back.
         """
@@ -287,95 +271,18 @@ class Pipeline(Feeding, Asked):
         return is_committed(self.store.root, self.store.last, stream, batch)
 
     def requested(self, request: str) -> int | None:
-        """Which step was made under that key, by any process; None: none that the last 100 keys are of."""
+        """Which step was made under that key, by any process; None: none that the last 100 keys are of.
+
+        Examples:
+            >>> p.insert("sale", [(3, "Eve", 1)])
+            >>> p.step(request="order 3").step, p.requested("order 3"), p.requested("order 4")
+            (2, 2, None)
+        """
         with self._lock:
             self._open()
             self._position.settle()
             last = self.store.last
             return last.requests.get(request) if last is not None else None
-
-    @overload
-    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None: ...
-    @overload
-    def subscribe(self, view: str, *, since: int | None = None) -> AsyncIterator[ViewChanges]: ...
-    def subscribe(
-        self, view: str, callback: Callback | None = None, since: int | None = None
-    ) -> AsyncIterator[ViewChanges] | None:
-        """Call `callback(step, changes)` with the view's changes of every step to come, in this thread.
-
-        since: the last step that it has had already, 0 for none: the kept steps after it are caught up with
-        now. A callback may rely on this: it is called with every step, in order, after the step was
-        committed, and at least once: if it raises, or is interrupted, it is called with the same step again
-        after the next one is made; after a restart, from where `since` says. Others are called all the same.
-        What it raises is a CallbackError of the step that was just made; here too, and then it isn't
-        subscribed. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
-
-        Examples:
-            >>> p.subscribe("turnover", lambda step, changes: print(step, changes.rows()), since=0)
-            1 [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
-            >>> p.delete("sale", [(1, "Ada", 5)])
-            >>> made = p.step()
-            2 [({'buyer': 'Ada', 'total': 5}, -1)]
-
-        Without a callback: an asynchronous iterator of the changes of each step that has some, by any thread;
-        it ends when the pipeline is closed.
-
-            async for changes in p.subscribe("turnover"):
-                print(changes.step, changes.rows())
-        """
-        self._open()
-        name = output_view(self.program, view)
-        if callback is not None:
-            self._subscriptions.add(name, callback, since)
-            return None
-        position = self._subscriptions.position(name, since)
-        return following(self._subscriptions, name, position, lambda: self._closed)
-
-    def run(
-        self,
-        *,
-        once: bool = False,
-        every: float | None = None,
-        on_step: Callable[[Changes], None] | None = None,
-    ) -> int:
-        """Step through what the sources of the tables have, into the sinks; returns how many steps that took.
-
-        once: until the sources are exhausted, else until interrupted. every: seconds between steps, at
-        least. What a step raises ends the run; see `step` for what is true then.
-        """
-        from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
-
-        return run(self, once=once, every=every, on_step=on_step)
-
-    def start(self, *, every: float | None = None, on_step: Callable[[Changes], None] | None = None) -> None:
-        """The same in a thread of its own, until `stop`: views can be read meanwhile, tables written.
-
-        p.start()
-        p["turnover"].lookup("Ada")
-        p.stop()
-        """
-        from dbsp.pipeline.spark.streaming import Run  # noqa: PLC0415
-
-        self._open()
-        if self.running:
-            raise StateError(f"{self.program.name}: it runs already; `stop` it first")
-        stop = threading.Event()
-        run = Run(self, on_step, stop)
-        self._background = Background(lambda: run.run(once=False, every=every), stop)
-
-    def stop(self) -> int:
-        """End what `start` began, after the step that is being made; returns how many steps it took.
-
-        Raises what ended it before: its steps are as `run` leaves them. 0 where nothing was started. Not for
-        `on_step` or a callback to call: the step waits for them.
-        """
-        background, self._background = self._background, None
-        return 0 if background is None else background.stop()
-
-    @property
-    def running(self) -> bool:
-        """Whether what `start` began makes steps still; what ended it is for `stop` to raise."""
-        return self._background is not None and self._background.running
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -405,12 +312,13 @@ class Pipeline(Feeding, Asked):
             return self._changed(select, as_of, timezone)
         return self._reading.query(select, as_of, timezone)
 
-    def edits(self, strict: bool = False) -> Edits:
+    def edits(self, strict: bool = False, moment: datetime | None = None) -> Edits:
         """What several statements change, all as of the last step and of those before; `queue` queues it.
 
-        strict: INSERT INTO a keyed table refuses a row whose key is there, and is no upsert.
+        strict: INSERT INTO a keyed table refuses a row whose key is there, and is no upsert; and all of them
+        happen at one moment, `moment` or now, which DEFAULTs of the clock have.
         """
-        return self._reading.edits(strict)
+        return self._reading.edits(strict, moment)
 
     def _changed(self, text: str, as_of: AsOf | None, timezone: str | None) -> Contents:
         if as_of is not None:
@@ -430,6 +338,13 @@ class Pipeline(Feeding, Asked):
 
     def close(self) -> None:
         """Release the state directory, after a step of another thread. What is queued is given up.
+
+        Examples:
+            >>> p.close()
+            >>> p.step()
+            Traceback (most recent call last):
+                ...
+            dbsp.circuits.errors.StateError: ...: the pipeline is closed; open a new one
 
         What `start` began is stopped; what had ended it is only logged.
         """
@@ -477,6 +392,14 @@ class Pipeline(Feeding, Asked):
         )
         self._lives.add(live)
         return live
+
+    def _open_sinks(self) -> Sinks:
+        return Sinks(self, self._functions)
+
+    def _run_of(self, on_step: Callable[[Changes], None] | None, stop: threading.Event) -> Run:
+        from dbsp.pipeline.spark.streaming import Run  # noqa: PLC0415  only who has sources pays for Spark
+
+        return Run(self, on_step, stop)
 
     def _staged(self, table: Table, rows: object, weight: int) -> Sequence[Rows]:
         from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark

@@ -21,6 +21,12 @@ def plan(
 ) -> Plan:
     """What `Pipeline(program, state=state, evolve=True)` would keep, back-fill and drop. It changes nothing.
 
+    Examples:
+        >>> with dbsp.Pipeline(examples / "votes/program.sql", state=state, runner="inline") as votes:
+        ...     _ = votes.step()
+        >>> dbsp.plan(examples / "votes/program.sql", state).is_same
+        True
+
     program: a file, or a compiled Program. Raises ProgramError, and StateError for the directory; what can't
     be done is in the plan's `refused`.
     """

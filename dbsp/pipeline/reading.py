@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,6 +20,7 @@ from dbsp.lineage.asking import Asking
 from dbsp.pipeline.position import Position
 from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans, named_in
+from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
 from dbsp.views.live import Drawing, Live
@@ -160,14 +162,16 @@ class Reading:
         self._check_open()
         self._position.settle()
 
-    def edits(self, strict: bool = False) -> Edits:
+    def edits(self, strict: bool = False, moment: datetime | None = None) -> Edits:
         """To change rows of tables by statements, which all see the state as of the last step.
 
         What was read once stays readable, whatever later steps delete.
         """
+        if strict and moment is None:
+            moment, _ = next_moment(None, self.store.last, True)
         step, state = self._last(lambda step, state: (step, state))
         read = cache(partial(self._contents, step=step, state=state))
-        return Edits(self.program, self.plans, read, self.readable, step, self._spark, strict)
+        return Edits(self.program, self.plans, read, self.readable, step, self._spark, strict, moment)
 
     @cached_property
     def readable(self) -> list[str]:

@@ -53,6 +53,13 @@ def udf(
 ) -> Callable[[Callable[..., Any]], Function]:
     """Declare a function of rows. returns, arguments: types as in SQL. name: default the function's own.
 
+    Examples:
+        >>> @dbsp.udf(returns="BIGINT", arguments=["BIGINT"], style="values")
+        ... def doubled(x):
+        ...     return 2 * x
+        >>> doubled.declared.name
+        'doubled'
+
     style: 'arrow' (pyarrow arrays of a batch), 'pandas' (Series) or 'values' (Python values, row by row).
     """
     return functools.partial(_function, tuple(arguments), returns, name, style, False)
@@ -62,6 +69,13 @@ def udaf(
     *, returns: str, arguments: Sequence[str], style: str = "arrow", name: str | None = None
 ) -> Callable[[Callable[..., Any]], Function]:
     """Declare an aggregate: a function of all values of a group, copies counted, in their order.
+
+    Examples:
+        >>> @dbsp.udaf(returns="BIGINT", arguments=["BIGINT"], style="values")
+        ... def spread(values):
+        ...     return max(values) - min(values)
+        >>> spread.declared.name
+        'spread'
 
     style: as of `udf`; 'values' are lists. A group without rows is NULL.
     """

@@ -14,6 +14,7 @@ from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.schemas import Schema
+from dbsp.views.arranged import Arranged
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -21,23 +22,30 @@ if TYPE_CHECKING:
 
 
 def answer(
-    plans: Plans, select: str, views: Mapping[str, Contents], spark: SparkSession | None = None, step: int = 0
+    plans: Plans,
+    select: str,
+    views: Mapping[str, Contents],
+    spark: SparkSession | None = None,
+    step: int = 0,
+    now: datetime | None = None,
 ) -> Contents:
-    """The rows that `select` has over these views, which it names; now() is the machine's clock.
+    """The rows that `select` has over these views, which it names.
 
-    step: the views'. Raises ProgramError for the query, EvaluationError for a row that has no value. Cost: of
-    reading the views that it names, and no Spark job.
+    step: the views'. now: what now() is; None: the machine's clock. Raises ProgramError for the query,
+    EvaluationError for a row that has no value. Cost: of reading the views that it names, and no Spark job.
     """
     program = plans.of(select, {name: view.columns for name, view in views.items()})
     tables = {name: views[name].parts for name in program.tables}
     for name, (count, order) in leading_rows(program.views[QUERY].plan).items():
         if len(views[name].parts) and sum(map(len, tables[name])) > count:
             tables[name] = views[name].leading(count, order)
-    rows = evaluate(program.circuit, tables, datetime.now(UTC))[QUERY]
+    rows = evaluate(program.circuit, tables, now or datetime.now(UTC))[QUERY]
     view = program.views[QUERY]
-    return Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)
+    found = Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)
+    return Arranged(found, view.unshown) if view.unshown else found
 
 
 def columns_of(plans: Plans, select: str, read: Mapping[str, Schema]) -> pa.Schema:
     """Of the rows that it has. Raises ProgramError."""
-    return arrow_schema(plans.of(select, read).views[QUERY])
+    view = plans.of(select, read).views[QUERY]
+    return pa.schema([*arrow_schema(view)][: len(view.schema) - view.unshown])

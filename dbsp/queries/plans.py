@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import ProgramError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _KEPT = 256
+# where a query's plan was: as it is, in its shape's, or nowhere
+FOUND = ("text", "shape", "compiled")
 
 
 class Plans:
@@ -30,6 +33,12 @@ class Plans:
         self._session, self._timezone, self._known = session, timezone, known or {}
         self._kept: OrderedDict[object, Program] = OrderedDict()
         self._shapes = Shapes()
+        self._found, self._counting = Counter(dict.fromkeys(FOUND, 0)), Lock()
+
+    @property
+    def found(self) -> Mapping[str, int]:
+        """How many queries had their plan where, of `FOUND`."""
+        return dict(self._found)
 
     def in_zone(self, timezone: str) -> Plans:
         """The same, of queries whose session is in that time zone."""
@@ -43,16 +52,27 @@ class Plans:
         """The query's program. read: the relations that it names. Raises ProgramError."""
         key = select, self._timezone, tuple(read.items())
         program = self._kept.pop(key, None)
+        where = FOUND[0]
         if program is None:
-            program = self._loaded(select, read)
+            program, where = self._loaded(select, read)
+        with self._counting:
+            self._found[where] += 1
         self._kept[key] = program
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return program
 
-    def _loaded(self, select: str, read: Mapping[str, Schema]) -> Program:
+    def _loaded(self, select: str, read: Mapping[str, Schema]) -> tuple[Program, str]:
+        where = FOUND[1]
+
+        def session() -> SparkSession:
+            nonlocal where
+            where = FOUND[2]
+            return self._session()
+
         try:
-            return load_query(select, read, self._session, self._timezone, self._shapes)
+            program = load_query(select, read, session, self._timezone, self._shapes)
+            return program, where
         except ProgramError:
             if self._known:  # with all that there is, the error says what, and what was misspelt
                 load_query(select, {**self._known, **read}, self._session, self._timezone)

@@ -56,6 +56,11 @@ class Metrics:
         """Bytes stored, per operator that keeps any."""
         return {label(self.circuit, node): size for node, size in sorted(self.state.bytes().items())}
 
+    @cached_property
+    def state_segments(self) -> dict[str, int]:
+        """Files with rows, per operator that keeps any."""
+        return {label(self.circuit, node): count for node, count in sorted(self.state.files().items())}
+
     @staticmethod
     def of(
         circuit: Circuit,

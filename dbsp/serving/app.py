@@ -24,6 +24,7 @@ from dbsp.serving.numbers import Numbers
 from dbsp.serving.operations import described
 from dbsp.serving.page.files import page_response, wants_page
 from dbsp.serving.reads import Handler, Reads
+from dbsp.serving.sources import Sources
 from dbsp.serving.status import Status
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.serving.writes import Writes
@@ -43,7 +44,8 @@ class Serving:
     def __post_init__(self) -> None:
         self.feed = Feed(self.pipeline)
         self.subscriptions = Subscriptions(self.pipeline, self.feed)
-        self.numbers = Numbers(self.pipeline, self.subscriptions)
+        self.sources = Sources(self.pipeline)
+        self.numbers = Numbers(self.pipeline, self.subscriptions, self.sources)
         self.writes = Writes(self.pipeline, self.made, self.access)
         self.status = Status(self.pipeline, self.feed, self.subscriptions, lambda: self.trouble)
 
@@ -65,6 +67,7 @@ class Serving:
 
     def made(self, changes: Changes) -> None:
         """A step was made, in any thread."""
+        self.sources.made(changes)
         self.numbers.made(changes)
         self.status.made(changes)
         self.feed.made(changes)
@@ -85,6 +88,7 @@ class Serving:
             ("/step", ["POST"], writes.step),
             ("/status", ["GET"], self.status.shown),
             ("/steps", ["GET"], self.status.follow),
+            ("/sources", ["GET"], self.sources.shown),
             ("/operators", ["GET"], self.status.operators),
             ("/circuit", ["GET"], explaining.circuit),
             ("/program", ["GET"], explaining.text),

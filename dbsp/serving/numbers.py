@@ -5,19 +5,22 @@ Counters are of this process; gauges are of the last step.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.metrics import Metrics
+from dbsp.serving.sources import Sources
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.views.changes import Changes
 
@@ -36,11 +39,24 @@ class _Told(Collector):
             yield family
 
 
+@dataclass(eq=False)  # a collector is known by itself
+class _Plans(Collector):
+    """Queries by where their plan was found: the hits of two caches, and what was compiled."""
+
+    pipeline: Pipeline
+
+    def collect(self) -> Iterator[Metric]:
+        family = CounterMetricFamily("dbsp_query_plans", "Queries by where their plan was", labels=["found"])
+        for found, count in self.pipeline.plans_found.items():
+            family.add_metric([found], count)
+        yield family
+
+
 class Numbers:
     """Told of each step by `made`."""
 
-    def __init__(self, pipeline: Pipeline, subscriptions: Subscriptions) -> None:
-        self._pipeline = pipeline
+    def __init__(self, pipeline: Pipeline, subscriptions: Subscriptions, sources: Sources) -> None:
+        self._pipeline, self._sources = pipeline, sources
         self._last: Metrics | None = None
         self.registry = of = CollectorRegistry()
         self._told = _Told(of)
@@ -53,6 +69,7 @@ class Numbers:
         self.collected = Counter("dbsp_collected_rows", "Rows dropped from state", registry=of)
         self.state_rows = Gauge("dbsp_state_rows", "Rows stored", ["operator"], registry=of)
         self.state_bytes = Gauge("dbsp_state_bytes", "Bytes stored", ["operator"], registry=of)
+        self.state_segments = Gauge("dbsp_state_segments", "Files with its rows", ["operator"], registry=of)
         self.behind = Gauge(
             "dbsp_waterline_behind_seconds",
             "Seconds that a waterline is behind the clock",
@@ -72,7 +89,14 @@ class Numbers:
             ["table"],
             registry=of,
         )
-        self.sources = {table for table in pipeline.tables if pipeline.program.input(table).format}
+        self.bad = Counter("dbsp_bad_rows", "Rows of sources that are none of their table's", registry=of)
+        self.requests = Counter(
+            "dbsp_store_requests", "Requests to the store of the state", ["request"], registry=of
+        )
+        self.moved = Counter(
+            "dbsp_store_bytes", "Bytes to and from the store of the state", ["direction"], registry=of
+        )
+        of.register(_Plans(pipeline))
         self.made_at = Gauge("dbsp_last_step_time_seconds", "When this process made a step", registry=of)
         last = Gauge("dbsp_last_step", "The number of the last step", registry=of)
         last.set_function(lambda: pipeline.last_step)
@@ -91,13 +115,19 @@ class Numbers:
         for phase, seconds in metrics.phases.items():
             self.phases.labels(phase).inc(seconds)
         for table, rows in metrics.rows_in.items():
-            self.rows_in.labels(table).inc(rows)
-            if rows and table in self.sources:
-                self.quiet.labels(table).set_function(_since(time.monotonic()))
+            if table == BAD_ROWS:
+                self.bad.inc(rows)
+            else:
+                self.rows_in.labels(table).inc(rows)
         for view, rows in metrics.rows_out.items():
             self.rows_out.labels(view).inc(rows)
         for relation, rows in metrics.late.items():
             self.late.labels(relation).inc(rows)
+        traffic = metrics.traffic
+        for request in ("gets", "puts", "deletes", "lists"):
+            self.requests.labels(request.removesuffix("s")).inc(getattr(traffic, request))
+        self.moved.labels("read").inc(traffic.bytes_read)
+        self.moved.labels("written").inc(traffic.bytes_written)
         self._last = metrics
 
     def _look(self, metrics: Metrics) -> None:
@@ -106,6 +136,8 @@ class Numbers:
             self.state_rows.labels(operator).set(rows)
         for operator, size in metrics.state_bytes.items():
             self.state_bytes.labels(operator).set(size)
+        for operator, count in metrics.state_segments.items():
+            self.state_segments.labels(operator).set(count)
         now = datetime.now(UTC)
         for column, value in metrics.waterlines.items():
             if isinstance(value, datetime):
@@ -118,12 +150,10 @@ class Numbers:
             self._look(self._last)
         for sink, steps in self._pipeline.undelivered.items():  # they catch up between steps, too
             self.undelivered.labels(sink).set(steps)
-        unread = await asyncio.to_thread(lambda: self._pipeline.unread)  # which asks Spark, and lists files
+        for table, seconds in self._sources.quiet.items():
+            self.quiet.labels(table).set(seconds)
+        unread = await self._sources.unread()
         self.lag.clear()
         for table, (count, unit) in unread.items():
             self.lag.labels(table, unit).set(count)
         return Response(generate_latest(self._told), media_type=CONTENT_TYPE_PLAIN_1_0_0)
-
-
-def _since(moment: float) -> Callable[[], float]:
-    return lambda: time.monotonic() - moment

@@ -66,6 +66,7 @@ def _why(subject: Subject) -> Json:
     assert subject.view is not None
     asked = [
         _asked("limit", _COUNT, "Of rows that are shown of each operator"),
+        _asked("offset", _COUNT, "Rows of each operator that are left out before"),
         _asked("as_of", _WORD, "Another step that is kept, a tag or a time"),
         _asked("format", _short((JSON, TEXT)), "Instead of an Accept header"),
         *_columns(subject.view),

@@ -2,7 +2,7 @@
 
     GET /views                        what there is
     GET /views/{name}                 rows: ?column=value, where=SQL, order=a,-b, limit, offset, as_of, format
-    GET /views/{name}/why             why rows are there, or where they are lost: ?column=value, as_of, limit
+    GET /views/{name}/why             why rows are there or not: ?column=value, as_of, limit, offset
     GET /query?sql=SELECT ...         or POST with the query as the body
 
 An answer in JSON says of which step it is, and whether there are more rows. No read waits for a step.
@@ -25,6 +25,7 @@ from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, TEXT, form_of, spelled
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.views.derivation import SHOWN
 from dbsp.views.outputs import output_view
 from dbsp.views.view import Contents
 
@@ -69,6 +70,7 @@ class Reads:
         asked = request.query_params
         form = form_of(asked.get("format"), request.headers.get("accept", "*/*"), (JSON, TEXT))
         limit = whole(asked.get("limit"), "limit")
+        offset = whole(asked.get("offset"), "offset") or 0
 
         def told() -> Response:
             contents = self.pipeline.view(name, asked.get("as_of"))
@@ -78,8 +80,9 @@ class Reads:
                 raise DataError(f"which rows? give values of columns, as ?{column}=...")
             why = contents.why(values_of(contents.columns, equal))
             if form == TEXT:
-                return Response(f"{why}\n", media_type=TEXT)
-            return json_response(why.to_json(PAGE if limit is None else limit))
+                said = why.text(SHOWN if limit is None else limit, offset)
+                return Response(f"{said}\n", media_type=TEXT)
+            return json_response(why.to_json(PAGE if limit is None else limit, offset))
 
         return await self.evaluating.done_for(request, told)
 

@@ -41,7 +41,15 @@ def sink(run: Run) -> Sink: ...
 @overload
 def sink(*, name: str) -> Callable[[Run], Sink]: ...
 def sink(run: Run | None = None, *, name: str | None = None) -> Sink | Callable[[Run], Sink]:
-    """Declare what writes a table USING python. name: of the table; default the function's own."""
+    """Declare what writes a table USING python. name: of the table; default the function's own.
+
+    Examples:
+        >>> @dbsp.sink
+        ... def told(step, view, changes):
+        ...     print(step, view, changes.num_rows)
+        >>> told.name
+        'told'
+    """
     if run is None:
         return lambda run: Sink(run, _name_of(run, name))
     return Sink(run, _name_of(run, name))

@@ -83,6 +83,10 @@ def assert_equals_spark(
 ) -> None:
     """After every step each view holds what Spark SQL computes of its query over the tables.
 
+    Examples:
+        >>> program = "CREATE TABLE t (x INT);\\nCREATE VIEW v AS SELECT DISTINCT x FROM t;"
+        >>> assert_equals_spark(program, steps=3)
+
     deltas: a replay file, or steps; None: as many random ones as `steps`, of up to `most` changes of a table,
     by the seed. views: those that are compared; None: all that can be, and a NotCompared warning tells of
     each that can't. A step that fails where Spark's queries do is left out. Raises Error where the program

@@ -33,7 +33,13 @@ _PACES = [timedelta(0), timedelta(minutes=5), timedelta(hours=1), timedelta(days
 
 
 def random_deltas(program: Program, steps: int = 5, seed: int = 0, most: int = 4) -> Deltas:
-    """Always the same ones for a seed. most: how many changes of a table a step has at most."""
+    """Always the same ones for a seed. most: how many changes of a table a step has at most.
+
+    Examples:
+        >>> deltas = random_deltas(p.program, steps=3, seed=1)
+        >>> len(deltas), deltas == random_deltas(p.program, steps=3, seed=1)
+        (3, True)
+    """
     return draw_deltas(Seeded(seed), program, steps, most)
 
 
@@ -56,7 +62,13 @@ def draw_deltas(choices: Choices, program: Program, steps: int, most: int = 4) -
 
 
 def play(pipeline: Pipeline, deltas: Deltas) -> Iterator[Changes]:
-    """The changes of step after step. A clock that isn't said stays where it is, as in a replay."""
+    """The changes of step after step. A clock that isn't said stays where it is, as in a replay.
+
+    Examples:
+        >>> deltas = random_deltas(p.program, steps=3, seed=1)
+        >>> [changes.step for changes in play(p, deltas)]
+        [2, 3, 4]
+    """
     for step in deltas:
         queue(pipeline, step)
         yield pipeline.step(clock=clock_of(pipeline, step))

@@ -29,6 +29,10 @@ def assert_replay(
 ) -> None:
     """The views change as the file says, which `pytest --dbsp-accept` writes.
 
+    Examples:
+        >>> votes = examples / "votes"
+        >>> assert_replay(votes / "program.sql", votes / "deltas.sql", votes / "expected.jsonl")
+
     deltas: a replay file, SQL if it is named .sql. output, changelog: as of `dbsp step`. Raises Error where
     the program or the deltas are wrong; sinks get nothing.
     """

@@ -27,6 +27,11 @@ def load(
 ) -> Program:
     """The compiled program. A str with a semicolon in it is a program's text. Raises ProgramError.
 
+    Examples:
+        >>> program = load("CREATE TABLE t (x INT);\\nCREATE VIEW v AS SELECT max(x) AS top FROM t;")
+        >>> list(program.views)
+        ['v']
+
     One that is in the cache starts no JVM; for the first that isn't, the session is started in which all
     later ones are compiled, and Spark SQL is asked.
     """

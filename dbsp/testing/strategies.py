@@ -34,7 +34,16 @@ class Drawn:
 
 
 def deltas_of(program: Program, steps: int = 5, most: int = 4) -> SearchStrategy[Deltas]:
-    """Up to `steps` steps, of up to `most` changes of each table."""
+    """Up to `steps` steps, of up to `most` changes of each table.
+
+    Examples:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=3, database=None)
+        ... @given(deltas_of(p.program, steps=2))
+        ... def test(deltas):
+        ...     assert 1 <= len(deltas) <= 2
+        >>> test()
+    """
     from hypothesis import strategies  # noqa: PLC0415
 
     @strategies.composite

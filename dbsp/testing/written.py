@@ -15,7 +15,14 @@ from dbsp.testing.deltas import Deltas
 
 
 def replay_text(program: Program, deltas: Deltas) -> str:
-    """The file, for `dbsp step` or `assert_replay`."""
+    """The file, for `dbsp step` or `assert_replay`.
+
+    Examples:
+        >>> from dbsp.testing import random_deltas
+        >>> text = replay_text(p.program, random_deltas(p.program, steps=2))
+        >>> text.count('{"step": true}')
+        2
+    """
     return "".join(line + "\n" for step in deltas for line in _lines(program, step))
 
 

@@ -27,7 +27,14 @@ class UnknownView(ProgramError, KeyError):
 
 
 class ViewChanges:
-    """A view's delta: rows and weights, sorted by row; of an ordered stream in its order."""
+    """A view's delta: rows and weights, sorted by row; of an ordered stream in its order.
+
+    Examples:
+        >>> p.insert("sale", [(3, "Eve", 1)])
+        >>> changes = p.step()["turnover"]
+        >>> changes, changes.step
+        (<1 changes of turnover>, 2)
+    """
 
     def __init__(
         self, view: str, schema: pa.Schema, parts: list[ZSet], order: Sequence[SortOrder] = (), step: int = 0
@@ -77,7 +84,12 @@ class ViewChanges:
         return list(zip(rows, self.zset.weights.tolist(), strict=True))
 
     def to_arrow(self) -> pa.Table:
-        """The view's columns and an int64 column `__weight`."""
+        """The view's columns and an int64 column `__weight`.
+
+        Examples:
+            >>> p.changes_of("turnover", 1).to_arrow().column_names
+            ['buyer', 'total', '__weight']
+        """
         return pa.Table.from_batches([batch_to_calendar(self.zset.to_batch())])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

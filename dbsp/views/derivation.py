@@ -17,8 +17,8 @@ from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 
-# rows of a relation that are shown; all are there
-_SHOWN = 5
+# rows of a relation that are shown, in text and as plain values; all are there
+SHOWN, LISTED = 5, 1000
 _STEM = "  "
 
 
@@ -52,42 +52,47 @@ class Derivation:
             yield one
             stack += reversed(one.inputs)
 
-    def to_json(self, limit: int) -> dict[str, Any]:
-        """As plain values, of at most so many rows each."""
+    def to_json(self, limit: int, offset: int = 0) -> dict[str, Any]:
+        """As plain values, of at most so many rows each, after those that are left out."""
         said: dict[str, Any] = {"relation": self.relation} if self.relation else {"operator": self.operator}
         said["count"] = int(self.rows.weights.sum())
-        said["rows"] = [json.loads(line) for line in objects(self.batch().slice(0, limit))]
+        said["rows"] = [json.loads(line) for line in objects(self.batch().slice(offset, limit))]
         if self.note:
             said["note"] = self.note
+        if self.near is not None and len(self.near):
+            near = repeated(sort_rows(self.near)).slice(0, limit)
+            said["near"] = [json.loads(line) for line in objects(near)]
         if self.is_lost:
             said["lost"] = True
         if self.inputs:
-            said["inputs"] = [one.to_json(limit) for one in self.inputs]
+            said["inputs"] = [one.to_json(limit, offset) for one in self.inputs]
         return said
 
-    def lines(self, depth: int = 0) -> Iterator[str]:
-        """For people."""
+    def lines(self, depth: int = 0, limit: int = SHOWN, offset: int = 0) -> Iterator[str]:
+        """For people; limit, offset: of the rows of each relation."""
         stem = _STEM * depth
         count = int(self.rows.weights.sum())
         name = self.relation or self.operator
         lost = "   <- lost here" if self.is_lost else ""
         yield f"{stem}{name}   [{count:,} row{'' if count == 1 else 's'}]{lost}"
         if self.relation or not self.inputs:
-            yield from _rows(self.batch(), stem)
+            yield from _rows(self.batch(), stem, limit, offset)
         if self.near is not None and len(self.near):
             yield f"{stem}| these come near:"
-            yield from _rows(repeated(sort_rows(self.near)), stem)
+            yield from _rows(repeated(sort_rows(self.near)), stem, limit, 0)
         if self.note:
             yield f"{stem}| {self.note}"
         for one in self.inputs:
-            yield from one.lines(depth + 1)
+            yield from one.lines(depth + 1, limit, offset)
 
 
-def _rows(batch: pa.RecordBatch, stem: str) -> Iterator[str]:
-    for line in objects(batch.slice(0, _SHOWN)):
+def _rows(batch: pa.RecordBatch, stem: str, limit: int, offset: int) -> Iterator[str]:
+    if offset > 0 and batch.num_rows:
+        yield f"{stem}| ... after {min(offset, batch.num_rows):,}"
+    for line in objects(batch.slice(offset, limit)):
         yield f"{stem}| {line}"
-    if batch.num_rows > _SHOWN:
-        yield f"{stem}| ... and {batch.num_rows - _SHOWN:,} more"
+    if batch.num_rows > offset + limit:
+        yield f"{stem}| ... and {batch.num_rows - offset - limit:,} more"
 
 
 def repeated(rows: ZSet) -> pa.RecordBatch:
@@ -98,6 +103,11 @@ def repeated(rows: ZSet) -> pa.RecordBatch:
 @dataclass(frozen=True)
 class Why:
     """The answer to `p.why(view, key)`.
+
+    Examples:
+        >>> why = p["turnover"].why("Ada")
+        >>> why.asked, why.step, why.made
+        ('turnover where buyer = "Ada"', 1, 1)
 
     asked: the question, in words. step: after which. made: the last kept step that changed the rows.
     derivation: the rows of the view, and what they follow from. came: per table, what that step changed of
@@ -112,7 +122,12 @@ class Why:
 
     @property
     def changes(self) -> dict[str, pa.Table]:
-        """Per table, the rows of `came`, with their `__weight`."""
+        """Per table, the rows of `came`, with their `__weight`.
+
+        Examples:
+            >>> p.why("turnover", "Ada").changes["sale"].to_pylist()
+            [{'id': 1, 'buyer': 'Ada', 'price': 5, '__weight': 1}]
+        """
         return {
             name: pa.Table.from_batches([batch_to_calendar(sort_rows(rows).to_batch())])
             for name, rows in self.came.items()
@@ -120,56 +135,92 @@ class Why:
 
     @property
     def rows(self) -> pa.Table:
-        """The rows of the view; none where there is none, and the derivation tells where it is lost."""
+        """The rows of the view; none where there is none, and the derivation tells where it is lost.
+
+        Examples:
+            >>> p.why("turnover", "Ada").rows.to_pylist()
+            [{'buyer': 'Ada', 'total': 5}]
+        """
         return _table(self.derivation.rows)
 
     @cached_property
     def tables(self) -> dict[str, pa.Table]:
-        """Per table, the rows that the view's rows follow from: each as often as it is there."""
+        """Per table, the rows that the view's rows follow from: each as often as it is there.
+
+        Examples:
+            >>> p.why("turnover", "Bob").tables["sale"].to_pylist()
+            [{'id': 2, 'buyer': 'Bob', 'price': 7}]
+        """
         return {name: _table(rows) for name, rows in leaves(self.derivation).items()}
 
     @property
     def notes(self) -> list[str]:
-        """What isn't known, or isn't there any more."""
+        """What isn't known, or isn't there any more.
+
+        Examples:
+            >>> p.why("turnover", "Ada").notes
+            []
+        """
         return list(dict.fromkeys(one.note for one in self.derivation.walk() if one.note))
 
     @property
     def lost(self) -> list[Derivation]:
-        """Where a row that isn't there is lost."""
+        """Where a row that isn't there is lost.
+
+        Examples:
+            >>> [one.relation for one in p.why("turnover", "Eve").lost]
+            ['sale']
+        """
         return [one for one in self.derivation.walk() if one.is_lost]
 
-    def to_json(self, limit: int = 1000) -> dict[str, Any]:
-        """As plain values: what was asked, and the derivation with at most so many rows an operator."""
+    def to_json(self, limit: int = LISTED, offset: int = 0) -> dict[str, Any]:
+        """As plain values: what was asked, and the derivation with at most so many rows an operator.
+
+        Examples:
+            >>> p.why("turnover", "Ada").to_json(limit=1)["rows"]
+            [{'buyer': 'Ada', 'total': 5}]
+
+        offset: how many of each are left out before, for a group of many rows to be read in pages.
+        """
         return {
             "asked": self.asked,
             "step": self.step,
             "changed_by": self.made,
             "changes": {
-                name: [json.loads(line) for line in objects(sort_rows(rows).to_batch().slice(0, limit))]
+                name: [json.loads(line) for line in objects(sort_rows(rows).to_batch().slice(offset, limit))]
                 for name, rows in self.came.items()
             },
-            **self.derivation.to_json(limit),
+            **self.derivation.to_json(limit, offset),
         }
 
-    def __str__(self) -> str:
+    def text(self, limit: int = SHOWN, offset: int = 0) -> str:
+        """For people; limit, offset: of the rows of each relation.
+
+        Examples:
+            >>> print(p.why("turnover", "Eve").text().splitlines()[0])
+            turnover where buyer = "Eve", as of step 1
+        """
         made = "" if self.made is None else f"; last changed by step {self.made}"
-        lines = [f"{self.asked}, as of step {self.step}{made}", *self.derivation.lines()]
+        lines = [f"{self.asked}, as of step {self.step}{made}", *self.derivation.lines(0, limit, offset)]
         for name, rows in self.came.items():
             lines.append(f"step {self.made} changed {name}")
-            lines += _changes(rows)
+            lines += _changes(rows, limit, offset)
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def _changes(rows: ZSet) -> Iterator[str]:
+def _changes(rows: ZSet, limit: int, offset: int) -> Iterator[str]:
     in_order = sort_rows(rows)
-    lines = objects(in_order.rows.slice(0, _SHOWN))
-    for line, weight in zip(lines, in_order.weights.tolist(), strict=False):
+    lines = objects(in_order.rows.slice(offset, limit))
+    for line, weight in zip(lines, in_order.weights.tolist()[offset:], strict=False):
         yield f"| {weight:+d} {line}"
-    if len(rows) > _SHOWN:
-        yield f"| ... and {len(rows) - _SHOWN:,} more"
+    if len(rows) > offset + limit:
+        yield f"| ... and {len(rows) - offset - limit:,} more"
 
 
 def _table(rows: ZSet) -> pa.Table:

@@ -12,6 +12,7 @@ from dbsp.circuits.columns.json_text import encode, plain
 
 SHOWN = 20
 _LONGEST = 200
+_TITLE = "white-space: nowrap; text-align: left"  # else it is as narrow as a narrow table
 _MARK = "background: rgba(255, 190, 0, 0.3)"  # on white as in the dark
 
 
@@ -20,7 +21,7 @@ def html_table(title: str, rows: pa.RecordBatch, size: int, marked: Collection[i
     more = f", {rows.num_rows} of {size:,} rows" if size > rows.num_rows else ""
     return "".join(
         [
-            f"<table><caption>{escape(title)}{more}</caption><thead><tr>",
+            f'<table><caption style="{_TITLE}">{escape(title)}{more}</caption><thead><tr>',
             *(f"<th>{escape(name)}</th>" for name in rows.schema.names),
             "</tr></thead><tbody>",
             *_rows(rows, marked),

@@ -36,7 +36,13 @@ Follow = Callable[[int], "Live"]
 
 
 class Contents:
-    """The rows of a view as of one step; later steps don't change it."""
+    """The rows of a view as of one step; later steps don't change it.
+
+    Examples:
+        >>> view = p["turnover"]
+        >>> view, view.step, view.schema.names
+        (<turnover: 2 rows>, 1, ['buyer', 'total'])
+    """
 
     def __init__(
         self,
@@ -84,15 +90,30 @@ class Contents:
 
     @property
     def columns(self) -> Schema:
-        """Names and types of the columns, and whether they may be NULL."""
+        """Names and types of the columns, and whether they may be NULL.
+
+        Examples:
+            >>> [(column.name, str(column.type)) for column in p["turnover"].columns]
+            [('buyer', 'string'), ('total', 'int64')]
+        """
         return tuple(Field(field.name, field.type, field.nullable) for field in self.schema)
 
     def batch(self) -> pa.RecordBatch:
-        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none."""
-        return _repeated(self.view, self.sorted if self._order else self.zset)
+        """Every row as often as it is there, in the order of the view's ORDER BY, without one in none.
+
+        Examples:
+            >>> sorted(p["turnover"].batch().to_pylist(), key=str)
+            [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
+        """
+        return self._each(self.sorted if self._order else self.zset)
 
     def to_arrow(self) -> pa.Table:
-        """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds."""
+        """The same as a table, INTERVAL YEAR TO MONTH as Arrow's interval of months, days, nanoseconds.
+
+        Examples:
+            >>> p["turnover"].to_arrow().sort_by("total").column("buyer").to_pylist()
+            ['Ada', 'Bob']
+        """
         return pa.Table.from_batches([batch_to_calendar(self.batch())])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -100,7 +121,12 @@ class Contents:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def first(self, count: int) -> pa.RecordBatch:
-        """The first of the rows, as `rows` lists them."""
+        """The first of the rows, as `rows` lists them.
+
+        Examples:
+            >>> p["turnover"].first(1).to_pylist()
+            [{'buyer': 'Ada', 'total': 5}]
+        """
         return self.page(0, count)[0]
 
     def page(
@@ -108,13 +134,18 @@ class Contents:
     ) -> tuple[pa.RecordBatch, int]:
         """(rows from the offset on, how many there are in all), in the view's order or another one.
 
+        Examples:
+            >>> rows, count = p["turnover"].page(1, 10)
+            >>> rows.to_pylist(), count
+            ([{'buyer': 'Bob', 'total': 7}], 2)
+
         Cost: of the first page in an order that of sorting, of others O(log n + count), and what steps have
         changed between them. Raises DataError for a row that is there less than never.
         """
         found = self._ordered(tuple(self._order if order is None else order))
         rows = found.page(offset, count)
         batch = pa.RecordBatch.from_arrays(rows.rows.columns, schema=self.schema)
-        return _repeated(self.view, ZSet(batch, rows.weights)), found.total
+        return self._each(ZSet(batch, rows.weights)), found.total
 
     def leading(self, count: int, order: Sequence[SortOrder]) -> list[ZSet]:
         """Parts that have at least the first rows in an order, and those that it doesn't tell from them."""
@@ -145,7 +176,12 @@ class Contents:
         return self._follow(rows)
 
     def to_pandas(self) -> Any:
-        """The same as a pandas DataFrame."""
+        """The same as a pandas DataFrame.
+
+        Examples:
+            >>> int(p["turnover"].to_pandas()["total"].sum())
+            12
+        """
         return self.to_arrow().to_pandas()
 
     def to_spark(self) -> DataFrame:
@@ -157,12 +193,17 @@ class Contents:
         return to_frame(spark, self.batch())
 
     def sorted_batch(self) -> pa.RecordBatch:
-        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows."""
-        return _repeated(self.view, self.sorted)
+        """Every row as often as it is there, in the order of the view's ORDER BY and then of the rows.
+
+        Examples:
+            >>> p["turnover"].sorted_batch().to_pylist()
+            [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
+        """
+        return self._each(self.sorted)
 
     def in_order(self, order: Sequence[SortOrder] | None) -> pa.RecordBatch:
         """The same in another order; None: in the view's."""
-        return _repeated(self.view, self.sorted if order is None else sort_rows(self.zset, order))
+        return self._each(self.sorted if order is None else sort_rows(self.zset, order))
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as dicts.
@@ -285,21 +326,21 @@ class Contents:
             found.append(rows.take(positions(rows.rows, columns, low, low)))
         return found
 
+    def _each(self, total: ZSet) -> pa.RecordBatch:
+        """Each row as often as it is there, in their order. Raises DataError for one less than never."""
+        if (total.weights == 1).all():
+            return total.rows
+        negative = np.flatnonzero(total.weights < 0)
+        if len(negative):
+            row = total.rows.slice(int(negative[0]), 1).to_pylist()[0]
+            raise _negative(self.view, row, int(total.weights[negative[0]]))
+        return total.take(np.repeat(np.arange(len(total)), total.weights)).rows
+
     def __len__(self) -> int:
         return sum(int(part.weights.sum()) for part in self.parts)
 
     def __repr__(self) -> str:
         return f"<{self.view}: {len(self)} rows>"
-
-
-def _repeated(view: str, total: ZSet) -> pa.RecordBatch:
-    if (total.weights == 1).all():
-        return total.rows
-    negative = np.flatnonzero(total.weights < 0)
-    if len(negative):
-        row = total.rows.slice(int(negative[0]), 1).to_pylist()[0]
-        raise _negative(view, row, int(total.weights[negative[0]]))
-    return total.take(np.repeat(np.arange(len(total)), total.weights)).rows
 
 
 def _negative(view: str, row: dict[str, Any], weight: int) -> DataError:

@@ -16,6 +16,7 @@ from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.arrival.arrived import numbered_by_arrival
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
+from dbsp.sql.catalyst.widened import widened
 from dbsp.sql.compiler.recursion import relations_in, too_early
 from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, add_sql_function, declare_function
@@ -42,7 +43,7 @@ from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Insert, Ordered, Program, View, identifying_views, inputs_of
+from dbsp.sql.plans.program import UNSHOWN, Insert, Ordered, Program, View, identifying_views, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
@@ -222,9 +223,9 @@ class Compiler:
         location = self.source.location(start)
         return replace(view, emission=Ordered(None, None, True, location, once=True, by=by))
 
-    def add_query(self, name: str, text: Slice) -> None:
-        """A view of a query, of which nothing else is said. Raises ProgramError."""
-        view, _ = self._query(name, text, "view", (), text.start)
+    def add_query(self, name: str, text: Slice, once: bool = False) -> None:
+        """A view of a query, of which nothing else is said. once: see `View.unshown`. Raises ProgramError."""
+        view, _ = self._query(name, text, "view", (), text.start, once=once)
         self._check_variants(view, text.start)
         self.scope.defined.views[name] = view
 
@@ -237,8 +238,14 @@ class Compiler:
         start: int,
         expected: Sequence[str | Slice] = (),
         arrival: str | None = None,
+        once: bool = False,
     ) -> tuple[View, Any]:
         query, dumped = self.scope.dumped(text, name, expected)
+        unshown = 0
+        if once:
+            wide, unshown = widened(query, dumped["plan"])
+            more = [f"{UNSHOWN}{i}" for i in range(unshown)]
+            dumped = {**dumped, "plan": wide, "names": [*dumped["names"], *more]}
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
             raise too_early(self.source, text, early, self.recursions.awaited(early))
         names = columns or dumped["names"]
@@ -284,6 +291,7 @@ class Compiler:
             location,
             emission=emission,
             order=order,
+            unshown=unshown,
         )
         return view, dumped
 

@@ -36,6 +36,8 @@ MESSAGE_FORMATS = ("json", "csv", "raw", "avro", "protobuf")
 # What a record of a changelog did: inserted a row, or a key's row; replaced, or deleted it.
 OP, INSERTED, UPDATED, DELETED = "__op", "I", "U", "D"
 STEP = "__step"
+# columns of a query that is asked once, by which it is ordered and which it doesn't show
+UNSHOWN = "__order"
 # Formats of files under a path, in lower case.
 FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryfile"})
 # Written by a function of the user's.
@@ -183,7 +185,8 @@ class View:
     append_only: the view's changes are never retractions. component: the recursive views that it is defined
     together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
     emission: when its changes leave; None: at every step. order: in which its rows are shown, over its
-    columns; no part of what is stored, but for a stream, whose emission says so.
+    columns; no part of what is stored, but for a stream, whose emission says so. unshown: of a query that is
+    asked once, how many of its last columns only say the order.
     """
 
     name: str
@@ -197,6 +200,7 @@ class View:
     max_iterations: int = 0
     emission: Emission | None = None
     order: tuple[SortOrder, ...] = field(default=(), compare=False)
+    unshown: int = field(default=0, compare=False)
 
     @property
     def retracts(self) -> bool:

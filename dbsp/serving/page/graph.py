@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.serving.page.equations import said_of
-from dbsp.serving.page.layout import HEIGHT, WIDTH, layout
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.shown.boxes import boxes, ends_of
+from dbsp.views.explained.layout import HEIGHT, WIDTH, layout
 from dbsp.views.outputs import output_view
 
 

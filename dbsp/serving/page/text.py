@@ -44,17 +44,21 @@ class Statement:
 
 def shown_text(program: Program) -> str:
     """Without secrets."""
-    text, at, parts = _told(program), 0, []
+    text, at, parts = told(program), 0, []
     for token in _hidden(tokens(as_it_is(text, program.name))):
         parts += [text[at : token.start], HIDDEN, "\n" * token.text.count("\n")]
         at = token.stop
-    whole = "".join([*parts, text[at:]])
-    return _ASKED.sub(r"\1?…", _USER.sub(r"\1…@", whole))
+    return without_users("".join([*parts, text[at:]]))
+
+
+def without_users(text: str) -> str:
+    """Its urls without user and query."""
+    return _ASKED.sub(r"\1?…", _USER.sub(r"\1…@", text))
 
 
 def shown_statements(program: Program) -> list[Statement]:
     """In the order of the text."""
-    source = as_it_is(_told(program), program.name)
+    source = as_it_is(told(program), program.name)
     named = {
         start: str(statement.name)
         for statement in statements(source)
@@ -86,5 +90,6 @@ def _hidden(found: list[Token]) -> Iterator[Token]:
             yield from one.value
 
 
-def _told(program: Program) -> str:
+def told(program: Program) -> str:
+    """As its author has written it."""
     return program.told or program.text

@@ -244,7 +244,7 @@ class Connection:
     async def _take(self, answer: Copying) -> None:
         """Rows from the client, until it says that these are all."""
         rows = answer.rows
-        self.out.say(wire.copy_in(len(rows.names)))
+        self.out.say(wire.copy_in(len(rows.names), int(rows.copy.form == "binary")))
         await self.out.flush()
         kind = b"d"
         while kind != b"c":

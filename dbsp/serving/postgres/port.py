@@ -15,6 +15,7 @@ from dbsp.serving.app import Serving
 from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import state_of
 from dbsp.serving.postgres.catalogue.answering import Catalogue
+from dbsp.serving.postgres.catalogue.definitions import definitions_of
 from dbsp.serving.postgres.connection import Connection
 from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.scram import MECHANISM, Exchange, NotProved
@@ -60,7 +61,7 @@ class _Port:
         pipeline = self.serving.pipeline
         program = pipeline.program
         views = {name: program.views[name].schema for name in pipeline}
-        self.catalogue = Catalogue(views, list(program.inputs.values()))
+        self.catalogue = Catalogue(views, list(program.inputs.values()), definitions_of(program))
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A client, until it leaves. One that sends nonsense is told so, and is gone."""

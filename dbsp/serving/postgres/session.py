@@ -19,6 +19,7 @@ from dbsp.serving.postgres.answers import Answer, Command, Copied, Copying, Foll
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import copy_of
+from dbsp.serving.postgres.language.configuring import Call, calls_of
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
@@ -88,6 +89,9 @@ class Session:
         if self.transaction == "E" and first not in ("ROLLBACK", "COMMIT", "END", "ABORT"):
             raise Wrong("25P02", "the transaction has failed; ROLLBACK ends it")
         if first in _QUERIES:
+            calls = calls_of(words, values)
+            if calls is not None:
+                return Rows(_texts(calls, [self.settings.called(call) for call in calls]))
             found = self._at_once(words, values)
             if found is None:
                 found = await self.evaluating.done(lambda: self._rows(words, values))
@@ -165,6 +169,9 @@ class Session:
             return self._subscribed(words)[1]
         if words[0].upper == "SHOW":
             return self._shown(words).batch.schema
+        calls = calls_of(words)
+        if calls is not None:
+            return _texts(calls, []).schema
         values = [Value(oid, None) for oid in prepared.oids]
         return await self.evaluating.done(lambda: self._schema(words, values))
 
@@ -350,6 +357,12 @@ def _split(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:
     if words and words[0].upper == "MERGE" and any(word.upper == "RETURNING" for word in words):
         raise Wrong("0A000", "MERGE: RETURNING is of INSERT, UPDATE and DELETE; SELECT the rows after it")
     return statement, returning
+
+
+def _texts(calls: Sequence[Call], values: Sequence[str | None]) -> pa.RecordBatch:
+    """A row of what they give; none where they aren't called."""
+    columns = [pa.array(values[i : i + 1], pa.string()) for i in range(len(calls))]
+    return pa.RecordBatch.from_arrays(columns, names=[call.name for call in calls])
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:

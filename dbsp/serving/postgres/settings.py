@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import zoneinfo
 from collections.abc import Mapping, Sequence
-from functools import cache
+from typing import NoReturn
 
-from dbsp.circuits.errors import EvaluationError, did_you_mean
-from dbsp.circuits.functions.times.time_zones import time_zone
+from dbsp.circuits.errors import did_you_mean
 from dbsp.serving.postgres.catalogue.tables import SETTINGS
+from dbsp.serving.postgres.language.configuring import Call
 from dbsp.serving.postgres.language.spelling import Cursor, Word
 from dbsp.serving.postgres.language.wrong import Wrong
+from dbsp.serving.postgres.language.zones import regions, zone_meant, zone_named, zone_said, zone_shown
 
 _ZONE = "TimeZone"
 # in the options that a connection begins with
@@ -23,14 +23,16 @@ class Settings:
 
     def __init__(self, zone: str) -> None:
         """zone: the program's, in which a connection begins."""
-        self._first = {**SETTINGS, _ZONE: zone}
+        self._first = {**SETTINGS, _ZONE: zone_shown(zone)}
+        self._zone = zone
         self.values = dict(self._first)
         # what is left after ROLLBACK, and after COMMIT
         self._left: tuple[dict[str, str], dict[str, str]] | None = None
 
     @property
     def zone(self) -> str:
-        return self.values[_ZONE]
+        """The engine's name of the time zone."""
+        return zone_meant(self.values[_ZONE]) or self._zone
 
     def start(self, given: Mapping[str, str]) -> None:
         """What a client says when it connects. A time zone that isn't known stays the program's."""
@@ -38,7 +40,7 @@ class Settings:
         for name, value in said.items():
             known = self._known(name)
             if known == _ZONE:
-                self.values[_ZONE] = region(value) or self.zone
+                self.values[_ZONE] = zone_named(value) or self.values[_ZONE]
             elif known == "application_name":
                 self.values[known] = value
         self._first = dict(self.values)
@@ -65,17 +67,35 @@ class Settings:
         name = _ZONE if is_zone else said.name()
         if name is None or not (is_zone or said.takes("=") or said.takes("TO")):
             return
-        word, known = said.next, self._known(name)
+        words, known = said.rest or (said.next,), self._known(name)
+        word = words[0]
         value = word.string if word.kind in ("string", "escaped", "dollars") else word.text.strip('"')
         if word.upper == "DEFAULT" or (is_zone and word.upper == "LOCAL"):
             value = self._first.get(known, "")
         elif known == _ZONE:
-            found = region(value)
-            if found is None:
-                hint = did_you_mean(value, [*_regions().values()])
-                said_of = f"unknown time zone '{value[:40]}'; give a region, such as 'Europe/Berlin'{hint}"
-                raise Wrong("22023", said_of)
-            value = found
+            value = zone_said(words) or self._unknown("".join(one.before + one.text for one in words))
+        self._change(known, value, is_local)
+
+    def called(self, call: Call) -> str | None:
+        """What the function gives, after what it does; NULL of what isn't known. Raises Wrong."""
+        name, *others = call.arguments
+        known = self._known(name or "")
+        if call.function == "set_config":
+            value = others[0] or ""
+            if known == _ZONE:
+                value = zone_named(value) or self._unknown(value)
+            self._change(known, value, call.is_local)
+        return self.values.get(known)
+
+    def _unknown(self, zone: str) -> NoReturn:
+        hint = did_you_mean(zone, regions())
+        raise Wrong(
+            "22023",
+            f"unknown time zone '{zone.strip()[:40]}'; give a region, such as 'Europe/Berlin', or hours from "
+            f"-18 to 18, such as +02{hint}",
+        )
+
+    def _change(self, known: str, value: str, is_local: bool) -> None:
         if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
             raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
         self._set(known, value, is_local)
@@ -109,17 +129,3 @@ class Settings:
         self.values[name] = value
         if self._left is not None and not is_local:
             self._left[1][name] = value
-
-
-def region(name: str) -> str | None:
-    """The time zone of that name, whatever its case. Offsets aren't: PostgreSQL's have the other sign."""
-    found = _regions().get(name.lower())
-    try:
-        return None if found is None else time_zone(found).name
-    except EvaluationError:
-        return None
-
-
-@cache
-def _regions() -> dict[str, str]:
-    return {name.lower(): name for name in zoneinfo.available_timezones()}

@@ -94,7 +94,7 @@ class Transaction:
         def queue() -> None:
             current = edits
             if self.pipeline.last_step != edits.step:
-                current = self.pipeline.edits(strict=True)
+                current = self.pipeline.edits(strict=True, moment=edits.moment)
                 for one in done:
                     if not _same(_again(current, one), one):
                         raise Wrong(
@@ -137,7 +137,7 @@ def _did(
     if returning is not None:
         assert edits.written is not None, "a statement says which rows it wrote"
         select, plans = returning.select(values), edits.plans.in_zone(zone)
-        given = returned(edits.written, statement.table, returning.columns, select, plans)
+        given = returned(edits.written, statement.table, returning.columns, select, plans, edits.moment)
     return _Done(statement, count, returning, values, given, zone)
 
 

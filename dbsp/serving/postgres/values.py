@@ -37,8 +37,8 @@ from dbsp.targets.databases.texts import as_hex
 
 _NUMBERS = {INT2: ">i2", INT4: ">i4", INT8: ">i8", FLOAT4: ">f4", FLOAT8: ">f8"}
 # from 1970 to 2000, where PostgreSQL's times begin
-_DAYS = 10957
-_MICROSECONDS = _DAYS * 86_400_000_000
+DAYS = 10957
+MICROSECONDS = DAYS * 86_400_000_000
 # whose texts are Arrow's
 _PLAIN = (pt.is_integer, pt.is_decimal, pt.is_date32, pt.is_string, pt.is_large_string)
 # that no number has
@@ -210,10 +210,10 @@ def _binary(column: pa.Array) -> pa.Array:
         return _fixed(pc.fill_null(column, False).to_numpy(False).astype(np.uint8), is_null)
     if oid == DATE:
         days = pc.fill_null(column.cast(pa.int32()), 0).to_numpy(False)
-        return _fixed((days - _DAYS).astype(">i4"), is_null)
+        return _fixed((days - DAYS).astype(">i4"), is_null)
     if oid in (TIMESTAMP, TIMESTAMPTZ):
         moments = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(False)
-        return _fixed((moments - _MICROSECONDS).astype(">i8"), is_null)
+        return _fixed((moments - MICROSECONDS).astype(">i8"), is_null)
     return _fixed(pc.fill_null(column, 0).to_numpy(False).astype(_NUMBERS[oid]), is_null)
 
 

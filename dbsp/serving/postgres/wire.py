@@ -119,12 +119,12 @@ def parameter_description(oids: list[int]) -> bytes:
 
 
 def copy_out(columns: int, form: int) -> bytes:
+    """form: 0 text or CSV, 1 binary."""
     return message(b"H", struct.pack(f"!bh{columns}h", form, columns, *[form] * columns))
 
 
-def copy_in(columns: int) -> bytes:
-    """As text."""
-    return message(b"G", struct.pack(f"!bh{columns}h", 0, columns, *[0] * columns))
+def copy_in(columns: int, form: int) -> bytes:
+    return message(b"G", struct.pack(f"!bh{columns}h", form, columns, *[form] * columns))
 
 
 def error(code: str, said: str) -> bytes:

@@ -12,6 +12,10 @@ from dbsp.views.explained.program import explain_program
 class Explanation:
     """view: only what it needs; None: everything.
 
+    Examples:
+        >>> p.explain()._repr_svg_().startswith("<svg")
+        True
+
     A file of the drawing: `Path("circuit.svg").write_text(p.explain().form("svg"))`.
     """
 
@@ -19,7 +23,12 @@ class Explanation:
     view: str | None = None
 
     def form(self, name: str) -> str:
-        """As 'text', 'mermaid', 'dot' or 'svg'."""
+        """As 'text', 'mermaid', 'dot' or 'svg'.
+
+        Examples:
+            >>> p.explain("turnover").form("mermaid").splitlines()[0]
+            'flowchart TD'
+        """
         return explain_program(self.program, self.view, name)
 
     def __str__(self) -> str:

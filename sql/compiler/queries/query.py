@@ -86,7 +86,7 @@ def _compiled(
         # its rows have no order of arrival, and are there as they are stored: some of them taken back
         scope.defined.tables[name] = Table(name, schema, (), False, True, None, {}, QUERY)
     compiler = Compiler(source, scope)
-    compiler.add_query(QUERY, Slice(source.text, 0))
+    compiler.add_query(QUERY, Slice(source.text, 0), once=True)
     if found is not None:
         found |= scope.parameters or {"free": (), "sized": ()}
     return compiler.program()

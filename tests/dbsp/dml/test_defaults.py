@@ -1,4 +1,4 @@
-"""A DEFAULT that is a value is there at once; one of the clock is left to the step."""
+"""A DEFAULT that is a value is there at once; one of the clock is of a moment, or left to the step."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ def test_values_are_filled_in_and_what_is_given_stays() -> None:
     found = with_defaults(NOTED, pa.RecordBatch.from_pylist(rows, arrow_schema(NOTED)))
     assert found.to_pylist() == [{"id": 1, "n": 7, "at": None}, {"id": 2, "n": 3, "at": moment}]
     assert found.schema == arrow_schema(NOTED)
+
+
+def test_one_of_the_clock_is_of_the_moment() -> None:
+    moment = datetime(2024, 1, 1, 12, 30, 0, 1, tzinfo=UTC)
+    rows = pa.RecordBatch.from_pylist(
+        [{"id": 1}, {"id": 2, "at": datetime(2023, 1, 1, tzinfo=UTC)}], arrow_schema(NOTED)
+    )
+    found = with_defaults(NOTED, rows, moment)
+    assert found.column("at").to_pylist() == [moment, datetime(2023, 1, 1, tzinfo=UTC)]

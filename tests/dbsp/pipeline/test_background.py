@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from dbsp.circuits.errors import DataError, ProgramError, StateError
+from dbsp.circuits.errors import DataError, StateError
 from dbsp.pipeline.background import Background
-from dbsp.pipeline.pipeline import Pipeline
 from tests.dbsp.pipeline.spark.shop import FILES, SOLD, opened, sell
 
 
@@ -75,10 +74,3 @@ def test_a_row_that_ends_it_is_told_once(spark, shop, caplog):
     with opened(spark, shop) as p:
         p.run(once=True)
         assert p["sold"].rows() == SOLD
-
-
-def test_a_program_without_sources_is_said_at_once() -> None:
-    with Pipeline(sql="CREATE TABLE t (i INT); CREATE VIEW v AS SELECT i FROM t;", runner="inline") as p:
-        with pytest.raises(ProgramError, match="no table has a source"):
-            p.start()
-        assert not p.running

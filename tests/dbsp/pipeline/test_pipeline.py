@@ -38,16 +38,6 @@ def test_changes_as_arrow(p):
     assert (empty.num_rows, empty.schema.names) == (0, ["story_id", "n", "__weight"])
 
 
-def test_subscribers_are_called_after_the_commit(p):
-    seen = []
-    p.subscribe("counts", lambda step, changes: seen.append((step, p.last_step, changes.rows())))
-    p.insert("votes", [(1, 1)])
-    p.step()
-    assert seen == [(1, 1, [({"story_id": 1, "n": 1}, 1)])]
-    with pytest.raises(ProgramError, match=r"unknown view 'cuonts'; .*did you mean 'counts'"):
-        p.subscribe("cuonts", print)
-
-
 def test_metrics(p):
     p.insert("votes", [(1, 1), (2, 1)])
     p.upsert("customer", [{"id": 1}])

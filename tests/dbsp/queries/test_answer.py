@@ -12,7 +12,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError, EvaluationError
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.queries.answer import answer
+from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans
 from dbsp.views.search import Indexes
 from dbsp.views.view import Contents
@@ -94,3 +94,39 @@ def test_the_first_rows_are_those_of_all_rows(spark: Any, query: str) -> None:
     expected = duckdb.from_arrow(held.to_arrow()).query("v", query).to_arrow_table()
     found = asked(spark, query, {"v": held}).to_arrow()
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT s FROM v WHERE k % 7 <> 0 ORDER BY k",
+        "SELECT s FROM v ORDER BY k DESC LIMIT 3",
+        "SELECT upper(s) AS u FROM v ORDER BY k % 5, k LIMIT 7 OFFSET 2",
+        "SELECT s, s AS t, count(*) AS n FROM v GROUP BY s ORDER BY sum(k) DESC",
+        "SELECT s FROM v GROUP BY s ORDER BY max(k) - min(k), min(k) LIMIT 2",
+        "SELECT 1 AS one, k + 1 AS k FROM v ORDER BY v.k DESC",
+        "SELECT DISTINCT s FROM v ORDER BY s DESC",
+        "SELECT k FROM v WHERE s = 'a' UNION ALL SELECT 100 + k FROM v ORDER BY k DESC",
+        "SELECT a.s FROM v a JOIN v b ON a.k = b.k + 1 ORDER BY b.k DESC, a.s",
+        "SELECT s FROM (SELECT * FROM v ORDER BY k LIMIT 9) ORDER BY k DESC LIMIT 4",
+        "WITH w AS (SELECT s, k FROM v) SELECT s FROM w ORDER BY k NULLS LAST",
+    ],
+)
+def test_rows_come_in_the_order_of_what_isn_t_selected_too(spark: Any, query: str) -> None:
+    part = zset_of(
+        SCHEMA, [((i * 7 % 20, "abc"[i % 3]), 1 + (i == 4)) for i in range(20)] + [((21, None), 1)]
+    )
+    held = Contents("v", SCHEMA, [part], chunks=[Chunk("0", 0, 0, 21)], indexes=Indexes(votes_program()))
+    database = duckdb.connect(config={"default_null_order": "nulls_first_on_asc_last_on_desc"})
+    expected = database.from_arrow(held.to_arrow()).query("v", query).to_arrow_table()
+    found = asked(spark, query, {"v": held})
+    assert found.schema.names == expected.schema.names
+    assert found.to_arrow().to_pylist() == found.rows() == expected.to_pylist()
+    assert found.page(1, 2)[0].to_pylist() == expected.to_pylist()[1:3]
+
+
+def test_what_isn_t_shown_is_no_column(spark: Any) -> None:
+    found = asked(spark, "SELECT s FROM v ORDER BY k DESC")
+    assert asked(spark, "SELECT * FROM w", {"w": found}).schema.names == ["s"]
+    plans = Plans(lambda: spark, "UTC")
+    assert columns_of(plans, "SELECT s FROM v ORDER BY k DESC", {"v": V.columns}).names == ["s"]

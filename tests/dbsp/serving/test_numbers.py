@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from copy import copy
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from dbsp.circuits.traces.origin import Traffic
+from dbsp.serving import sources
+from dbsp.views.changes import Changes
 from tests.dbsp.serving.served import served
 from tests.servers.prometheus import checked
 
@@ -39,7 +45,39 @@ def test_the_numbers_are_those_of_the_steps() -> None:
         assert found["dbsp_late_rows_total", "seen"] == 1
         assert found["dbsp_subscribers",] == 0
         assert found["dbsp_waterline_behind_seconds", "seen.at"] > 365 * 86_400
-        assert any(key[0] == "dbsp_state_rows" and value for key, value in found.items())
+        for name in ("rows", "bytes", "segments"):
+            assert any(key[0] == f"dbsp_state_{name}" and value for key, value in found.items())
+        assert found["dbsp_bad_rows_total",] == found["dbsp_store_requests_total", "get"] == 0
+
+
+@pytest.mark.spark
+def test_where_plans_of_queries_were(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with served(program=PROGRAM) as (client, _):
+        for number in (1, 1, 2):
+            client.get("/query", params={"sql": f"SELECT n FROM hourly WHERE n > {number}"})
+        said = client.get("/metrics").text
+    found = dict(re.findall(r'^dbsp_query_plans_total{found="(\w+)"} (\S+)$', said, re.MULTILINE))
+    assert found == {"text": "1.0", "shape": "1.0", "compiled": "1.0"}
+
+
+def test_what_the_store_was_asked() -> None:
+    with served(program=PROGRAM) as (client, serving):
+        serving.pipeline.insert("seen", [{"at": datetime(2024, 1, 1, tzinfo=UTC), "n": 1}])
+        changes = serving.pipeline.step()
+        traffic = Traffic(gets=2, puts=3, deletes=4, lists=5, bytes_read=60, bytes_written=70)
+        for _ in range(2):
+            serving.numbers.made(replace_traffic(changes, traffic))
+        said = client.get("/metrics").text
+    counts = dict(re.findall(r'^dbsp_store_(?:requests|bytes)_total{\w+="(\w+)"} (\S+)$', said, re.MULTILINE))
+    expected = {"get": 4, "put": 6, "delete": 8, "list": 10, "read": 120, "written": 140}
+    assert {name: float(count) for name, count in counts.items()} == expected
+
+
+def replace_traffic(changes: Changes, traffic: Traffic) -> Changes:
+    other = copy(changes)
+    object.__setattr__(other, "metrics", replace(changes.metrics, traffic=traffic))
+    return other
 
 
 def test_prometheus_takes_the_numbers_and_what_the_dashboard_asks(tmp_path: Path) -> None:
@@ -57,8 +95,9 @@ def test_prometheus_takes_the_numbers_and_what_the_dashboard_asks(tmp_path: Path
 
 
 @pytest.mark.spark
-def test_how_far_sources_are_behind(tmp_path: Path) -> None:
+def test_how_far_sources_are_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are posted stand for those of a run, which says what it hasn't read."""
+    monkeypatch.setattr(sources, "_GOOD", -1.0)
     (tmp_path / "in").mkdir()
     text = f"""
     CREATE TABLE t (x INT) USING json OPTIONS (path '{tmp_path}/in');

@@ -125,6 +125,11 @@ def test_why_a_row_is_there() -> None:
         first = client.get("/views/turnover/why?shop=Ada&limit=1").json()
         (rows,) = (one["inputs"][0] for one in first["inputs"])
         assert (rows["count"], len(rows["rows"])) == (2, 1)
+        second = client.get("/views/turnover/why?shop=Ada&limit=1&offset=1").json()
+        pages = [one["inputs"][0]["inputs"][0]["rows"] for one in (first, second)]
+        assert [row["id"] for page in pages for row in page] == [1, 2]
+        text = client.get("/views/turnover/why?shop=Ada&format=text&limit=1&offset=1").text
+        assert "| ... after 1" in text and '"id": 2' in text and '"id": 1,' not in text.split("changed")[0]
         text = client.get("/views/turnover/why?shop=Bo&format=text").text
         assert "<- lost here" in text
         wrong = client.get("/views/turnover/why")

@@ -64,4 +64,4 @@ def test_a_step_says_only_what_leaves() -> None:
 def test_what_reads_arrow_reads_changes() -> None:
     changes = changed([((2, "x"), 1), ((1, None), -3)])
     assert pa.table(changes).to_pydict() == {"a": [1, 2], "b": [None, "x"], "__weight": [-3, 1]}
-    assert "<caption>changes of v</caption>" in changes._repr_html_()
+    assert ">changes of v</caption>" in changes._repr_html_()

@@ -60,6 +60,26 @@ def test_in_json_so_many_rows() -> None:
     (union,) = said["inputs"]
     assert union["operator"] == "union all"
     assert union["inputs"][0] == {"relation": "t", "count": 7, "rows": [{"n": 0}, {"n": 1}]}
+    (union,) = WHY.to_json(limit=2, offset=6)["inputs"]
+    assert [one["rows"] for one in union["inputs"]] == [[{"n": 6}], []]
+    lost = Derivation("filter n > 1", "", rows([]), is_lost=True, near=rows([1, 2]))
+    assert lost.to_json(1)["near"] == [{"n": 1}]
+
+
+def test_in_text_pages() -> None:
+    came = {"t": rows([1, 2, 3, 4], [1, -1, 1, -1])}
+    why = Why("v where n = 1", 3, 2, Derivation("", "t", rows([*range(7)]), is_table=True), came)
+    assert why.text(2, 2).splitlines()[1:] == [
+        "t   [7 rows]",
+        "| ... after 2",
+        '| {"n": 2}',
+        '| {"n": 3}',
+        "| ... and 3 more",
+        "step 2 changed t",
+        '| +1 {"n": 3}',
+        '| -1 {"n": 4}',
+    ]
+    assert why.text(9, 9).splitlines()[2] == "| ... after 7"
 
 
 def test_in_a_notebook_nothing_is_markup() -> None:

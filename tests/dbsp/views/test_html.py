@@ -47,7 +47,7 @@ def test_nothing_of_a_value_is_markup(name: str, values: list[str | None]) -> No
 def test_numbers_stand_to_the_right_and_long_texts_are_cut() -> None:
     rows = pa.record_batch({"n": pa.array([1]), "s": pa.array(["x" * 300])})
     html = html_table("v", rows, 1234)
-    assert "<caption>v, 1 of 1,234 rows</caption>" in html
+    assert ">v, 1 of 1,234 rows</caption>" in html
     assert '<td style="text-align: right">1</td>' in html
     assert "x" * 200 + "…" in html
     assert "x" * 201 not in html

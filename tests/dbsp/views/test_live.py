@@ -69,7 +69,7 @@ def test_a_cell_shows_each_step_s_rows_until_the_pipeline_is_closed(notebook: No
 
     notebook.run("p.insert('votes', [(1, 7), (2, 7), (1, 8)]); p.step()")
     html = notebook.until(lambda html: "step 1" in html)
-    assert "<caption>counts, step 1: +2 −0</caption>" in html
+    assert ">counts, step 1: +2 −0</caption>" in html
     assert html.count("background") == 2
 
     notebook.run("p.insert('votes', [(3, 7)]); p.step()")

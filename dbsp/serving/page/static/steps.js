@@ -1,10 +1,13 @@
 // The last steps with their phases; waterlines, late and bad rows, sources, sinks and what they are without.
 
 import { drawn, PHASES, total } from "./chart.js";
+import { ask } from "./asking.js";
 import { arrange, bytes, count, counted, h, put, seconds, visible } from "./dom.js";
 
 const SHOWN = 100;
 const LISTED = 25;
+// milliseconds between two questions how far sources are behind, which no step tells
+const ASKED = 3000;
 
 export function stepsPart(section, rest, page) {
   const cards = h("dl", { class: "cards" });
@@ -42,6 +45,8 @@ export function stepsPart(section, rest, page) {
   );
 
   let lines = new Map();
+  let sources = new Map();
+  let timer = null;
 
   /** A step doesn't change: its line stays. */
   function kept(one) {
@@ -105,8 +110,8 @@ export function stepsPart(section, rest, page) {
       ends,
       h("h3", {}, "Sources"),
       table(
-        ["table", "format"],
-        status.sources.map((one) => [visible(one.table), visible(one.format)]),
+        ["table", "format", "not read yet", "last row"],
+        status.sources.map((one) => [visible(one.table), visible(one.format), ...behind(sources.get(one.table))]),
         "no table has a source: rows are POSTed",
       ),
       h("h3", {}, "Sinks"),
@@ -125,12 +130,29 @@ export function stepsPart(section, rest, page) {
     );
   }
 
+  async function look() {
+    clearTimeout(timer);
+    if (!document.hidden && page.stepping.status?.sources.length) {
+      try {
+        const found = await ask("sources");
+        sources = new Map(found.sources.map((one) => [one.table, one]));
+        show();
+      } catch {
+        sources = new Map(); // the page says that there is no connection
+      }
+    }
+    if (timer !== false) timer = setTimeout(look, ASKED);
+  }
+
   page.stepping.addEventListener("step", show);
   page.stepping.addEventListener("status", show);
   show();
+  look();
   return {
     go() {},
     leave() {
+      clearTimeout(timer);
+      timer = false;
       page.stepping.removeEventListener("step", show);
       page.stepping.removeEventListener("status", show);
     },
@@ -188,6 +210,14 @@ function line(one) {
     ),
     h("td", { class: "number" }, seconds(total(one))),
   );
+}
+
+/** What a source has that no step has read, and how long ago it had a row. */
+function behind(source) {
+  if (!source) return ["–", "–"];
+  const unread = source.unread === null ? "–" : `${count(source.unread)} ${source.unit}`;
+  const late = h("span", { class: source.unread ? "bad" : "good" }, unread);
+  return [source.unread === null ? unread : late, source.quiet === null ? "–" : `${seconds(source.quiet)} ago`];
 }
 
 function ago(at) {

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
+from dbsp.serving.postgres.catalogue.definitions import Definitions
 from dbsp.serving.postgres.catalogue.keys import add_keys
 from dbsp.serving.postgres.catalogue.respelling import respelled
 from dbsp.serving.postgres.catalogue.tables import DATABASE, FUNCTIONS, INFORMATION, SETTINGS, TABLES
@@ -22,8 +23,9 @@ from dbsp.serving.postgres.language.types import LISTED, TYPES, Type, modifier_o
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema
 
-# numbers of objects that a user made begin here
-_FIRST = 16384
+# numbers of objects that a user made begin here, and those of DEFAULTs
+_FIRST, _DEFAULTS = 16384, 1_000_000
+_NOTHING_SAID = Definitions({}, {})
 _BOUNDS: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": False,
     "threads": 1,
@@ -46,9 +48,15 @@ _ASKED = frozenset(
 
 
 class Catalogue:
-    """views: with their columns. tables: with their keys. Thread-safe; made when it is first asked."""
+    """views: with their columns. tables: with their keys. said: what the program says of them.
 
-    def __init__(self, views: Mapping[str, Schema], tables: Sequence[Table] = ()) -> None:
+    Thread-safe; made when it is first asked.
+    """
+
+    def __init__(
+        self, views: Mapping[str, Schema], tables: Sequence[Table] = (), said: Definitions = _NOTHING_SAID
+    ) -> None:
+        self._said = said
         self._tables = {table.name: table for table in tables}
         self.relations = {**views, **{name: table.schema for name, table in self._tables.items()}}
         self._lock = threading.Lock()
@@ -88,6 +96,8 @@ class Catalogue:
             for name, columns in tables.items():
                 database.execute(f"CREATE TABLE {schema}.{name} ({columns})")
         database.execute("CREATE TABLE pg.shown_types (oid BIGINT, typname VARCHAR, shown VARCHAR)")
+        # place: of an index's column, 0 of the whole
+        database.execute("CREATE TABLE pg.definitions (oid BIGINT, place INT, said VARCHAR)")
         database.execute(FUNCTIONS)
         self._fill(database)
         database.execute("SET lock_configuration = true")
@@ -117,11 +127,37 @@ class Catalogue:
         numbers = {name: n for n, name in enumerate(relations, _FIRST)}
         columns = [(name, i, c) for name, schema in relations.items() for i, c in enumerate(schema, 1)]
         kinds = {name: "r" if name in self._tables else "v" for name in relations}
-        add("pg.pg_class", [_relation(numbers[n], n, len(relations[n]), kinds[n]) for n in relations])
-        add("pg.pg_attribute", [_attribute(numbers[name], i, column) for name, i, column in columns])
+        keyed = {name for name, table in self._tables.items() if table.primary_key}
+        add(
+            "pg.pg_class",
+            [
+                {**_relation(numbers[n], n, len(relations[n]), kinds[n]), "relhasindex": n in keyed}
+                for n in relations
+            ],
+        )
+        defaults = {(name, i): said for name, i, c in columns if (said := self._said.default(name, c.name))}
+        add(
+            "pg.pg_attribute",
+            [{**_attribute(numbers[n], i, c), "atthasdef": (n, i) in defaults} for n, i, c in columns],
+        )
+        add(
+            "pg.pg_attrdef",
+            [
+                {"oid": oid, "adrelid": numbers[name], "adnum": i, "adbin": said}
+                for oid, ((name, i), said) in enumerate(defaults.items(), _DEFAULTS)
+            ],
+        )
+        queries = {name: said for name in relations if (said := self._said.queries.get(name.lower()))}
+        add("pg.definitions", [{"oid": numbers[n], "place": 0, "said": f" {queries[n]};"} for n in queries])
         add("information.tables", [{**_place(n), **_KINDS[kinds[n]]} for n in relations])
-        add("information.views", [_place(n) for n in relations if kinds[n] == "v"])
-        add("information.columns", [{**_place(name), **_column(i, c)} for name, i, c in columns])
+        add(
+            "information.views",
+            [{**_place(n), "view_definition": queries.get(n)} for n in relations if kinds[n] == "v"],
+        )
+        add(
+            "information.columns",
+            [{**_place(n), **_column(i, c), "column_default": defaults.get((n, i))} for n, i, c in columns],
+        )
         tables = list(self._tables.values())
         add_keys(add, tables, numbers, _FIRST + len(relations), {"relnamespace": _PUBLIC, "relowner": 10})
 
@@ -139,7 +175,7 @@ def _type(oid: int, type_: Type) -> dict[str, object]:
 
 def _relation(number: int, name: str, columns: int, kind: str) -> dict[str, object]:
     none = ("reltype", "reloftype", "relam", "relfilenode", "reltablespace", "reltoastrelid", "relchecks")
-    no = ("relhasindex", "relisshared", "relhasrules", "relhastriggers", "relhassubclass", "relrowsecurity")
+    no = ("relisshared", "relhasrules", "relhastriggers", "relhassubclass", "relrowsecurity")
     never = ("relforcerowsecurity", "relispartition", "relhasoids")
     return {
         "oid": number,
@@ -169,7 +205,6 @@ def _attribute(number: int, position: int, column: Field) -> dict[str, object]:
         "attndims": 0,
         "atttypmod": modifier_of(column.type),
         "attnotnull": not column.nullable,
-        "atthasdef": False,
         "attidentity": "",
         "attgenerated": "",
         "attisdropped": False,

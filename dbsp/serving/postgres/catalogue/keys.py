@@ -23,6 +23,14 @@ def add_keys(add: Add, tables: Sequence[Table], numbers: Mapping[str, int], firs
             "pg.pg_class",
             [{"oid": number, "relname": name, "relkind": "i", "relnatts": len(places), **schema}],
         )
+        listed = ", ".join(_quoted(one) for one in table.primary_key)
+        definition = (
+            f"CREATE UNIQUE INDEX {_quoted(name)} ON public.{_quoted(table.name)} USING btree ({listed})"
+        )
+        parts = [definition, *map(_quoted, table.primary_key)]
+        add("pg.definitions", [{"oid": number, "place": i, "said": part} for i, part in enumerate(parts)])
+        key = {"oid": number + len(keyed), "place": 0, "said": f"PRIMARY KEY ({listed})"}
+        add("pg.definitions", [key])
         said = {"constraint_name": name, "table_schema": "public", "table_name": table.name}
         add("information.table_constraints", [{**said, "constraint_type": "PRIMARY KEY"}])
         add(
@@ -48,3 +56,11 @@ def _index(number: int, of: int, places: list[int]) -> Row:
     each = dict.fromkeys(("indoption", "indclass", "indcollation"), [0] * len(places))
     flags = {**dict.fromkeys(true, True), **dict.fromkeys(false, False)}
     return {"indexrelid": number, "indrelid": of, **count, **flags, **each}
+
+
+def _quoted(name: str) -> str:
+    """As PostgreSQL writes it: in quotes where it isn't plain."""
+    if name.isascii() and name.replace("_", "a").isalnum() and name == name.lower() and not name[0].isdigit():
+        return name
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

@@ -102,10 +102,12 @@ CREATE MACRO pg.pg_function_is_visible(x) AS true;
 CREATE MACRO pg.pg_is_in_recovery() AS false;
 CREATE MACRO pg.pg_backend_pid() AS 1;
 CREATE MACRO pg.pg_encoding_to_char(x) AS 'UTF8';
-CREATE MACRO pg.pg_get_viewdef(x, y := false) AS NULL::VARCHAR;
-CREATE MACRO pg.pg_get_constraintdef(x, y := false) AS NULL::VARCHAR;
-CREATE MACRO pg.pg_get_indexdef(x, y := 0, z := false) AS NULL::VARCHAR;
-CREATE MACRO pg.pg_get_expr(x, y, z := false) AS NULL::VARCHAR;
+CREATE MACRO pg.said_of(number, column_number) AS (
+  SELECT said FROM pg.definitions d WHERE d.oid = number AND d.place = column_number);
+CREATE MACRO pg.pg_get_viewdef(x, y := false) AS pg.said_of(x, 0);
+CREATE MACRO pg.pg_get_constraintdef(x, y := false) AS pg.said_of(x, 0);
+CREATE MACRO pg.pg_get_indexdef(x, y := 0, z := false) AS pg.said_of(x, y);
+CREATE MACRO pg.pg_get_expr(x, y, z := false) AS x;
 CREATE MACRO pg.pg_get_function_result(x) AS NULL::VARCHAR;
 CREATE MACRO pg.pg_get_function_arguments(x) AS NULL::VARCHAR;
 CREATE MACRO pg.pg_get_partkeydef(x) AS NULL::VARCHAR;
@@ -125,7 +127,6 @@ CREATE MACRO pg.has_table_privilege(x, y, z := '') AS true;
 CREATE MACRO pg.has_database_privilege(x, y, z := '') AS true;
 CREATE MACRO pg.quote_ident(x) AS x;
 CREATE MACRO pg.array_upper(x, n) AS len(x);
-CREATE MACRO pg.set_config(x, y, z) AS y;
 CREATE MACRO pg.format_type(number, size) AS (
   SELECT shown || CASE WHEN number = 1700 AND size > 4
     THEN '(' || ((size - 4) >> 16)::VARCHAR || ',' || ((size - 4) & 65535)::VARCHAR || ')' ELSE '' END

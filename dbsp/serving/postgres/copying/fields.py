@@ -17,20 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.serving.postgres.copying.statement import Copy
-from dbsp.serving.postgres.language.wrong import Wrong
+from dbsp.serving.postgres.language.wrong import BadCopy
 
 _BACKSLASH, _NEWLINE, _RETURN, _DOT = b"\\\n\r."
 # what a letter after a backslash means
 _MEANT = np.arange(256, dtype=np.uint8)
 _MEANT[list(b"bfnrtv")] = list(b"\b\f\n\r\t\v")
 _CODES = np.isin(np.arange(256), list(b"01234567x"))
-
-
-class BadCopy(Wrong):
-    """What isn't COPY's format, or no value of its column."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("22P04", message)
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,9 @@ def _made(is_from: bool, asked: Sequence[Word], columns: tuple[str, ...], said: 
     form = said.get("FORMAT", "text").lower()
     if form.upper() not in _FORMATS:
         raise Wrong("0A000", f"COPY: FORMAT {form} is unknown; there are text, csv and binary")
-    if form == "binary" and is_from:
-        raise Wrong("0A000", "COPY FROM: rows come as text or CSV, not in binary; say FORMAT csv")
+    of_texts = sorted({"HEADER", "DELIMITER", "NULL", "QUOTE", "ESCAPE"} & said.keys())
+    if form == "binary" and of_texts:
+        raise Wrong("42601", f"COPY: {of_texts[0]} is of text and CSV; the binary format has none")
     if said.get("ENCODING", "UTF8").upper().replace("-", "") not in ("UTF8", "UNICODE"):
         raise Wrong("0A000", f"COPY: ENCODING {said['ENCODING']}: texts are UTF8")
     is_csv = form == "csv"

@@ -11,3 +11,10 @@ class Wrong(Refused):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(400, message)
         self.code = code
+
+
+class BadCopy(Wrong):
+    """What isn't COPY's format, or no value of its column."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("22P04", message)

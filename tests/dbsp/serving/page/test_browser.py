@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -217,6 +218,26 @@ def test_why_a_row_is_there_and_why_another_is_not(browser: Browser) -> None:
         assert lost.inner_text().startswith("orders")
 
 
+def test_rows_of_a_large_group_come_in_pages(browser: Browser) -> None:
+    with opened(browser, "views/turnover") as at:
+        at.client.posted("orders", [order(i) for i in range(50)])
+        at.row_with("Ada").get_by_role("button", name="why").click()
+        of_orders = at.page.locator("dialog.why details", has_text="orders").last
+        next_ = of_orders.get_by_role("button", name="next")
+        of_orders.get_by_text("1–20 of 50 rows").wait_for()
+        at.client.posted("orders", [order(100)])  # of which these pages know nothing
+        next_.click()
+        of_orders.get_by_text("21–40 of 50 rows").wait_for()
+        next_.click()
+        of_orders.get_by_text("41–50 of 50 rows").wait_for()
+        assert [row.split("\t")[0] for row in of_orders.locator("tbody tr").all_inner_texts()] == [
+            str(i) for i in range(40, 50)
+        ]
+        assert next_.is_disabled()
+        of_orders.get_by_role("button", name="previous").click()
+        of_orders.get_by_text("21–40 of 50 rows").wait_for()
+
+
 def test_the_graph_is_the_circuit(browser: Browser) -> None:
     with opened(browser, "circuit") as at:
         at.client.posted("orders", [order(1)])
@@ -280,6 +301,21 @@ def test_steps_as_they_are_made(browser: Browser) -> None:
         assert at.page.locator(".chart rect.tasks").count() == 2
         at.page.get_by_role("link", name="v ±1").click()
         at.page.locator("output", has_text="step 1").wait_for()
+
+
+@pytest.mark.spark
+def test_how_far_a_source_is_behind(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    program = f"""
+    CREATE TABLE t (x INT) USING json OPTIONS (path '{tmp_path}/in');
+    CREATE VIEW v AS SELECT x FROM t;
+    """
+    with opened(browser, "steps", program=program) as at:
+        at.page.get_by_text("not read yet").wait_for()
+        at.client.posted("t", [{"x": 1}])
+        at.serving.pipeline.behind = lambda: {"t": (1234, "files")}
+        at.page.locator("tr", has_text="json").get_by_text("1,234 files").wait_for()
+        at.page.locator("tr", has_text="json").get_by_text("ago").wait_for()
 
 
 def test_the_text_with_the_lines_of_a_view(browser: Browser) -> None:

@@ -133,10 +133,17 @@ def test_by_asyncpg(port: Served) -> None:
         try:
             rows = io.BytesIO(b"shop,day\nAda,2024-01-02\n,\n")
             done = await one.copy_to_table("visits", source=rows, format="csv", header=True)
-            with pytest.raises(asyncpg.FeatureNotSupportedError, match="say FORMAT csv"):
-                await one.copy_records_to_table("visits", records=[("a", None)])
-            return [done, await one.fetchval("SELECT count(*) FROM visitors")]
+            orders = [(i, f"s{i % 3}", Decimal(i) / 100 if i % 5 else None) for i in range(20_000)]
+            columns = ["id", "shop", "price"]
+            taken = await one.copy_records_to_table("orders", records=orders, columns=columns)
+            found = await one.fetch("SELECT id, shop, price FROM latest ORDER BY id")
+            assert [tuple(row) for row in found] == orders
+            with pytest.raises(asyncpg.BadCopyFileFormatError, match=r"row 2: .* doesn't fit column 'price'"):
+                await one.copy_records_to_table(
+                    "orders", records=[(-1, "a", 1), (-2, "a", 10**9)], columns=columns
+                )
+            return [done, await one.fetchval("SELECT count(*) FROM visitors"), taken]
         finally:
             await one.close()
 
-    assert asyncio.run(copied()) == ["COPY 2", 2]
+    assert asyncio.run(copied()) == ["COPY 2", 2, "COPY 20000"]

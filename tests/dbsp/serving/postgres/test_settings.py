@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.serving.postgres.language.configuring import Call
 from dbsp.serving.postgres.language.spelling import statements
 from dbsp.serving.postgres.language.wrong import Wrong
-from dbsp.serving.postgres.settings import Settings, region
+from dbsp.serving.postgres.settings import Settings
 from tests.dbsp.serving.postgres.connected import Served, connected
 from tests.dbsp.serving.postgres.test_transaction import writing
 from tests.effort import examples
@@ -24,7 +25,10 @@ PROGRAM = """
 CREATE TABLE given (id INT PRIMARY KEY, moment TIMESTAMP, local TIMESTAMP_NTZ);
 CREATE VIEW held AS SELECT id, moment, local FROM given;
 """
-ZONES = ["Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "Africa/Monrovia", "UTC", "Pacific/Kiritimati"]
+ZONES = [
+    *("Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "Africa/Monrovia", "UTC", "Pacific/Kiritimati"),
+    *("+02", "-9.5", "<-03:30>+03:30", "UTC+3"),
+]
 _LOW, _HIGH = dt.datetime(1, 1, 3), dt.datetime(9999, 12, 29)
 MOMENTS = st.datetimes(_LOW, _HIGH) | st.datetimes(dt.datetime(1880, 1, 1), dt.datetime(2030, 1, 1))
 
@@ -55,12 +59,40 @@ def test_names_and_spellings() -> None:
     assert settings.zone == "Asia/Tokyo"
 
 
-@pytest.mark.parametrize("zone", ["Mars/Base", "+02", "GMT+2", "", "-5"])
-def test_what_is_no_region_is_refused(zone: str) -> None:
-    assert region(zone) is None
-    with pytest.raises(Wrong, match="give a region, such as 'Europe/Berlin'") as raised:
-        said(Settings("UTC"), f"SET TIME ZONE '{zone}'")
-    assert raised.value.code == "22023"
+def test_what_is_no_time_zone_is_refused() -> None:
+    settings = Settings("UTC")
+    with pytest.raises(Wrong, match="give a region, such as 'Europe/Berlin', or hours") as raised:
+        said(settings, "SET TIME ZONE 'Europe/Berlim'")
+    assert raised.value.code == "22023" and "did you mean 'Europe/Berlin'" in str(raised.value)
+    with pytest.raises(Wrong, match="unknown time zone '- 19'"):
+        said(settings, "SET TIME ZONE - 19")
+    assert settings.zone == "UTC"
+
+
+def test_offsets() -> None:
+    settings = Settings("GMT+3")
+    assert (settings.zone, settings.values["TimeZone"]) == ("+03:00", "<+03>-03")
+    said(settings, "SET TIME ZONE -5")
+    assert (settings.zone, settings.values["TimeZone"]) == ("-05:00", "<-05>+05")
+    said(settings, "SET timezone = INTERVAL '+05:30' HOUR TO MINUTE")
+    assert (settings.zone, settings.values["TimeZone"]) == ("+05:30", "<+05:30>-05:30")
+    said(settings, "RESET timezone")
+    assert settings.zone == "+03:00"
+
+
+def test_functions_set_and_ask() -> None:
+    settings = Settings("UTC")
+    assert settings.called(Call("a", "set_config", ("timezone", "asia/tokyo", "false"))) == "Asia/Tokyo"
+    assert settings.called(Call("b", "current_setting", ("TimeZone",))) == settings.zone == "Asia/Tokyo"
+    assert settings.called(Call("b", "current_setting", ("nothing", "true"))) is None
+    settings.begin()
+    assert settings.called(Call("a", "set_config", ("TimeZone", "UTC", "true"))) == "UTC"
+    settings.end(committed=True)
+    assert settings.zone == "Asia/Tokyo"
+    with pytest.raises(Wrong, match="unknown time zone 'x'"):
+        settings.called(Call("a", "set_config", ("TimeZone", "x", "false")))
+    with pytest.raises(Wrong, match="texts are UTF8"):
+        settings.called(Call("a", "set_config", ("client_encoding", "LATIN1", "false")))
 
 
 def test_a_transaction_keeps_or_takes_back() -> None:
@@ -80,7 +112,9 @@ def test_what_a_client_begins_with() -> None:
     said(settings, "SET timezone = 'UTC'", "RESET timezone")
     assert settings.zone == "Asia/Tokyo"
     settings.start({"TimeZone": "GMT-02:00"})  # as Java says what is no region
-    assert settings.zone == "Asia/Tokyo"
+    assert settings.zone == "+02:00"
+    settings.start({"TimeZone": "Mars/Base"})
+    assert settings.zone == "+02:00"
 
 
 @pytest.fixture(scope="module")

@@ -27,29 +27,34 @@ def graph(seed: int, count: int = 12) -> list[Drawn]:
 def test_boxes_lie_below_their_inputs_and_apart(seed: int) -> None:
     boxes = graph(seed)
     root = ElementTree.fromstring(svg(boxes))
-    shapes = [{k: int(r.attrib[k]) for k in ("x", "y", "width", "height")} for r in root.iter(f"{SVG}rect")]
+    shapes = [{k: float(r.attrib[k]) for k in ("x", "y", "width", "height")} for r in root.iter(f"{SVG}rect")]
     assert len(shapes) == len(boxes)
-    assert len([*root.iter(f"{SVG}path")]) == sum(len(box[2]) for box in boxes)
+    assert len([*root.iter(f"{SVG}path")]) == sum(len({*box[2]}) for box in boxes)
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert texts.count("<Map> & 'x'") == len(boxes)
     assert texts.count("= view") == sum(len(box[4]) for box in boxes)
-    by_row: dict[int, list[dict[str, int]]] = {}
     for shape in shapes:
         assert shape["x"] + shape["width"] <= int(root.attrib["width"])
         assert shape["y"] + shape["height"] <= int(root.attrib["height"])
-        by_row.setdefault(shape["y"], []).append(shape)
-    ends = [(y, max(one["y"] + one["height"] for one in row)) for y, row in sorted(by_row.items())]
-    assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(ends))
-    for row in by_row.values():
-        for one, other in itertools.pairwise(row):
-            assert one["x"] + one["width"] < other["x"]
+    for one, other in itertools.combinations(shapes, 2):
+        wide, high = (max(one[k], other[k]) / 2 + min(one[k], other[k]) / 2 for k in ("width", "height"))
+        middles = [
+            abs(one[k] + one[w] / 2 - other[k] - other[w] / 2) for k, w in (("x", "width"), ("y", "height"))
+        ]
+        assert middles[0] > wide or middles[1] > high
 
 
 def test_a_wire_leads_downwards_from_input_to_box() -> None:
     one = svg([(0, 0, (), ["a"], ()), (1, 0, (0,), ["b"], ())])
     (path,) = [e.attrib["d"] for e in ElementTree.fromstring(one).iter(f"{SVG}path")]
     begin, end = path.split()[0], path.split()[-1]
-    assert int(begin.rpartition(",")[2]) < int(end.rpartition(",")[2])
+    assert float(begin.rpartition(",")[2]) < float(end.rpartition(",")[2])
+
+
+def test_one_that_closes_a_circle_goes_back_beside_the_boxes() -> None:
+    one = svg([(0, 0, (1,), ["a"], ()), (1, 0, (0,), ["b"], ())])
+    down, back = (e.attrib["d"] for e in ElementTree.fromstring(one).iter(f"{SVG}path"))
+    assert "C" not in down and "C" in back
 
 
 def test_an_input_that_isn_t_drawn_has_no_wire() -> None:

@@ -15,7 +15,7 @@ def test_views_with_their_rows_after_the_last_step() -> None:
         p.delete("votes", [(1, 7)])
         p.step(clock=datetime(2026, 3, 1, 9, 31, tzinfo=UTC))
         html = p._repr_html_()
-        assert "<caption>program.sql, step 2, 2026-03-01 09:31:00 UTC</caption>" in html
+        assert ">program.sql, step 2, 2026-03-01 09:31:00 UTC</caption>" in html
         for view, rows in {"all_votes": 2, "counts": 2, "customers": 0}.items():
             assert f'>{view}</td><td style="text-align: right">{rows}</td>' in html
         assert "undelivered" not in html
@@ -24,7 +24,7 @@ def test_views_with_their_rows_after_the_last_step() -> None:
 
 def test_sinks_that_lack_steps_are_named_and_nothing_is_markup() -> None:
     html = shown("<b>", 3, None, {}, {"there": 0, "<i>": 2})
-    assert "<caption>&lt;b&gt;, step 3</caption>" in html
+    assert ">&lt;b&gt;, step 3</caption>" in html
     assert '>&lt;i&gt;</td><td style="text-align: right">2</td>' in html
     assert "there" not in html
     assert closed("<b>") == "<p>&lt;b&gt;, closed</p>"

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from dbsp.serving.postgres.catalogue import answering
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
-from tests.servers.postgres import binaries
+from tests.servers.postgres import binaries, postgres
 
 pytestmark = pytest.mark.slow  # clients and servers of others
 
@@ -22,6 +22,20 @@ def port() -> Any:
     with connected() as served:
         served.http.posted("orders", shops())
         yield served
+
+
+KEYED = """
+CREATE TABLE noted (id BIGINT, day DATE, n INT DEFAULT 8, text STRING, PRIMARY KEY (day, id));
+CREATE TABLE lines (id BIGINT PRIMARY KEY, `Of` STRING NOT NULL, price DECIMAL(10, 2));
+CREATE VIEW by_day AS
+SELECT day, count(*) AS n
+  FROM noted GROUP BY day;
+CREATE VIEW priced AS SELECT * FROM lines;
+"""
+REAL = """
+CREATE TABLE noted (id BIGINT, day DATE, n INT NOT NULL DEFAULT 8, text TEXT, PRIMARY KEY (day, id));
+CREATE TABLE lines (id BIGINT PRIMARY KEY, "Of" TEXT NOT NULL, price NUMERIC(10, 2));
+"""
 
 
 def _psql(port: Served, command: str) -> str:
@@ -53,6 +67,24 @@ def test_psql_shows_what_there_is(port: Served) -> None:
     ):
         _psql(port, command)
     assert "s0|4|37.50\n" in _psql(port, "SELECT * FROM turnover ORDER BY shop")
+
+
+@pytest.mark.spark
+def test_psql_shows_keys_and_definitions() -> None:
+    """As those of a real server."""
+    with connected(program=KEYED) as here, postgres() as server, psycopg.connect(server.url) as one:
+        one.execute(REAL)
+        one.commit()
+        for name in ("noted", "lines"):
+            shows = [str(binaries() / "psql"), server.url, "-A", "-c", rf"\d {name}"]
+            real = subprocess.run(shows, capture_output=True, text=True, timeout=60, check=True).stdout
+            assert _psql(here, rf"\d {name}") == real
+        shown = _psql(here, r"\d+ by_day")
+        assert shown.endswith("View definition:\n SELECT day, count(*) AS n\n  FROM noted GROUP BY day;\n")
+        asked = (
+            "SELECT column_default FROM information_schema.columns WHERE (table_name, column_name) = (%s, %s)"
+        )
+        assert here.asked(asked, ("noted", "n")) == [("8",)]
 
 
 def test_sqlalchemy_reflects_and_pandas_reads(port: Served) -> None:

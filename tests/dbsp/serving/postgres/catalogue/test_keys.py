@@ -26,3 +26,6 @@ def test_a_constraint_and_its_index() -> None:
     assert [row["relname"] for row in found["pg.pg_class"]] == ["customer_pkey"]
     usage = found["information.key_column_usage"]
     assert [(row["column_name"], row["ordinal_position"]) for row in usage] == [("name", 1), ("id", 2)]
+    said = {(row["oid"], row["place"]): row["said"] for row in found["pg.definitions"]}
+    whole = "CREATE UNIQUE INDEX customer_pkey ON public.customer USING btree (name, id)"
+    assert said == {(20, 0): whole, (20, 1): "name", (20, 2): "id", (21, 0): "PRIMARY KEY (name, id)"}

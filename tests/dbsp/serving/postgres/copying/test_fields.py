@@ -10,9 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dbsp.serving.postgres.copying.fields import BadCopy, fields_of
+from dbsp.serving.postgres.copying.fields import fields_of
 from dbsp.serving.postgres.copying.statement import Copy, copy_of
 from dbsp.serving.postgres.language.spelling import statements
+from dbsp.serving.postgres.language.wrong import BadCopy
 from tests.effort import examples
 from tests.servers.postgres import postgres
 

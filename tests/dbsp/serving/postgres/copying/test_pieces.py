@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 
 from dbsp.serving.postgres.copying import rows as module
-from dbsp.serving.postgres.copying.fields import BadCopy, fields_of
+from dbsp.serving.postgres.copying.fields import fields_of
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import Copy, copy_of
 from dbsp.serving.postgres.language.spelling import statements
+from dbsp.serving.postgres.language.wrong import BadCopy
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field
 

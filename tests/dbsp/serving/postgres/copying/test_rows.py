@@ -50,7 +50,11 @@ def _through(source: psycopg.Connection[Any], target: psycopg.Connection[Any], f
 
 
 @pytest.mark.parametrize(
-    "form", ["", "(FORMAT csv, HEADER)", "(FORMAT csv, DELIMITER '-', NULL '1')", "(DELIMITER '|')"]
+    "form",
+    [
+        *("", "(DELIMITER '|')", "(FORMAT csv, HEADER)", "(FORMAT csv, DELIMITER '-', NULL '1')"),
+        "(FORMAT binary)",
+    ],
 )
 @given(rows=ROWS)
 @examples(10)
@@ -85,7 +89,7 @@ def test_what_has_no_type_there_comes_back() -> None:
     with connected(program=NESTED) as served, writing(served, True) as one:
         served.http.posted("given", rows)
         before = one.execute("SELECT * FROM held ORDER BY id").fetchall()
-        for form in ("", "(FORMAT csv)"):
+        for form in ("", "(FORMAT csv)", "(FORMAT binary)"):
             with one.cursor().copy(f"COPY given TO STDOUT {form}".encode()) as reading:
                 data = b"".join(map(bytes, reading))
             one.execute("DELETE FROM given")

@@ -18,6 +18,8 @@ _WIRE = 22
 _SWEEPS, _MOVES = 12, 16
 
 Place = tuple[float, float]
+# width and height
+Size = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Layout:
-    """places: the upper left corners of boxes of WIDTH × HEIGHT."""
+    """places: the upper left corners of boxes."""
 
     places: Mapping[int, Place]
     layers: Mapping[int, int]
@@ -41,20 +43,41 @@ class Layout:
     height: float
 
 
-def layout(inputs: Mapping[int, Sequence[int]]) -> Layout:
-    """inputs: per node those that it reads. One with a greater number than its own closes a circle."""
+def layout(inputs: Mapping[int, Sequence[int]], sizes: Mapping[int, Size] | None = None) -> Layout:
+    """inputs: per node those that it reads. One with a greater number than its own closes a circle.
+
+    sizes: of the boxes; WIDTH × HEIGHT unless said.
+    """
+    boxes = dict.fromkeys(inputs, (float(WIDTH), float(HEIGHT))) | dict(sizes or {})
     forward = {node: [i for i in read if i < node and i in inputs] for node, read in inputs.items()}
     layers = _layers(forward)
     chains, links = _chains(forward, layers)
     rows = _ordered(layers | _of_chains(chains, layers), links)
-    centres = _centred(rows, links)
-    places = {node: (centres[node] - WIDTH / 2, layers[node] * (HEIGHT + BETWEEN)) for node in inputs}
-    wires = [_wire(start, end, between, centres, layers) for (start, end), between in chains.items()]
+    centres = _centred(rows, links, {node: width for node, (width, _) in boxes.items()})
+    tops = _tops(layers, boxes)
+    places = {node: (centres[node] - boxes[node][0] / 2, tops[layers[node]][0]) for node in inputs}
+    wires = [
+        Wire(start, end, _through(start, end, between, centres, tops, layers, boxes))
+        for (start, end), between in chains.items()
+    ]
     for node, read in inputs.items():
-        wires += [_back(places[i], places[node], i, node) for i in dict.fromkeys(read) if i >= node]
-    width = max((x for x, _ in places.values()), default=0) + WIDTH
-    height = max((y for _, y in places.values()), default=0) + HEIGHT
+        backs = [i for i in dict.fromkeys(read) if i >= node and i in inputs]
+        wires += [_back(places, boxes, i, node) for i in backs]
+    width = max((x + boxes[node][0] for node, (x, _) in places.items()), default=0)
+    height = max((bottom for _, bottom in tops), default=0)
     return Layout(places, layers, tuple(wires), width, height)
+
+
+def _tops(layers: Mapping[int, int], boxes: Mapping[int, Size]) -> list[tuple[float, float]]:
+    """Of each layer where it begins and ends: as high as its highest box."""
+    heights = [0.0] * (1 + max(layers.values(), default=-1))
+    for node, layer in layers.items():
+        heights[layer] = max(heights[layer], boxes[node][1])
+    found, at = [], 0.0
+    for height in heights:
+        found.append((at, at + height))
+        at += height + BETWEEN
+    return found
 
 
 def crossings(upper: Sequence[int], lower: Sequence[int], links: Mapping[int, Iterable[int]]) -> int:
@@ -163,10 +186,13 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _centred(rows: Sequence[Sequence[int]], links: Mapping[int, list[int]]) -> dict[int, float]:
+def _centred(
+    rows: Sequence[Sequence[int]], links: Mapping[int, list[int]], widths: Mapping[int, float]
+) -> dict[int, float]:
     """The middle of each node and place, from 0 on the left."""
     below = _below(links)
-    offsets = [_offsets(row) for row in rows]
+    halves = {node: widths.get(node, _WIRE) / 2 for row in rows for node in row}
+    offsets = [_offsets(row, halves) for row in rows]
     centres = {
         node: x for row, xs in zip(rows, offsets, strict=True) for node, x in zip(row, xs, strict=True)
     }
@@ -180,21 +206,17 @@ def _centred(rows: Sequence[Sequence[int]], links: Mapping[int, list[int]]) -> d
             ]
             for node, x, moved in zip(row, xs, _increasing(wanted), strict=True):
                 centres[node] = x + moved
-    left = min((x - _half(node) for node, x in centres.items()), default=0.0)
+    left = min((x - halves[node] for node, x in centres.items()), default=0.0)
     return {node: x - left for node, x in centres.items()}
 
 
-def _half(node: int) -> float:
-    return WIDTH / 2 if node >= 0 else _WIRE / 2
-
-
-def _offsets(row: Sequence[int]) -> list[float]:
+def _offsets(row: Sequence[int], halves: Mapping[int, float]) -> list[float]:
     """The middles of a row that is packed as close as it may be."""
     found, at = [], 0.0
     for node in row:
-        at += _half(node)
+        at += halves[node]
         found.append(at)
-        at += _half(node) + GAP
+        at += halves[node] + GAP
     return found
 
 
@@ -210,19 +232,24 @@ def _increasing(wanted: Sequence[float]) -> list[float]:
     return [total / n for total, n in pools for _ in range(n)]
 
 
-def _wire(
-    start: int, end: int, between: list[int], centres: Mapping[int, float], layers: Mapping[int, int]
-) -> Wire:
-    pitch = HEIGHT + BETWEEN
-    top = layers[start] * pitch
-    points = [(centres[start], top + HEIGHT)]
-    for n, place in enumerate(between, 1):
-        points += [(centres[place], top + n * pitch), (centres[place], top + n * pitch + HEIGHT)]
-    return Wire(start, end, (*points, (centres[end], float(layers[end] * pitch))))
+def _through(
+    start: int,
+    end: int,
+    between: list[int],
+    centres: Mapping[int, float],
+    tops: Sequence[tuple[float, float]],
+    layers: Mapping[int, int],
+    boxes: Mapping[int, Size],
+) -> tuple[Place, ...]:
+    """From a box by the places in between to another."""
+    first = layers[start]
+    points = [(centres[start], tops[first][0] + boxes[start][1])]
+    for n, place in enumerate(between, first + 1):
+        points += [(centres[place], edge) for edge in tops[n]]
+    return (*points, (centres[end], tops[layers[end]][0]))
 
 
-def _back(start: Place, end: Place, source: int, node: int) -> Wire:
+def _back(places: Mapping[int, Place], boxes: Mapping[int, Size], source: int, node: int) -> Wire:
     """From the side of a box to the side of one above it."""
-    first = (start[0] + WIDTH, start[1] + HEIGHT / 2)
-    last = (end[0] + WIDTH, end[1] + HEIGHT / 2)
-    return Wire(source, node, (first, last), back=True)
+    sides = [(places[one][0] + boxes[one][0], places[one][1] + boxes[one][1] / 2) for one in (source, node)]
+    return Wire(source, node, tuple(sides), back=True)

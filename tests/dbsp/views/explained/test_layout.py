@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.serving.page.layout import GAP, HEIGHT, WIDTH, crossings, layout
+from dbsp.views.explained.layout import GAP, HEIGHT, WIDTH, crossings, layout
 
 
 @st.composite
@@ -21,41 +22,58 @@ def graphs(draw: st.DrawFn) -> dict[int, list[int]]:
     return found
 
 
-@given(graphs())
-def test_boxes_are_apart_and_inputs_above(inputs: dict[int, list[int]]) -> None:
-    found = layout(inputs)
+SIZES = st.dictionaries(st.integers(0, 13), st.tuples(st.integers(10, 400), st.integers(10, 100)))
+
+
+def sized(inputs: dict[int, list[int]], sizes: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    return {node: sizes.get(node, (WIDTH, HEIGHT)) for node in inputs}
+
+
+@given(graphs(), SIZES)
+def test_boxes_are_apart_and_inputs_above(
+    inputs: dict[int, list[int]], sizes: dict[int, tuple[int, int]]
+) -> None:
+    sizes = sized(inputs, sizes)
+    found = layout(inputs, sizes)
     assert found.places.keys() == found.layers.keys() == inputs.keys()
-    for a, b in combinations(found.places.values(), 2):
-        assert abs(a[0] - b[0]) >= WIDTH + GAP - 1e-6 or abs(a[1] - b[1]) > HEIGHT
-    for x, y in found.places.values():
-        assert -1e-6 <= x <= found.width - WIDTH + 1e-6
-        assert 0 <= y <= found.height - HEIGHT
+    for one, other in combinations(inputs, 2):
+        (a, b), (c, d) = (sorted([found.places[i][side], i] for i in (one, other)) for side in (0, 1))
+        apart = b[0] - a[0] - sizes[int(a[1])][0] >= GAP - 1e-6
+        assert apart or d[0] - c[0] - sizes[int(c[1])][1] > 0
+    for node, (x, y) in found.places.items():
+        assert -1e-6 <= x <= found.width - sizes[node][0] + 1e-6
+        assert 0 <= y <= found.height - sizes[node][1]
     forward = [(i, node) for node, read in inputs.items() for i in read if i < node]
     assert all(found.layers[i] < found.layers[node] for i, node in forward)
 
 
-@given(graphs())
-def test_a_wire_for_each_input_from_edge_to_edge(inputs: dict[int, list[int]]) -> None:
-    found = layout(inputs)
+@given(graphs(), SIZES)
+def test_a_wire_for_each_input_from_edge_to_edge(
+    inputs: dict[int, list[int]], sizes: dict[int, tuple[int, int]]
+) -> None:
+    sizes = sized(inputs, sizes)
+    found = layout(inputs, sizes)
     wires = sorted((wire.start, wire.end) for wire in found.wires)
     assert wires == sorted({(i, node) for node, read in inputs.items() for i in read})
     for wire in found.wires:
         assert wire.back == (wire.start >= wire.end)
         if not wire.back:
             start, end = found.places[wire.start], found.places[wire.end]
-            assert wire.points[0] == (start[0] + WIDTH / 2, start[1] + HEIGHT)
-            assert wire.points[-1] == (end[0] + WIDTH / 2, end[1])
+            width, height = sizes[wire.start]
+            assert wire.points[0] == pytest.approx((start[0] + width / 2, start[1] + height))
+            assert wire.points[-1] == pytest.approx((end[0] + sizes[wire.end][0] / 2, end[1]))
             heights = [y for _, y in wire.points]
             assert heights == sorted(heights)
 
 
-@given(graphs())
-def test_a_wire_goes_through_no_box(inputs: dict[int, list[int]]) -> None:
-    found = layout(inputs)
+@given(graphs(), SIZES)
+def test_a_wire_goes_through_no_box(inputs: dict[int, list[int]], sizes: dict[int, tuple[int, int]]) -> None:
+    sizes = sized(inputs, sizes)
+    found = layout(inputs, sizes)
     for wire in found.wires:
         for x, y in wire.points[1:-1]:
-            for left, top in found.places.values():
-                assert not (left < x < left + WIDTH and top <= y <= top + HEIGHT)
+            for node, (left, top) in found.places.items():
+                assert not (left < x < left + sizes[node][0] and top <= y <= top + sizes[node][1])
 
 
 def test_crossings_are_counted() -> None:
