@@ -18,6 +18,7 @@ from dbsp.circuits.operators.operator import Context, delta_of
 from dbsp.circuits.steps.evaluation import Evaluation, table_delta
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
 from dbsp.circuits.steps.memory import keep_freed_memory
+from dbsp.circuits.steps.merging import shares
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
@@ -46,6 +47,7 @@ def run_step(
         return [run_task(circuit, task, segments)]
     results: list[TaskResult] = []
     received: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
+    merges = shares(circuit, pieces, partitions)
     for level in range(circuit.levels):
         sent: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
         for p in range(partitions):
@@ -56,7 +58,7 @@ def run_step(
                 partition=p,
                 inputs={table: parts[p::partitions] for table, parts in inputs.items()} if level == 0 else {},
                 received=received[p],
-                pieces=pieces[p::partitions] if level == 0 else (),
+                pieces=merges[p] if level == 0 else (),
             )
             result = run_task(circuit, task, segments)
             for node, to, blob in result.sent:
