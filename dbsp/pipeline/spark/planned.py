@@ -95,7 +95,10 @@ def _offset(checkpoint: Path, relation: int, batch: int) -> int:
 
 
 def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
-    """Raises Error at a file that is gone; warns of one whose last line has no end."""
+    """Raises Error at a file that is gone, or would be read twice; warns of one whose last line has no
+    end.
+    """
+    _check_names(table, files)
     ignored = table.option("ignoreMissingFiles") or spark.conf.get("spark.sql.files.ignoreMissingFiles")
     for file in files:
         local = local_path(file)
@@ -110,6 +113,18 @@ def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
             number, line = _last_line(local, _end(table))
             what = "has no end; it was read as it is. Was the file still being written?"
             log.warning("table '%s': %s:%d: the last line %s %r", table.name, local, number, what, line)
+
+
+def _check_names(table: Table, files: list[str]) -> None:
+    """Spark takes a name with such a character for a pattern, and then reads the batch's files once more."""
+    for file in files if len(files) > 1 else ():
+        path = local_path(file) or unquote(file)
+        if GLOB.search(path):
+            raise Error(
+                f"{table.location}: table '{table.name}': '{path}' has a character of patterns in its name "
+                "([ ] { } * ? or a backslash), for which Spark would read files of this step more than once; "
+                "rename it, or set OPTIONS (maxFilesPerTrigger '1')"
+            )
 
 
 def _end(table: Table) -> bytes:

@@ -1,4 +1,4 @@
-"""A view over rows that nothing holds comes from the files again: it holds what it would have from the start."""
+"""A view over rows that nothing holds comes from files again, and holds what it would from the start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.servers.s3 import Server
 pytestmark = pytest.mark.spark
 
 SALES = """CREATE TABLE sale (id BIGINT, shop STRING, price INT)
-USING csv OPTIONS (path '{}/sales', header 'true', maxFilesPerTrigger '2') WITH (append_only = true);
+USING csv OPTIONS (path '{}/sales', header 'true', maxFilesPerTrigger '1') WITH (append_only = true);
 CREATE TABLE town (shop STRING PRIMARY KEY, name STRING);
 """
 TOTAL = "CREATE VIEW total AS SELECT sum(price) AS price, count(*) AS n FROM sale;\n"
@@ -117,5 +117,5 @@ def test_what_came_too_late_can_t_be_told_from_files(spark: Any, tmp_path: Path)
 
 def test_other_words_are_refused(tmp_path: Path) -> None:
     for options in ({"backfill": "all", "evolve": True}, {"backfill": "from-source"}):
-        with pytest.raises(Error, match="there is: from-source|give evolve=True, too"):
+        with pytest.raises(Error, match=r"there is: from-source|give evolve=True, too"):
             Pipeline(sql="CREATE TABLE t (a INT);", state=tmp_path, runner="inline", **options)  # type: ignore[arg-type]
