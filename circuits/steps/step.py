@@ -23,7 +23,6 @@ from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -131,9 +130,7 @@ class _Run:
         )
         parts = []
         for part in self.task.inputs.get(source.table, ()):
-            batch = part.batch
-            owner = f"the input of '{source.table}'"
-            opened = self.segments.open(batch, stored, owner) if isinstance(batch, Chunk) else batch
+            opened = part.open(self.segments, stored, f"the input of '{source.table}'")
             parts.append((part.ordinal, ZSet.from_batch(opened)))
         delta = table_delta(source, parts)
         self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)

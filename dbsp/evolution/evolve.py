@@ -15,8 +15,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import EvaluationError, StateError
@@ -32,7 +30,6 @@ from dbsp.evolution.given import PIECE
 from dbsp.evolution.plan import Plan
 from dbsp.evolution.sources import moved, streams_before, streams_of
 from dbsp.running.clock import instant
-from dbsp.running.dealing import rows_of
 from dbsp.running.runner import Runner, Work
 from dbsp.sql.plans.program import Program
 from dbsp.state.keeping.keep import Keep
@@ -187,7 +184,7 @@ class _Evolution:
             self.store.discard({chunk.segment for chunks in again.values() for chunk in chunks})
 
     def _feed(self, fill: Fill, again: Mapping[str, Sequence[Chunk]]) -> None:
-        feeds = {name: _whole(given.inputs(self.store.segments)) for name, given in fill.given.items()}
+        feeds = {name: given.inputs(self.partitions) for name, given in fill.given.items()}
         feeds |= {table: _pieces(chunks) for table, chunks in again.items()}
         rows = 0
         total = self.change.plan.rows + sum(chunk.rows for chunks in again.values() for chunk in chunks)
@@ -199,7 +196,7 @@ class _Evolution:
                 partitions=self.partitions,
                 durable=self.store.durable,
             )
-            rows += sum(rows_of(part) for parts in batches.values() for part in parts)
+            rows += sum(part.rows for parts in batches.values() for part in parts)
             work = Work(circuit=fill.circuit, step=step, inputs=batches, segments=self.store.segments)
             try:
                 self.state = self.state.apply(self.runner.run(work))
@@ -296,11 +293,6 @@ class _Evolution:
             delivered = read_delivered(self.store.root)
             delivered |= dict.fromkeys(sorted(begun), Delivery(self.step - 1, began=self.step - 1))
             write_delivered(self.store.root, delivered, self.store.durable)
-
-
-def _whole(batches: Iterator[pa.RecordBatch]) -> Iterator[list[Input]]:
-    """Each is a piece of its own."""
-    return ([Input(0, batch)] for batch in batches)
 
 
 def _pieces(chunks: Sequence[Chunk]) -> Iterator[list[Input]]:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast
 from pyspark.sql import SparkSession
@@ -26,9 +27,8 @@ from dbsp.circuits.steps.merging import shares
 from dbsp.circuits.steps.reads import read_columns, without_unread
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import SegmentWriter
-from dbsp.running.dealing import dealt, rows_of
+from dbsp.running.dealing import dealt
 from dbsp.running.runner import Work
 from dbsp.running.spark.hosts.placed import Hosts
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
@@ -69,7 +69,7 @@ class SparkRunner:
         return int(self._context.defaultParallelism)
 
     def run(self, work: Work) -> list[TaskResult]:
-        rows = sum(rows_of(part) for parts in work.inputs.values() for part in parts)
+        rows = sum(part.rows for parts in work.inputs.values() for part in parts)
         step = replace(work.step, partitions=self._tasks(work, rows))
         if work.segments.origin is not None:
             share_keys(self._context)
@@ -169,7 +169,7 @@ def _placed(work: Work, partitions: int) -> list[Mapping[str, Sequence[Input]]]:
     """The inputs of every task, put into a file where they are large."""
     needed = {table: _without_unread(work.circuit, table, parts) for table, parts in work.inputs.items()}
     parts = [part for table in needed.values() for part in table]
-    size = sum(0 if isinstance(part.batch, Chunk) else part.batch.nbytes for part in parts)
+    size = sum(part.batch.nbytes for part in parts if isinstance(part.batch, pa.RecordBatch))
     if partitions == 1 and size <= INLINE_BYTES:
         return [needed]
     writer = work.segments.writer(f"{work.step.segment}.input", durable=False)
@@ -183,13 +183,16 @@ def _placed(work: Work, partitions: int) -> list[Mapping[str, Sequence[Input]]]:
 
 
 def _written(part: Input, writer: SegmentWriter) -> Input:
-    return part if isinstance(part.batch, Chunk) else Input(part.ordinal, writer.write(part.batch))
+    rows = part.batch
+    return Input(part.ordinal, writer.write(rows)) if isinstance(rows, pa.RecordBatch) else part
 
 
 def _without_unread(circuit: Circuit, table: str, parts: Sequence[Input]) -> list[Input]:
-    """The parts, without what no operator reads; chunks were written so."""
+    """The parts, without what no operator reads; what is stored was written so."""
     read = read_columns(circuit, table)
     return [
-        part if isinstance(part.batch, Chunk) else Input(part.ordinal, without_unread(part.batch, read))
+        Input(part.ordinal, without_unread(part.batch, read))
+        if isinstance(part.batch, pa.RecordBatch)
+        else part
         for part in parts
     ]
