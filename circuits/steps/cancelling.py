@@ -18,7 +18,6 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
 from dbsp.circuits.operators.operator import Value
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
@@ -58,7 +57,4 @@ def cancelled(
 
 def _whole(columns: pa.Schema, parts: Sequence[Input], segments: Segments) -> ZSet:
     stored = columns.append(pa.field(WEIGHT, pa.int64(), nullable=False))
-    opened = (
-        segments.open(part.batch, stored) if isinstance(part.batch, Chunk) else part.batch for part in parts
-    )
-    return ZSet.sum(columns, [ZSet.from_batch(batch) for batch in opened])
+    return ZSet.sum(columns, [ZSet.from_batch(part.open(segments, stored)) for part in parts])

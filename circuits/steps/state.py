@@ -91,13 +91,14 @@ class State:
         """The state after a step all of whose tasks returned."""
         results = list(results)
         spines = dict(self.spines)
-        done: dict[tuple[int, int], list[tuple[int, Chunk | None]]] = {}
-        for result in results:
-            for piece, chunk in result.merged:
-                done.setdefault((piece.node, piece.merge), []).append((piece.low, chunk))
+        done: dict[tuple[int, int], dict[int, list[Chunk]]] = {}
+        merged = (each for result in results for each in result.merged)
+        for piece, chunk in sorted(merged, key=lambda each: each[0].low):
+            number = spines[piece.node].merges[piece.merge].piece_of(piece.low)
+            chunks = done.setdefault((piece.node, piece.merge), {}).setdefault(number, [])
+            chunks += [] if chunk is None else [chunk]
         for (node, merge), pieces in sorted(done.items(), reverse=True):
-            ordered = [chunk for _, chunk in sorted(pieces, key=lambda piece: piece[0])]
-            spines[node] = spines[node].finish(merge, ordered)
+            spines[node] = spines[node].finish(merge, [tuple(chunks) for chunks in pieces.values()])
         due: list[Piece] = []
         for node, spine in self.spines.items():
             chunks = [chunk for r in results if (chunk := r.written.get(node)) is not None]

@@ -18,11 +18,11 @@ from dbsp.circuits.operators.operator import Context, delta_of
 from dbsp.circuits.steps.evaluation import Evaluation, table_delta
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
 from dbsp.circuits.steps.memory import keep_freed_memory
+from dbsp.circuits.steps.merging import shares
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -46,6 +46,7 @@ def run_step(
         return [run_task(circuit, task, segments)]
     results: list[TaskResult] = []
     received: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
+    merges = shares(circuit, pieces, partitions)
     for level in range(circuit.levels):
         sent: list[list[tuple[int, bytes]]] = [[] for _ in range(partitions)]
         for p in range(partitions):
@@ -56,7 +57,7 @@ def run_step(
                 partition=p,
                 inputs={table: parts[p::partitions] for table, parts in inputs.items()} if level == 0 else {},
                 received=received[p],
-                pieces=pieces[p::partitions] if level == 0 else (),
+                pieces=merges[p] if level == 0 else (),
             )
             result = run_task(circuit, task, segments)
             for node, to, blob in result.sent:
@@ -129,9 +130,7 @@ class _Run:
         )
         parts = []
         for part in self.task.inputs.get(source.table, ()):
-            batch = part.batch
-            owner = f"the input of '{source.table}'"
-            opened = self.segments.open(batch, stored, owner) if isinstance(batch, Chunk) else batch
+            opened = part.open(self.segments, stored, f"the input of '{source.table}'")
             parts.append((part.ordinal, ZSet.from_batch(opened)))
         delta = table_delta(source, parts)
         self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.extent import Extent
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 
 
@@ -17,12 +19,27 @@ from dbsp.circuits.traces.spine import Piece
 class Input:
     """Part of a table's delta: the table's columns and a last column `__weight`.
 
-    ordinal: of its first row, among the rows of all of the step's inputs. batch: the rows, or the chunk that
-    holds them.
+    ordinal: of its first row, among the rows of all of the step's inputs. batch: the rows, or what says where
+    they are stored.
     """
 
     ordinal: int
-    batch: pa.RecordBatch | Chunk
+    batch: pa.RecordBatch | Chunk | Extent
+
+    @property
+    def is_stored(self) -> bool:
+        return isinstance(self.batch, (Chunk, Extent))
+
+    @property
+    def rows(self) -> int:
+        """How many there are, of a trace about how many."""
+        return self.batch.rows if isinstance(self.batch, (Chunk, Extent)) else int(self.batch.num_rows)
+
+    def open(self, segments: Segments, schema: pa.Schema, owner: str = "") -> pa.RecordBatch:
+        """The rows. schema: of a chunk's. owner: of the rows, in words. Raises StateError."""
+        if isinstance(self.batch, Extent):
+            return self.batch.open(segments)
+        return segments.open(self.batch, schema, owner) if isinstance(self.batch, Chunk) else self.batch
 
 
 @dataclass(frozen=True, kw_only=True)

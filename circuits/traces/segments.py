@@ -20,6 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, TypeVar
+from weakref import WeakSet
 
 import pyarrow as pa
 import xxhash
@@ -27,6 +28,7 @@ import xxhash
 from dbsp.circuits.disk import disk, refused
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.deferred import Deferred
 from dbsp.circuits.traces.origin import Origin, Traffic
 
 _ALIGNMENT = 64
@@ -105,6 +107,7 @@ class Segments:
         self._verified: dict[str, set[Chunk]] = {}
         self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
         self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
+        self._deferred: WeakSet[Deferred[Any]] = WeakSet()
         self._mapping, self._opening = Lock(), Lock()  # merges map files and open chunks beside the step
 
     @property
@@ -222,8 +225,20 @@ class Segments:
             if not keys:
                 del self._keys[name]
 
+    def later(self, chunks: Sequence[Chunk], read: Callable[[], Opened]) -> Deferred[Opened]:
+        """What `read` makes of chunks, for as long as it is held, whatever becomes of their segments."""
+        deferred = Deferred({chunk.segment for chunk in chunks}, read)
+        if self.origin is None:
+            deferred.get()
+        else:
+            self._deferred.add(deferred)
+        return deferred
+
     def forget(self, segments: Set[str]) -> None:
         """Drop what is kept of segments that are about to be deleted."""
+        for deferred in [*self._deferred]:
+            if not deferred.segments.isdisjoint(segments):
+                deferred.save()
         for segment in segments:
             self._files.pop(segment, None)
             self._verified.pop(segment, None)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dbsp.circuits.traces.chunk import Chunk
 
@@ -53,12 +54,23 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """inputs: run ids. pieces: how many there are; done: chunks of those that are done, in order."""
+    """inputs: run ids. pieces: how many there are; done: of those that are done, in order, the chunks.
+
+    A piece has no chunk where no row is left, and several where several tasks did it.
+    """
 
     inputs: tuple[int, ...]
     pieces: int
-    done: tuple[Chunk | None, ...] = ()
+    done: tuple[tuple[Chunk, ...], ...] = ()
     credit: int = 0
+
+    def low(self, piece: int) -> int:
+        """The least sort key of a piece."""
+        return END * piece // self.pieces
+
+    def piece_of(self, low: int) -> int:
+        """The piece that a sort key is in."""
+        return (low * self.pieces + self.pieces - 1) // END
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +102,7 @@ class Spine:
 
     def chunks(self) -> list[Chunk]:
         """Every chunk the spine needs, those of unfinished merges included."""
-        return self.live + [chunk for merge in self.merges for chunk in merge.done if chunk]
+        return self.live + [chunk for merge in self.merges for piece in merge.done for chunk in piece]
 
     def absorbable(self, small: int) -> tuple[Run, ...]:
         """The runs to merge into the next batch."""
@@ -113,7 +125,7 @@ class Spine:
             return self
         return replace(self, runs=tuple(r for r in self.runs if r.id not in gone or r.id in merging))
 
-    def finish(self, merge_at: int, pieces: list[Chunk | None]) -> Spine:
+    def finish(self, merge_at: int, pieces: Sequence[tuple[Chunk, ...]]) -> Spine:
         """The spine after the next pieces of a merge; with the last one the inputs are replaced."""
         merge = self.merges[merge_at]
         done = (*merge.done, *pieces)
@@ -125,7 +137,7 @@ class Spine:
             )
         left = tuple(run for run in self.runs if run.id not in merge.inputs)
         merged = Spine(left, others, self.next_id)
-        return merged.insert([chunk for chunk in done if chunk], ())
+        return merged.insert([chunk for piece in done for chunk in piece], ())
 
     def schedule(self, inserted: int, small: int, is_log: bool) -> Spine:
         """Start the merges that are due, and credit the running ones with the rows inserted."""
@@ -174,7 +186,7 @@ class Spine:
     def _piece(self, node: int, at: int, i: int) -> Piece:
         """Piece i of merge `at`."""
         merge = self.merges[at]
-        low, high = END * i // merge.pieces, END * (i + 1) // merge.pieces
+        low, high = merge.low(i), merge.low(i + 1)
         chunks = [c for run in self._inputs(merge) for c in run.chunks if c.low < high and c.high >= low]
         return Piece(node, at, tuple(chunks), low, high)
 
@@ -187,7 +199,7 @@ class Spine:
     def to_json(self) -> dict[str, object]:
         runs = [[run.id, [chunk.to_json() for chunk in run.chunks]] for run in self.runs]
         merges = [
-            [list(m.inputs), m.pieces, [chunk and chunk.to_json() for chunk in m.done], m.credit]
+            [list(m.inputs), m.pieces, [_done_to_json(chunks) for chunks in m.done], m.credit]
             for m in self.merges
         ]
         return {"runs": runs, "merges": merges, "next": self.next_id}
@@ -196,10 +208,23 @@ class Spine:
     def from_json(value: dict[str, list]) -> Spine:  # type: ignore[type-arg]
         runs = tuple(Run(i, tuple(Chunk.from_json(c) for c in chunks)) for i, chunks in value["runs"])
         merges = tuple(
-            Merge(tuple(inputs), pieces, tuple(c and Chunk.from_json(c) for c in done), credit)
+            Merge(tuple(inputs), pieces, tuple(map(_done_from_json, done)), credit)
             for inputs, pieces, done, credit in value["merges"]
         )
         return Spine(runs, merges, value["next"])  # type: ignore[arg-type]
+
+
+def _done_to_json(chunks: tuple[Chunk, ...]) -> object:
+    """None; a chunk; or several."""
+    if len(chunks) < 2:
+        return chunks[0].to_json() if chunks else None
+    return [chunk.to_json() for chunk in chunks]
+
+
+def _done_from_json(value: list[Any] | None) -> tuple[Chunk, ...]:
+    if not value:
+        return ()
+    return tuple(map(Chunk.from_json, value if isinstance(value[0], list) else [value]))
 
 
 def _size_class(rows: int, small: int, fan_in: int) -> int:

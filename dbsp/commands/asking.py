@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from dbsp.circuits.errors import Error
-from dbsp.commands.process.options import program_options, verify_option
+from dbsp.commands.process.options import backfill_option, program_options, verify_option
 
 
 @click.command()
 @program_options
 @click.option("--state", metavar="DIR", required=True, help="The state that the program would go on with.")
-def plan(program: str, define: dict[str, str], state: str) -> None:
+@backfill_option
+def plan(program: str, define: dict[str, str], state: str, backfill: str | None) -> None:
     """Say what --evolve would do: what is kept, what is back-filled and what can't be. Nothing is changed.
 
     \b
@@ -22,7 +23,7 @@ def plan(program: str, define: dict[str, str], state: str) -> None:
     """
     from dbsp.pipeline.plan import plan as plan_of  # noqa: PLC0415
 
-    found = plan_of(program, state, define=define)
+    found = plan_of(program, state, define=define, backfill=backfill)
     for line in found.lines():
         click.echo(line)
     if found.refused:

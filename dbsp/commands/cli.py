@@ -18,7 +18,7 @@ from dbsp.commands.process.group import Group
 from dbsp.commands.process.options import (
     changelog_option,
     check_changelog,
-    evolve_option,
+    evolve_options,
     keep_options,
     listed,
     partitions_option,
@@ -57,7 +57,7 @@ def main() -> None:
 )
 @changelog_option
 @verify_option
-@evolve_option
+@evolve_options
 @keep_options
 def step(
     program: str,
@@ -72,6 +72,7 @@ def step(
     changelog: str,
     verify: str,
     evolve: bool,
+    backfill: str | None,
     keep_steps: int | None,
     keep_for: str | None,
 ) -> None:
@@ -104,6 +105,7 @@ def step(
         changelog,
         verify,
         evolve,
+        backfill,
         keep_steps,
         keep_for,
     )

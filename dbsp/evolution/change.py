@@ -25,13 +25,15 @@ from dbsp.state.records.manifest import Manifest, Shown
 class Change:
     """program: the new one. before: the one whose state it is, as of the commit `last`.
 
-    delivered: per sink the last step that it has.
+    delivered: per sink the last step that it has. from_source: sources may be read again, for rows that
+    nothing holds.
     """
 
     program: Program
     before: Identity
     last: Commit
     delivered: Mapping[str, int] = field(default_factory=dict)
+    from_source: bool = False
 
     # -- what there is ------------------------------------------------------------------------------
 
@@ -112,8 +114,19 @@ class Change:
     def filling(self) -> tuple[Fill, Filling]:
         """The circuit of what is missing, and what was found out about it."""
         empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
-        filling = Filling(self.program.circuit, self.holdings, empty)
+        readable = self._readable if self.from_source else ()
+        filling = Filling(self.program.circuit, self.holdings, empty, readable)
         return filling.fill(self.missing, self._contents_before()), filling
+
+    @cached_property
+    def _readable(self) -> list[str]:
+        """The tables of which it is known what was read of their sources, and can be read again."""
+        return [
+            name
+            for name, table in self.program.inputs.items()
+            if table.is_file and not table.changelog and not table.is_snapshot
+            if name in self.old.tables and self.old.tables[name].source and not self.old.tables[name].snapshot
+        ]
 
     def _contents_before(self) -> dict[str, Given]:
         """What changed views held, of those that have the same columns."""
@@ -158,8 +171,9 @@ class Change:
             gone = [column for column in before if column not in table.fields]
             wider = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
             said = [("with", added), ("without", gone), ("wider", wider)]
-            why = ", ".join(f"{word} {', '.join(columns)}" for word, columns in said if columns)
-            yield Item("table", name, KEPT, why)
+            whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
+            whys += ["its files are read again"] if name in self.filling[1].again else []
+            yield Item("table", name, KEPT, ", ".join(whys))
         for name in self.old.tables:
             if name not in self.new.tables:
                 yield Item("table", name, DROPPED)
@@ -200,7 +214,11 @@ class Change:
         yield from self._other_sinks()
         yield from self._other_emission()
         for missing in self.filling[1].missing:
-            cure = f"{_BY_VALUE}, or {_CURE}" if missing.why == Arrival.history else _CURE
+            cure = _CURE
+            if missing.why == Arrival.history:
+                cure = f"{_BY_VALUE}, or {_CURE}"
+            elif missing.table in self._readable:
+                cure = f"read its files again by --backfill from-source (backfill='from-source'), or {_CURE}"
             yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {cure}"
 
     def _whose(self, node: int) -> str:

@@ -9,7 +9,7 @@ Whatever ends the attempt leaves one or the other.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -26,6 +26,7 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Run, Spine
 from dbsp.evolution.change import Change
 from dbsp.evolution.fill import Fill
+from dbsp.evolution.given import PIECE
 from dbsp.evolution.plan import Plan
 from dbsp.evolution.sources import moved, streams_before, streams_of
 from dbsp.running.clock import instant
@@ -40,12 +41,20 @@ from dbsp.state.store import Store
 from dbsp.views.outputs import layouts_of_changes
 
 Say = Callable[[str], None]
+# (state, circuit that reads them, tables, streams in the order of their places) → all rows that were read of
+# the tables' sources as of the state's last step, in segments of their own
+ReadAgain = Callable[[Store, Circuit, Sequence[str], Sequence[str]], Mapping[str, Sequence[Chunk]]]
 
 
-def plan_of(program: Program, state: str | Path) -> Plan:
-    """What a program would do to the state in a directory. Nothing is changed. Raises StateError."""
+def plan_of(program: Program, state: str | Path, from_source: bool = False) -> Plan:
+    """What a program would do to the state in a directory. Nothing is changed. Raises StateError.
+
+    from_source: where sources are read again, if need be.
+    """
     store, before = Store.read(state)
-    return Plan(0, is_same=True) if store.last is None else _change(program, before, store).plan
+    if store.last is None:
+        return Plan(0, is_same=True)
+    return _change(program, before, store, from_source).plan
 
 
 def evolve(
@@ -55,10 +64,12 @@ def evolve(
     partitions: int | None = None,
     keep: Keep | None = None,
     say: Say = lambda line: None,
+    read_again: ReadAgain | None = None,
 ) -> Plan | None:
     """Make the directory the program's. None: it is that already, or of nobody. Raises StateError.
 
     say: what is about to be done, line by line, and how far it is. When it raises, nothing has changed.
+    read_again: reads sources again, of whose tables nothing holds the rows; None: that is refused.
     """
     root = place_of(state)
     with disk(root):
@@ -67,24 +78,30 @@ def evolve(
         before = Store.read(root)[1]
         store = Store.open(root, before, keep)
         try:
-            return _evolved(program, before, store, runner, partitions, say)
+            return _evolved(program, before, store, runner, partitions, say, read_again)
         finally:
             store.close()
 
 
 def _evolved(
-    program: Program, before: Identity, store: Store, runner: Runner, partitions: int | None, say: Say
+    program: Program,
+    before: Identity,
+    store: Store,
+    runner: Runner,
+    partitions: int | None,
+    say: Say,
+    read_again: ReadAgain | None,
 ) -> Plan | None:
     if store.last is None:
         return None
-    change = _change(program, before, store)
+    change = _change(program, before, store, read_again is not None)
     if change.is_same:
         return None
     for line in change.plan.lines():
         say(line)
     if change.plan.refused:
         raise refusal(store.root, change.plan)
-    _Evolution(change, store, runner, partitions or runner.partitions, say).run()
+    _Evolution(change, store, runner, partitions or runner.partitions, say, read_again).run()
     return change.plan
 
 
@@ -109,10 +126,10 @@ def refusal(root: object, plan: Plan) -> Unfilled:
     return Unfilled(f"{root}: the program can't be changed: {plan.refused[0]}{more}")
 
 
-def _change(program: Program, before: Identity, store: Store) -> Change:
+def _change(program: Program, before: Identity, store: Store, from_source: bool) -> Change:
     assert store.last is not None
     delivered = {target: each.step for target, each in read_delivered(store.root).items()}
-    return Change(program, before, store.last, delivered)
+    return Change(program, before, store.last, delivered, from_source)
 
 
 @dataclass
@@ -124,6 +141,7 @@ class _Evolution:
     runner: Runner
     partitions: int
     say: Say
+    read_again: ReadAgain | None
     name: str = field(init=False)
     state: State = field(init=False)
 
@@ -155,8 +173,21 @@ class _Evolution:
     # -- what is missing ----------------------------------------------------------------------------
 
     def _fill(self, fill: Fill) -> None:
-        feeds = {name: given.inputs(self.store.segments) for name, given in fill.given.items()}
-        rows, total = 0, self.change.plan.rows
+        again: Mapping[str, Sequence[Chunk]] = {}
+        if fill.again:
+            assert self.read_again is not None
+            streams = streams_before(self.change.old)
+            again = self.read_again(self.store, fill.circuit, fill.again, streams)
+        try:
+            self._feed(fill, again)
+        finally:
+            self.store.discard({chunk.segment for chunks in again.values() for chunk in chunks})
+
+    def _feed(self, fill: Fill, again: Mapping[str, Sequence[Chunk]]) -> None:
+        feeds = {name: given.inputs(self.partitions) for name, given in fill.given.items()}
+        feeds |= {table: _pieces(chunks) for table, chunks in again.items()}
+        rows = 0
+        total = self.change.plan.rows + sum(chunk.rows for chunks in again.values() for chunk in chunks)
         for number, batches in enumerate(_together(feeds), 1):
             step = Step(
                 number=number,
@@ -165,11 +196,8 @@ class _Evolution:
                 partitions=self.partitions,
                 durable=self.store.durable,
             )
-            inputs: dict[str, list[Input]] = {}
-            for name, batch in batches.items():
-                inputs[name] = [Input(0, batch)]
-                rows += batch.num_rows
-            work = Work(circuit=fill.circuit, step=step, inputs=inputs, segments=self.store.segments)
+            rows += sum(part.rows for parts in batches.values() for part in parts)
+            work = Work(circuit=fill.circuit, step=step, inputs=batches, segments=self.store.segments)
             try:
                 self.state = self.state.apply(self.runner.run(work))
             except EvaluationError as error:
@@ -267,7 +295,21 @@ class _Evolution:
             write_delivered(self.store.root, delivered, self.store.durable)
 
 
-def _together(feeds: Mapping[str, Iterator[Any]]) -> Iterator[dict[str, Any]]:
+def _pieces(chunks: Sequence[Chunk]) -> Iterator[list[Input]]:
+    """As many at a time as have about PIECE rows."""
+    parts: list[Input] = []
+    rows = 0
+    for chunk in chunks:
+        parts.append(Input(rows, chunk))
+        rows += chunk.rows
+        if rows >= PIECE:
+            yield parts
+            parts, rows = [], 0
+    if parts:
+        yield parts
+
+
+def _together(feeds: Mapping[str, Iterator[list[Input]]]) -> Iterator[dict[str, list[Input]]]:
     """The pieces of all sources, one of each at a time; at least once, for what needs no input."""
     names, fed = list(feeds), False
     for pieces in zip_longest(*feeds.values()):
@@ -281,6 +323,7 @@ def _without_tops(spine: Spine) -> Spine:
     """The greatest values of chunks are in the order of readers, which may be others now."""
     runs = tuple(Run(run.id, tuple(replace(c, tops=()) for c in run.chunks)) for run in spine.runs)
     merges = tuple(
-        replace(merge, done=tuple(c and replace(c, tops=()) for c in merge.done)) for merge in spine.merges
+        replace(merge, done=tuple(tuple(replace(c, tops=()) for c in piece) for piece in merge.done))
+        for merge in spine.merges
     )
     return replace(spine, runs=runs, merges=merges)

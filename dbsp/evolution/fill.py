@@ -29,36 +29,44 @@ from dbsp.evolution.given import Given, Holdings
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that can't be computed. node: of the new circuit, whose trace is wanted. why: in words."""
+    """Something that can't be computed. node: of the new circuit, whose trace is wanted. why: in words.
+
+    table: whose rows nothing holds, if it is that.
+    """
 
     node: int
     why: str
+    table: str = ""
 
 
 @dataclass(frozen=True)
 class Fill:
     """circuit: to be run. given: per source what it is fed. filled: node of the new circuit → its node here.
 
-    differences: per changed view the node whose trace is what the change adds to it.
+    differences: per changed view the node whose trace is what the change adds to it. again: tables whose
+    sources are read again.
     """
 
     circuit: Circuit
     given: dict[str, Given]
     filled: dict[int, int]
     differences: dict[str, int]
+    again: tuple[str, ...] = ()
 
 
 @dataclass
 class Filling:
-    """Collects the circuit. empty_tables: those that are new."""
+    """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again."""
 
     circuit: Circuit
     holdings: Holdings
     empty_tables: Collection[str]
+    readable: Collection[str] = ()
     builder: CircuitBuilder = field(init=False)
     given: dict[str, Given] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
     made: dict[int, int] = field(default_factory=dict)
+    again: list[str] = field(default_factory=list)
     left: dict[int, int] = field(default_factory=dict)  # targets of which only what is left can be made
     targets: tuple[int, ...] = ()
     _wanted: int = -1  # the target that is being made
@@ -88,7 +96,8 @@ class Filling:
         layouts = self.circuit.layouts
         bags = {made for i, made in traces if i in layouts and layouts[i].bag}
         filled = {i: self.left[i] if i in self.left else self.made[i] for i in self.targets}
-        return Fill(replace(built, bags=frozenset(bags)), self.given, filled, differences)
+        again = tuple(self.again)
+        return Fill(replace(built, bags=frozenset(bags)), self.given, filled, differences, again)
 
     def _need(self, wanted: Collection[int]) -> None:
         """Find what is read of each node that the wanted ones follow from."""
@@ -117,10 +126,14 @@ class Filling:
                 self.made[i] = self._stand_in(i, given)
             elif i in self.circuit.loop_of:
                 self._loop(self.circuit.loop_of[i])
+            elif isinstance(node.operator, Source) and node.operator.table in self.readable:
+                self.again.append(node.operator.table)
+                self.made[i] = self.builder.add(node.operator, name=node.name)
+                self.builder.sources[node.operator.table] = self.made[i]
             elif isinstance(node.operator, Source):
                 table = node.operator.table
                 why = f"nothing holds the rows of table '{table}', as a view of all of them would"
-                self.missing.append(Missing(self._wanted, why))
+                self.missing.append(Missing(self._wanted, why, table))
                 self.made[i] = self._source(f"missing {i}", node.schema)
             elif node.operator.history:
                 self.missing.append(Missing(self._wanted, node.operator.history))

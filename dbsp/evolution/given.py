@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.identity.streams import Stream
-from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.ranges import in_ranges
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.steps.task import Input
+from dbsp.circuits.traces.extent import Extent
 from dbsp.circuits.traces.spine import Spine
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.manifest import Columns, Held
 
@@ -38,24 +35,6 @@ class Kept:
     spine: Spine
     owner: str
 
-    def pieces(self, segments: Segments) -> Iterator[ZSet]:
-        """All of it in pieces of about PIECE rows, each consolidated: what cancels lies in one piece."""
-        layout = self.held.stored()
-        batches = [self._open(chunk, layout, segments) for chunk in self.spine.live]
-        if self.held.log:
-            for batch in batches:
-                for start in range(0, len(batch), PIECE):
-                    yield batch.slice(start, min(start + PIECE, len(batch))).zset
-            return
-        for parts in in_ranges(batches, PIECE):
-            yield Batch.merge(layout, parts).zset
-
-    def _open(self, chunk: Chunk, layout: Layout, segments: Segments) -> Batch:
-        def read() -> Batch:
-            return Batch.from_stored(segments.open(chunk, layout.stored_schema, self.owner), layout)
-
-        return StoredBatch(chunk.rows, chunk.low, chunk.high, read)
-
 
 @dataclass(frozen=True)
 class Given:
@@ -65,27 +44,26 @@ class Given:
     columns: tuple[int | pa.Scalar | None, ...]
     schema: pa.Schema
 
-    def inputs(self, segments: Segments) -> Iterator[pa.RecordBatch]:
-        """Pieces of the stream, as a step takes them: the columns, then the weights."""
-        weight = pa.field(WEIGHT, pa.int64(), nullable=False)
-        for piece in self.kept.pieces(segments):
-            columns = [
-                _made(piece.rows, column, field.type)
-                for column, field in zip(self.columns, self.schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(
-                [*columns, int64_array(piece.weights)], schema=self.schema.append(weight)
-            )
+    def inputs(self, tasks: int) -> Iterator[list[Input]]:
+        """The stream in pieces: those of one step after the other, of about PIECE rows for each of the tasks.
 
-
-def _made(rows: pa.RecordBatch, column: int | pa.Scalar | None, data_type: pa.DataType) -> pa.Array:
-    if column is None:
-        return pa.nulls(rows.num_rows, data_type)
-    if isinstance(column, pa.Scalar):
-        return pa.repeat(column, rows.num_rows)
-    return (
-        rows.column(column) if rows.column(column).type == data_type else rows.column(column).cast(data_type)
-    )
+        A piece is a range of the sort key: the nth task's lies within the nth shard, which its host wrote.
+        """
+        chunks = tuple(self.kept.spine.live)
+        if not chunks:
+            return
+        layout, rows = self.kept.held.stored(), sum(chunk.rows for chunk in chunks)
+        whole = Extent(chunks, layout, self.schema, self.columns, self.kept.owner, rows)
+        steps = -(-rows // (PIECE * tasks))
+        if self.kept.held.log:
+            parts = whole.of_log()
+            dealt = [parts[start : start + tasks] for start in range(0, len(parts), tasks)]
+        else:
+            parts = whole.in_ranges(tasks * steps)
+            dealt = [[part for part in parts[step::steps] if part.chunks] for step in range(steps)]
+        for pieces in filter(None, dealt):
+            ordinals = accumulate((piece.rows for piece in pieces), initial=0)
+            yield [Input(ordinal, piece) for ordinal, piece in zip(ordinals, pieces, strict=False)]
 
 
 @dataclass(frozen=True)

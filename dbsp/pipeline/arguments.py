@@ -5,6 +5,9 @@ from __future__ import annotations
 from dbsp.circuits.errors import DataError, Error
 from dbsp.state.store import VERIFY
 
+# of a change of program: what nothing holds is read again where it came from
+FROM_SOURCE = "from-source"
+
 
 def check_arguments(
     program: object,
@@ -14,8 +17,13 @@ def check_arguments(
     verify: str,
     partitions: int | None,
     max_undelivered: int,
+    evolve: bool,
+    backfill: str | None,
 ) -> None:
     """Raises Error for what no pipeline can be made with."""
+    check_backfill(backfill)
+    if backfill and not evolve:
+        raise Error(f"backfill='{backfill}' is a way to change a program: give evolve=True, too")
     if (program is None) == (sql is None):
         raise Error(
             'a pipeline has either a program file or sql: Pipeline("program.sql") or Pipeline(sql="...")'
@@ -33,6 +41,12 @@ def check_arguments(
         raise Error(f"partitions={partitions}: needs at least 1")
     if max_undelivered < 0:
         raise Error(f"max_undelivered={max_undelivered}: needs at least 0")
+
+
+def check_backfill(backfill: str | None) -> None:
+    """Raises Error for another word than there is."""
+    if backfill not in (None, FROM_SOURCE):
+        raise Error(f"backfill='{backfill}'; there is: {FROM_SOURCE}")
 
 
 def check_frame(table: str, rows: object) -> None:

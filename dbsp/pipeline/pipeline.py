@@ -31,7 +31,7 @@ from dbsp.pipeline.feeding import Feeding
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
-from dbsp.pipeline.runners import runner_of
+from dbsp.pipeline.runners import read_again, runner_of
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.subscriptions import Subscriptions
 from dbsp.pipeline.udf import Function
@@ -73,7 +73,8 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
-    how. tracer: of OpenTelemetry, which gets a span of each step.
+    how. backfill: 'from-source' reads the files of a table again, where a new view needs rows that nothing
+    holds. tracer: of OpenTelemetry, which gets a span of each step.
 
     In the examples of its methods a table sale (id, buyer, price) has the PRIMARY KEY id, and a view turnover
     sums up the prices by buyer:
@@ -100,10 +101,11 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         verify: str = "first read",
         max_undelivered: int = 0,
         evolve: bool = False,
+        backfill: str | None = None,
         progress: Callable[[str], None] = log.info,
         tracer: Tracer | None = None,
     ) -> None:
-        check_arguments(program, sql, spark, runner, verify, partitions, max_undelivered)
+        check_arguments(program, sql, spark, runner, verify, partitions, max_undelivered, evolve, backfill)
         # first, so that a program that isn't in the cache is compiled in the session that will run it
         self.runner: Runner = runner_of(runner, spark)
         declared = [function.declared for function in functions]
@@ -121,7 +123,8 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         program = self.program
         self._functions = sinks_of(program, sinks)
         if state is not None and evolve:
-            change_program(program, state, self.runner, partitions, keep, progress)
+            again = read_again(program, self.runner, spark) if backfill else None
+            change_program(program, state, self.runner, partitions, keep, progress, again)
         self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
         self._observed = Observed(tracer)
         self._subscriptions = Subscriptions(lambda: self.last_step, self.changes_of)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dbsp.evolution.evolve import plan_of
 from dbsp.evolution.plan import Plan
+from dbsp.pipeline.arguments import FROM_SOURCE, check_backfill
 from dbsp.pipeline.udf import Function
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
@@ -18,6 +19,7 @@ def plan(
     *,
     define: Mapping[str, str] | None = None,
     functions: Sequence[Function] = (),
+    backfill: str | None = None,
 ) -> Plan:
     """What `Pipeline(program, state=state, evolve=True)` would keep, back-fill and drop. It changes nothing.
 
@@ -27,10 +29,11 @@ def plan(
         >>> dbsp.plan(examples / "votes/program.sql", state).is_same
         True
 
-    program: a file, or a compiled Program. Raises ProgramError, and StateError for the directory; what can't
-    be done is in the plan's `refused`.
+    program: a file, or a compiled Program. backfill: as of the pipeline. Raises ProgramError, and StateError
+    for the directory; what can't be done is in the plan's `refused`.
     """
+    check_backfill(backfill)
     if not isinstance(program, Program):
         declared = [function.declared for function in functions]
         program = load_program(Path(program), define=define, functions=declared)
-    return plan_of(program, state)
+    return plan_of(program, state, backfill == FROM_SOURCE)

@@ -95,7 +95,7 @@ class Position:
                 program, step, clock, of_machine, state, results, batch, made, oldest, store.last
             )
             # before the commit, since mapping a file can fail
-            views = {view: changes_of(program, commit, view, store) for view in output_views(program)}
+            views = {view: changes_of(program, commit, view, store, True) for view in output_views(program)}
             tried.outcome = commit, state
             store.commit(commit)
             self.settle()

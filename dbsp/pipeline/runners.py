@@ -1,10 +1,12 @@
-"""Which runner a pipeline's steps go to."""
+"""Which runner a pipeline's steps go to, and which session reads its sources."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dbsp.evolution.evolve import ReadAgain
 from dbsp.running.runner import Runner
+from dbsp.sql.plans.program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,3 +24,11 @@ def runner_of(name: str, spark: SparkSession | None) -> Runner:
 
         runner = SparkRunner(spark)
     return runner
+
+
+def read_again(program: Program, runner: Runner, spark: SparkSession | None) -> ReadAgain:
+    """Reads sources by the runner's session; for the inline runner by the one that is given, or a new one."""
+    from dbsp.pipeline.spark.fed import session_of  # noqa: PLC0415  as above
+    from dbsp.pipeline.spark.reread import Rereading  # noqa: PLC0415
+
+    return Rereading(session_of(runner, spark), program)

@@ -3,7 +3,7 @@
     rows of a task <= max(⌈rows / tasks⌉, those of its chunks)
 
 A share of each table, dealt from the first task on, would give that task one of each. Chunks stay whole,
-since tasks of Spark have cut them already; the largest is dealt first, to who has least (Graham, 1969). What
+since tasks have cut them already; the largest is dealt first, to who has least (Graham, 1969). What
 the driver holds then fills all tasks to one level.
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
+
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 
 Share = dict[str, list[Input]]
 
@@ -22,12 +23,14 @@ def dealt(inputs: Mapping[str, Sequence[Input]], tasks: int) -> list[Share]:
     shares: list[Share] = [{} for _ in range(tasks)]
     loads = [0] * tasks
     parts = [(table, part) for table, given in inputs.items() for part in given]
-    whole = [(table, part) for table, part in parts if isinstance(part.batch, Chunk)]
-    for table, part in sorted(whole, key=lambda one: rows_of(one[1]), reverse=True):
+    whole = [(table, part) for table, part in parts if part.is_stored]
+    for table, part in sorted(whole, key=lambda one: one[1].rows, reverse=True):
         task = loads.index(min(loads))
         shares[task].setdefault(table, []).append(part)
-        loads[task] += rows_of(part)
-    held = [(table, part.ordinal, part.batch) for table, part in parts if not isinstance(part.batch, Chunk)]
+        loads[task] += part.rows
+    held = [
+        (table, part.ordinal, part.batch) for table, part in parts if isinstance(part.batch, pa.RecordBatch)
+    ]
     level, task = _level(loads, sum(batch.num_rows for *_, batch in held)), 0
     for table, ordinal, batch in held:
         start, rows = 0, batch.num_rows
@@ -43,11 +46,6 @@ def dealt(inputs: Mapping[str, Sequence[Input]], tasks: int) -> list[Share]:
         for given in share.values():
             given.sort(key=lambda part: part.ordinal)
     return shares
-
-
-def rows_of(part: Input) -> int:
-    batch = part.batch
-    return batch.rows if isinstance(batch, Chunk) else int(batch.num_rows)
 
 
 def _level(loads: Sequence[int], rows: int) -> int:

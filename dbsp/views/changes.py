@@ -13,6 +13,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.traces.deferred import Deferred
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.running.metrics import Metrics
@@ -37,38 +38,43 @@ class ViewChanges:
     """
 
     def __init__(
-        self, view: str, schema: pa.Schema, parts: list[ZSet], order: Sequence[SortOrder] = (), step: int = 0
+        self,
+        view: str,
+        schema: pa.Schema,
+        parts: list[ZSet] | Deferred[list[ZSet]],
+        order: Sequence[SortOrder] = (),
+        step: int = 0,
     ) -> None:
         """step: that made them; 0: several did."""
         self.view, self.step = view, step
         self._schema = schema
-        self._parts = parts
+        self._given = parts
         self._order = tuple(order)
 
     @property
     def parts(self) -> list[ZSet]:
         """As they are stored; the view's rows, under any names."""
-        return self._parts
+        return self._given.get() if isinstance(self._given, Deferred) else self._given
 
     @cached_property
     def zset(self) -> ZSet:
         """Consolidated, in order of rows; the columns have the view's names."""
-        if not self._parts:
+        if not self.parts:
             return ZSet.empty(self._schema)
-        return self._named(sort_rows(ZSet.sum(self._stored, self._parts).consolidate(), self._order))
+        return self._named(sort_rows(ZSet.sum(self._stored, self.parts).consolidate(), self._order))
 
     @cached_property
     def added_up(self) -> ZSet:
         """The same, in no order but that of an ordered stream."""
-        if self._order or not self._parts:
+        if self._order or not self.parts:
             return self.zset
-        total = ZSet.sum(self._stored, self._parts)
+        total = ZSet.sum(self._stored, self.parts)
         # what one task wrote is a batch, and so is consolidated
-        return self._named(total if self.step and len(self._parts) == 1 else total.consolidate())
+        return self._named(total if self.step and len(self.parts) == 1 else total.consolidate())
 
     @property
     def _stored(self) -> pa.Schema:
-        return self._parts[0].schema
+        return self.parts[0].schema
 
     def _named(self, delta: ZSet) -> ZSet:
         return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)

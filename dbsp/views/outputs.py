@@ -85,19 +85,29 @@ def contents_of(
     return Contents(view, shown, parts, spark, order, chunks, known, step, explain, follow)
 
 
-def changes_of(program: Program, commit: Commit, view: str, store: Store) -> ViewChanges:
-    """What a step changed in a view. Raises StateError where the view was another then, or none."""
+def changes_of(
+    program: Program, commit: Commit, view: str, store: Store, is_own: bool = False
+) -> ViewChanges:
+    """What a step changed in a view. Raises StateError where the view was another then, or none.
+
+    is_own: the store makes it, and so deletes its segments itself: they are read when they are asked for.
+    """
     layout = program.circuit.names[program.circuit.output(view).changes]
-    is_own = commit.fingerprint == program.fingerprint
+    of_program = commit.fingerprint == program.fingerprint
     # a record of the program that lacks the view is from before it was there, and changes nothing in it
-    is_known = is_own and (commit.format == NUMBERED or view not in commit.views)
+    is_known = of_program and (commit.format == NUMBERED or view not in commit.views)
     if not is_known and commit.views.get(view) != layout:
         raise StateError(
             f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
             "after it"
         )
     chunks = [Chunk.from_json(value) for value in commit.changes.get(view, [])]
-    parts = open_chunks(program.circuit, program.circuit.output(view).changes, chunks, store.segments)
+    node = program.circuit.output(view).changes
+
+    def opened() -> list[ZSet]:
+        return open_chunks(program.circuit, node, chunks, store.segments)
+
+    parts = store.segments.later(chunks, opened) if is_own else opened()
     order = written_order(program.views[view])
     return ViewChanges(view, changes_schema(program, view), parts, order, commit.step)
 

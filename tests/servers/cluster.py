@@ -1,6 +1,7 @@
 """A standalone cluster of Spark: a master and workers that share no directory, on loopback.
 
-Each worker has a home of its own, so that its tasks keep their copies of segments there and nowhere else.
+Each worker has a home and an address of its own, so that its tasks keep their copies of segments there and
+nowhere else, and Spark takes it for a host.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def cluster(root: Path, workers: int = 2) -> Iterator[Cluster]:
         started = []
         for n in range(workers):
             home = root / f"worker{n}"
-            given = ["--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0"]
+            given = ["--host", f"127.0.0.{n + 1}", "--cores", "1", "--memory", "1g", "--webui-port", "0"]
             process = stack.enter_context(
                 _running(home, "worker.Worker", *given, "--work-dir", str(home / "work"), master)
             )
@@ -101,7 +102,11 @@ def _running(home: Path, kind: str, *options: str) -> Iterator[subprocess.Popen[
 
 def _alive(page: int) -> int | None:
     """How many workers the master knows; None: it doesn't answer yet."""
-    with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{page}/json/", timeout=2) as answer:
+    # its pages are there one after the other: until that one is, it is the first page
+    with (
+        suppress(OSError, json.JSONDecodeError),
+        urllib.request.urlopen(f"http://127.0.0.1:{page}/json/", timeout=2) as answer,
+    ):
         return sum(worker["state"] == "ALIVE" for worker in json.load(answer)["workers"])
     return None
 

@@ -30,7 +30,7 @@ NAME = "dbsp.toml"
 # tables of names and values; what else may be given several times is a list
 _TABLES = ("conf", "define")
 # what is said of one call only
-_NOT_HERE = ("config", "help", "program", "evolve")
+_NOT_HERE = ("config", "help", "program", "evolve", "backfill")
 
 
 def read_config(path: Path, command: click.Command, beside: Iterable[click.Command] = ()) -> dict[str, Any]:

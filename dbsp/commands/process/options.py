@@ -88,9 +88,21 @@ verify_option = click.option(
 )
 
 
-evolve_option = click.option(
-    "--evolve", is_flag=True, help="Change the program of the state to this one, and say how (`dbsp plan`)."
+backfill_option = click.option(
+    "--backfill",
+    type=click.Choice(["from-source"]),
+    help="Of --evolve: read a table's files again, where a new view needs rows that nothing holds.",
 )
+
+
+def evolve_options(command: Command) -> Command:
+    """What a command does with the state of another program."""
+    evolve = click.option(
+        "--evolve",
+        is_flag=True,
+        help="Change the program of the state to this one, and say how (`dbsp plan`).",
+    )
+    return evolve(backfill_option(command))
 
 
 def keep_options(command: Command) -> Command:
@@ -176,7 +188,7 @@ def running_options(command: Command) -> Command:
     )
     for option in (
         keep_options,
-        evolve_option,
+        evolve_options,
         verify_option,
         otlp_option,
         log_option,

@@ -25,6 +25,7 @@ def replay(
     changelog: str,
     verify: str = "first read",
     evolve: bool = False,
+    backfill: str | None = None,
     keep_steps: int | None = None,
     keep_for: str | None = None,
 ) -> Iterator[str]:
@@ -39,6 +40,7 @@ def replay(
         state=state,
         verify=verify,
         evolve=evolve,
+        backfill=backfill,
         keep_steps=keep_steps,
         keep_for=keep_for,
         progress=partial(print, file=sys.stderr),

@@ -56,7 +56,7 @@ class Edited:
             path = local_path(entry["path"])
             if path is None:
                 continue
-            modified = _modified(path)
+            modified = modified_at(path)
             change = relation, path, modified
             if modified == entry["timestamp"] or change in self._said or (modified is None and not keeps):
                 continue
@@ -73,7 +73,7 @@ class Edited:
                 )  # fmt: skip
 
 
-def _modified(path: str) -> int | None:
+def modified_at(path: str) -> int | None:
     """In milliseconds, as Spark has it; None where it is gone."""
     try:
         return os.stat(path).st_mtime_ns // 1_000_000

@@ -70,6 +70,11 @@ class Fed(Protocol):
 
 def spark_of(pipeline: Fed) -> SparkSession:
     """The session the pipeline's steps run in; for the inline runner the active one, or a new one."""
-    if isinstance(pipeline.runner, SparkRunner):
-        return pipeline.runner.session
-    return pipeline.spark if pipeline.spark is not None else session()
+    return session_of(pipeline.runner, pipeline.spark)
+
+
+def session_of(runner: Runner, spark: SparkSession | None) -> SparkSession:
+    """The same of a runner, and of the session that the user has given."""
+    if isinstance(runner, SparkRunner):
+        return runner.session
+    return spark if spark is not None else session()

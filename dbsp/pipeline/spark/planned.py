@@ -33,7 +33,7 @@ _LINES = {"csv": "multiline", "json": "multiline", "text": "wholetext"}
 _COMPRESSED = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst", ".zstd", ".xz")
 _BLOCK = 1 << 20
 _CORRUPT = "__record"
-_GLOB = re.compile(r"([][{}*?\\])")
+GLOB = re.compile(r"([][{}*?\\])")
 
 
 def planned_files(checkpoint: Path, relation: int, batch: int) -> list[str]:
@@ -95,11 +95,14 @@ def _offset(checkpoint: Path, relation: int, batch: int) -> int:
 
 
 def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
-    """Raises Error at a file that is gone; warns of one whose last line has no end."""
+    """Raises Error at a file that is gone, or would be read twice; warns of one whose last line has no
+    end.
+    """
+    _check_names(table, files)
     ignored = table.option("ignoreMissingFiles") or spark.conf.get("spark.sql.files.ignoreMissingFiles")
     for file in files:
         local = local_path(file)
-        there = os.path.exists(local) if local is not None else _exists(spark, file)
+        there = os.path.exists(local) if local is not None else is_there(spark, file)
         if not there:
             message = f"'{local or file}' is gone since the step was planned that reads it"
             if (ignored or "false").lower() != "true":
@@ -110,6 +113,18 @@ def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:
             number, line = _last_line(local, _end(table))
             what = "has no end; it was read as it is. Was the file still being written?"
             log.warning("table '%s': %s:%d: the last line %s %r", table.name, local, number, what, line)
+
+
+def _check_names(table: Table, files: list[str]) -> None:
+    """Spark takes a name with such a character for a pattern, and then reads the batch's files once more."""
+    for file in files if len(files) > 1 else ():
+        path = local_path(file) or unquote(file)
+        if GLOB.search(path):
+            raise Error(
+                f"{table.location}: table '{table.name}': '{path}' has a character of patterns in its name "
+                "([ ] { } * ? or a backslash), for which Spark would read files of this step more than once; "
+                "rename it, or set OPTIONS (maxFilesPerTrigger '1')"
+            )
 
 
 def _end(table: Table) -> bytes:
@@ -152,7 +167,7 @@ def located(spark: SparkSession, table: Table, files: list[str], error: BadRow) 
     reader = reader_of(spark.read, table, corrupt).option("columnNameOfCorruptRecord", _CORRUPT)
     for file in files:
         path = local_path(file) or unquote(file)
-        frame = reader.load(_GLOB.sub(r"\\\1", path))
+        frame = reader.load(GLOB.sub(r"\\\1", path))
         text = frame.select(*(col(quoted(name)).cast("string") for name in frame.columns))
         bad = text.where(col(quoted(error.column)).isNull()).limit(1).collect()
         if bad:
@@ -169,7 +184,7 @@ def _located_record(spark: SparkSession, table: Table, files: list[str], error: 
     refusal = Refusal(Records(table, "UTC"))
     for file in files:
         path = local_path(file) or unquote(file)
-        frame = with_integers(named(table, reader_of(spark.read, table).load(_GLOB.sub(r"\\\1", path))))
+        frame = with_integers(named(table, reader_of(spark.read, table).load(GLOB.sub(r"\\\1", path))))
         found = frame.mapInArrow(refusal, "problem string").limit(1).collect()
         if found:
             return BadRow(table.name, f"{found[0]['problem']}; it is in '{path}'", None)
@@ -182,7 +197,8 @@ def local_path(file: str) -> str | None:
     return unquote(parts.path) if parts.scheme == "file" else None
 
 
-def _exists(spark: SparkSession, file: str) -> bool:
+def is_there(spark: SparkSession, file: str) -> bool:
+    """Whether a URI's file is there, on any store that Spark knows."""
     jvm = spark._jvm
     assert jvm is not None
     path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file))

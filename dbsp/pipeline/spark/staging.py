@@ -30,6 +30,7 @@ from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.state.opening import segments_at
+from dbsp.state.store import Store
 
 # What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error. What
 # is no row of the table comes apart, under the position's complement ~i.
@@ -157,7 +158,7 @@ def stage_apart(
         share_keys(frame.sparkSession.sparkContext)
     if weight > 0:
         frame = without_unread(frame, table, read_columns(pipeline.program.circuit, table.name))
-    found = collect(pipeline, frame.mapInArrow(staging, STAGED))
+    found = collect(pipeline.store, frame.mapInArrow(staging, STAGED))
     good, bad = ([chunk for relation, chunk in found if relation == own] for own in (0, ~0))
     return good, bad
 
@@ -191,7 +192,7 @@ def check(reader: Reader, frame: DataFrame) -> None:
         pass
 
 
-def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
+def collect(store: Store, staged: DataFrame) -> list[tuple[int, Chunk]]:
     """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
     found = [
@@ -202,7 +203,7 @@ def collect(pipeline: Fed, staged: DataFrame) -> list[tuple[int, Chunk]]:
     ]
     for _, value in values:
         if isinstance(value, Error):
-            pipeline.store.discard({chunk.segment for _, _, chunk in found})
+            store.discard({chunk.segment for _, _, chunk in found})
             raise value
     found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
     return [(relation, chunk) for relation, _, chunk in found]

@@ -31,16 +31,14 @@ from dbsp.circuits.errors import AbsentRow, Error, ProgramError, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.deltas.told import Told
-from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Refusals
+from dbsp.pipeline.spark.bad_rows import Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.edited import Edited
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.idle import Idle
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
-from dbsp.pipeline.spark.records import Records
 from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
 from dbsp.pipeline.spark.sources import (
     check_paths,
@@ -49,13 +47,13 @@ from dbsp.pipeline.spark.sources import (
     open_source,
     source_tables,
 )
-from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
+from dbsp.pipeline.spark.staged import staged
+from dbsp.pipeline.spark.staging import collect
 from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow
-from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_keys, share_packages
-from dbsp.sql.plans.program import ENVELOPES, Table
+from dbsp.sql.plans.program import Table
 from dbsp.state.records.commits import CHECKPOINT
 from dbsp.views.changes import Changes
 
@@ -255,17 +253,10 @@ class Run:
         return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
-        timezone = self.pipeline.program.timezone
-        reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         read = read_columns(self.pipeline.program.circuit, table.name)
-        frame = with_integers(open_source(self.spark, table, read))
-        keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
-        check(reader, frame.drop(*MARKS))
-        # a text is bad whoever reads its columns; those of an envelope are within others
-        if table.changelog not in ENVELOPES and keeping is None:
-            frame = without_unread(frame, table, read)
-        staging = Staging(self.pipeline.store.segments.place, relation, reader, keeping)
-        return frame.mapInArrow(staging, STAGED)
+        frame = open_source(self.spark, table, read)
+        place, timezone = self.pipeline.store.segments.place, self.pipeline.program.timezone
+        return staged(frame, relation, table, timezone, place, read)
 
     def _batch(self, staged: DataFrame, batch: int) -> None:
         """One step. Returning says that the batch is done, so an unfinished one must raise."""
@@ -361,7 +352,7 @@ class Run:
 
     def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:
         try:
-            return collect(self.pipeline, staged)
+            return collect(self.pipeline.store, staged)
         except BadRow as error:
             if error.table not in files:
                 raise

@@ -4,6 +4,7 @@
                   is due goes to tasks of its own beside it
     large delta   one stage per level, one task per partition; blobs go from level to level in the shuffle
 
+On a cluster a partition's tasks of all levels prefer one host, whose copies of segments are what they read.
 Small and large give the same results, since results never depend on the number of partitions.
 """
 
@@ -15,19 +16,21 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import Error
+from dbsp.circuits.steps.merging import shares
 from dbsp.circuits.steps.reads import read_columns, without_unread
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import SegmentWriter
-from dbsp.running.dealing import dealt, rows_of
+from dbsp.running.dealing import dealt
 from dbsp.running.runner import Work
+from dbsp.running.spark.hosts.placed import Hosts
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session
 from dbsp.running.spark.session import share_keys, share_packages
@@ -55,7 +58,8 @@ class SparkRunner:
         self.session = session if session is not None else default_session()
         self._context = self.session.sparkContext
         self._small = small
-        self._seeds: dict[int, RDD[int]] = {}
+        self._hosts = Hosts(self._context)
+        self._seeds: dict[int, tuple[tuple[str, ...], RDD[int]]] = {}
         self._circuits: list[tuple[Circuit, Broadcast[Circuit]]] = []  # the last one used last
         share_packages(self._context)
 
@@ -65,7 +69,7 @@ class SparkRunner:
         return int(self._context.defaultParallelism)
 
     def run(self, work: Work) -> list[TaskResult]:
-        rows = sum(rows_of(part) for parts in work.inputs.values() for part in parts)
+        rows = sum(part.rows for parts in work.inputs.values() for part in parts)
         step = replace(work.step, partitions=self._tasks(work, rows))
         if work.segments.origin is not None:
             share_keys(self._context)
@@ -122,23 +126,28 @@ class SparkRunner:
         pieces, step = work.step.state.pieces, shared.step
         if step.partitions == 1:
             beside = min(len(pieces), max(1, self.partitions - 1))
-            shares = [Share(inputs[0], ())]
-            shares += [Share({}, pieces[i::beside], merge_only=True) for i in range(beside)]
-            return self._seed(len(shares)).mapPartitionsWithIndex(
-                FirstStage(shared, range(work.circuit.levels), shares)
+            given = [Share(inputs[0], ())]
+            given += [Share({}, pieces[i::beside], merge_only=True) for i in range(beside)]
+            where = self._hosts.homes(1) * len(given)
+            return self._seed(where, len(given)).mapPartitionsWithIndex(
+                FirstStage(shared, range(work.circuit.levels), given)
             )
         count = step.partitions
-        shares = [Share(inputs[p], pieces[p::count]) for p in range(count)]
-        records = self._seed(count).mapPartitionsWithIndex(FirstStage(shared, range(1), shares))
+        where = self._hosts.homes(count)
+        merges = shares(work.circuit, pieces, count)
+        given = [Share(inputs[p], merges[p]) for p in range(count)]
+        records = self._seed(where, count).mapPartitionsWithIndex(FirstStage(shared, range(1), given))
         for level in range(1, work.circuit.levels):
-            records = records.partitionBy(count, _itself).mapPartitionsWithIndex(NextStage(shared, level))
+            moved = self._hosts.placed(records.partitionBy(count, _itself), where)
+            records = moved.mapPartitionsWithIndex(NextStage(shared, level))
         return records
 
-    def _seed(self, tasks: int) -> RDD[int]:
+    def _seed(self, where: tuple[str, ...], tasks: int) -> RDD[int]:
         """An RDD of that many partitions; making it anew costs 5 ms of py4j and a file."""
-        if tasks not in self._seeds:
-            self._seeds[tasks] = self._context.parallelize(range(tasks), tasks)
-        return self._seeds[tasks]
+        if tasks not in self._seeds or self._seeds[tasks][0] != where:
+            made = self._context.parallelize(range(tasks), tasks)
+            self._seeds[tasks] = where, self._hosts.placed(made, where)
+        return self._seeds[tasks][1]
 
     def _broadcast(self, circuit: Circuit) -> Broadcast[Circuit]:
         known = next((one for one in self._circuits if one[0] is circuit), None)
@@ -160,7 +169,7 @@ def _placed(work: Work, partitions: int) -> list[Mapping[str, Sequence[Input]]]:
     """The inputs of every task, put into a file where they are large."""
     needed = {table: _without_unread(work.circuit, table, parts) for table, parts in work.inputs.items()}
     parts = [part for table in needed.values() for part in table]
-    size = sum(0 if isinstance(part.batch, Chunk) else part.batch.nbytes for part in parts)
+    size = sum(part.batch.nbytes for part in parts if isinstance(part.batch, pa.RecordBatch))
     if partitions == 1 and size <= INLINE_BYTES:
         return [needed]
     writer = work.segments.writer(f"{work.step.segment}.input", durable=False)
@@ -174,13 +183,16 @@ def _placed(work: Work, partitions: int) -> list[Mapping[str, Sequence[Input]]]:
 
 
 def _written(part: Input, writer: SegmentWriter) -> Input:
-    return part if isinstance(part.batch, Chunk) else Input(part.ordinal, writer.write(part.batch))
+    rows = part.batch
+    return Input(part.ordinal, writer.write(rows)) if isinstance(rows, pa.RecordBatch) else part
 
 
 def _without_unread(circuit: Circuit, table: str, parts: Sequence[Input]) -> list[Input]:
-    """The parts, without what no operator reads; chunks were written so."""
+    """The parts, without what no operator reads; what is stored was written so."""
     read = read_columns(circuit, table)
     return [
-        part if isinstance(part.batch, Chunk) else Input(part.ordinal, without_unread(part.batch, read))
+        Input(part.ordinal, without_unread(part.batch, read))
+        if isinstance(part.batch, pa.RecordBatch)
+        else part
         for part in parts
     ]

@@ -61,7 +61,7 @@ class Driven:
         self.worked.append(sum(chunk.rows for chunk in done if chunk))
         before = self.spine
         for merge in sorted({piece.merge for piece in self.pieces}, reverse=True):
-            chunks = [c for p, c in zip(self.pieces, done, strict=True) if p.merge == merge]
+            chunks = [(c,) if c else () for p, c in zip(self.pieces, done, strict=True) if p.merge == merge]
             self.spine = self.spine.finish(merge, chunks)
         if count:
             absorbed = before.absorbable(self.small)
@@ -180,7 +180,7 @@ def test_credit_is_spent_on_the_pieces_that_are_due() -> None:
     assert spine.merges[0].credit == 5
     one = Spine((Run(0, (whole("a", 1, 0, END - 1),)),), (Merge((0,), 4, credit=2),), 1)
     assert len(one.due(5)[1]) == 2  # a piece costs a row at least
-    done = Spine((run,), (Merge((0,), 4, (None, None, None), 1000),), 1)
+    done = Spine((run,), (Merge((0,), 4, ((), (), ()), 1000),), 1)
     assert [piece.low for piece in done.due(5)[1]] == [END * 3 // 4]
     assert [piece.low for piece in done.ahead(5, [])] == [END * 3 // 4]
     assert done.ahead(5, done.due(5)[1]) == []
@@ -193,19 +193,19 @@ def test_a_merge_replaces_its_runs_when_its_last_piece_is_done() -> None:
     a, b, c = whole("a", 4, 0, 9), whole("b", 2, 0, 4), whole("c", 2, 5, 9)
     other = Run(1, (whole("other", 1, 0, 0),))
     begun = Spine((Run(0, (a,)), other), (Merge((0,), 2),), 2)
-    half = begun.finish(0, [b])
-    assert (half.runs, half.merges[0].done) == (begun.runs, (b,))
+    half = begun.finish(0, [(b,)])
+    assert (half.runs, half.merges[0].done) == (begun.runs, ((b,),))
     assert half.chunks() == [a, *other.chunks, b]
     assert Spine.from_json(json.loads(json.dumps(half.to_json()))) == half
-    assert Spine.from_json(json.loads(json.dumps(begun.finish(0, [None]).to_json()))) == begun.finish(
-        0, [None]
-    )
-    assert half.finish(0, [c]) == Spine((other, Run(2, (b, c))), (), 3)
+    for done in ((), (b, c)):
+        some = begun.finish(0, [done])
+        assert Spine.from_json(json.loads(json.dumps(some.to_json()))) == some
+    assert half.finish(0, [(c,)]) == Spine((other, Run(2, (b, c))), (), 3)
     two = Spine(begun.runs, (*begun.merges, Merge((1,), 2), Merge((7,), 3)), 2)
-    assert [m.done for m in two.finish(1, [b]).merges] == [(), (b,), ()]
-    assert [m.done for m in two.finish(0, [b]).merges] == [(b,), (), ()]
-    assert [m.inputs for m in two.finish(0, [b, c]).merges] == [(1,), (7,)]
-    assert [m.inputs for m in two.finish(1, [b, c]).merges] == [(0,), (7,)]
+    assert [m.done for m in two.finish(1, [(b,)]).merges] == [(), ((b,),), ()]
+    assert [m.done for m in two.finish(0, [(b,)]).merges] == [((b,),), (), ()]
+    assert [m.inputs for m in two.finish(0, [(b,), (c,)]).merges] == [(1,), (7,)]
+    assert [m.inputs for m in two.finish(1, [(b,), (c,)]).merges] == [(0,), (7,)]
 
 
 def test_runs_that_are_merged_stay_and_small_ones_are_absorbed() -> None:
@@ -254,3 +254,12 @@ def test_large_merges_are_in_pieces_and_long_logs_are_left() -> None:
     assert [merge.pieces for merge in of(100 * PIECE, False)] == [PIECES]
     assert [merge.pieces for merge in of(LOG_LIMIT - 1, True)] == [1]
     assert of(LOG_LIMIT, True) == ()
+
+
+@given(st.integers(1, PIECES), st.data())
+def test_a_sort_key_is_in_one_piece(pieces: int, data: st.DataObject) -> None:
+    merge = Merge((0,), pieces)
+    piece = data.draw(st.integers(0, pieces - 1))
+    low, high = merge.low(piece), merge.low(piece + 1)
+    assert (merge.low(0), merge.low(pieces)) == (0, END)
+    assert {merge.piece_of(key) for key in (low, high - 1, data.draw(st.integers(low, high - 1)))} == {piece}

@@ -48,7 +48,8 @@ def test_fed_with_what_there_is_it_makes_what_a_fresh_run_has(
     engine = Engine(fill.circuit, tmp_path / "filled")
     (tmp_path / "filled").mkdir()
     for source, given in fill.given.items():
-        for rows in given.inputs(store.segments):
+        parts = [part for pieces in given.inputs(2) for part in pieces]
+        for rows in (part.open(store.segments, given.schema) for part in parts):
             nothing = {
                 name: ZSet.empty(fill.circuit.nodes[node].schema)
                 for name, node in fill.circuit.sources.items()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.steps.task import Input
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.running.dealing import dealt, rows_of
+from dbsp.running.dealing import dealt
 
 
 def held(rows: int, ordinal: int = 0) -> Input:
@@ -21,7 +21,7 @@ def staged(rows: int, ordinal: int = 0) -> Input:
 
 
 def loads(shares: list[dict[str, list[Input]]]) -> list[int]:
-    return [sum(rows_of(part) for given in share.values() for part in given) for share in shares]
+    return [sum(part.rows for given in share.values() for part in given) for share in shares]
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 8, 64])
@@ -65,5 +65,5 @@ def test_each_row_once_in_its_place(tables: dict[str, list[tuple[bool, int]]], t
         )
     least = -(-sum(loads(shares)) // tasks)
     for share, load in zip(shares, loads(shares), strict=True):
-        own = [rows_of(p) for given_ in share.values() for p in given_ if isinstance(p.batch, Chunk)]
+        own = [p.rows for given_ in share.values() for p in given_ if isinstance(p.batch, Chunk)]
         assert load <= max(least, sum(own))

@@ -60,6 +60,27 @@ def test_a_file_that_is_gone_before_it_is_read_is_an_error_and_is_read_when_it_i
         assert rows(p) == [(1, 10), (2, 20)]
 
 
+@pytest.mark.parametrize("name", ["2 [1].csv", "2{a}.csv", "2*.csv", "2?.csv"])
+def test_a_name_that_is_a_pattern_is_never_read_twice(spark: Any, tmp_path: Path, name: str) -> None:
+    put(tmp_path, "1.csv", "1,10,x\n", 10)
+    named = put(tmp_path, name, "2,20,x\n")
+    text = TEXT.format(tmp_path, format="csv", more="").replace("maxFilesPerTrigger '1'", "header 'false'")
+    with Pipeline(sql=text, state=tmp_path / "state", spark=spark, runner="inline") as p:
+        with pytest.raises(
+            Error, match=r"table 'sale': '.*/2.*\.csv' has a character of patterns in its name"
+        ):
+            p.run(once=True)
+        assert rows(p) == []
+    named.rename(named.with_name("2.csv"))
+    with Pipeline(sql=text, state=tmp_path / "state", spark=spark, runner="inline") as p:
+        p.run(once=True)
+        assert rows(p) == [(1, 10), (2, 20)]
+    put(tmp_path, name, "3,30,x\n")
+    with Pipeline(sql=text, state=tmp_path / "state", spark=spark, runner="inline") as p:
+        p.run(once=True)  # alone it is read once
+        assert rows(p) == [(1, 10), (2, 20), (3, 30)]
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_run_goes_on_without_a_file_where_that_is_wanted(
     spark: Any, tmp_path: Path, form: str, caplog: Any

@@ -49,6 +49,33 @@ with Pipeline(sql=TEXT, state=state, spark=session) as p:
         print(json.dumps(made(p, frame)), flush=True)
 """
 
+SHARDS, SHOPS, LOST = 8, 5000, 6
+# steps of sales in as many shops as make runs that are merged; prints what each asked for
+ASK = f"""
+import json, sys, time
+import dbsp
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.spark.runner import SparkRunner
+state, master, until = sys.argv[1:]
+conf = {{"spark.executor.memory": "512m", "spark.locality.wait": "600s"}}
+session = dbsp.session(master=master, conf=conf)
+text = '''CREATE TABLE sale (id BIGINT, shop STRING, price INT);
+CREATE VIEW turnover AS SELECT shop, sum(price) AS total, count(*) AS n FROM sale GROUP BY shop;'''
+with Pipeline(sql=text, state=state, spark=session, partitions={SHARDS}) as p:
+    p.runner.close()
+    p.runner = SparkRunner(session, small=0)
+    while len({{*p.runner._hosts.homes({SHARDS})}}) < 2:
+        time.sleep(0.1)
+    for n in range(int(until)):
+        rows = session.range(n * {SHOPS}, (n + 1) * {SHOPS}, 1, {SHARDS})
+        sold = "concat('s', id % {SHOPS}) AS shop", "CAST(id % 97 AS INT) AS price"
+        p.insert("sale", rows.selectExpr("id", *sold))
+        traffic = p.step().metrics.traffic
+        print(json.dumps([traffic.puts, traffic.gets]), flush=True)
+    held = p["turnover"].rows()
+    print(json.dumps([len(held), sum(row["n"] for row in held)]))
+"""
+
 
 def made(p: Pipeline, frame: Any = list) -> list[Any]:
     """A step, a function of its number; what it changed, and what the views hold. frame: of rows of sales."""
@@ -73,8 +100,8 @@ def place(s3_server: Server, tmp_path: Path) -> Iterator[OnStore]:
 class Driver:
     """A process with a home of its own, which makes steps on the cluster."""
 
-    def __init__(self, place: OnStore, on: Cluster, home: Path) -> None:
-        self._home, self._command = home, [sys.executable, "-c", RUN, place.uri, on.master, str(STEPS)]
+    def __init__(self, place: OnStore, on: Cluster, home: Path, run: str = RUN, steps: int = STEPS) -> None:
+        self._home, self._command = home, [sys.executable, "-c", run, place.uri, on.master, str(steps)]
         home.mkdir(exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("DBSP_")}
         environment |= {**ENVIRONMENT, "AWS_ENDPOINT_URL": place.proxy.endpoint, "HOME": str(home)}
@@ -130,3 +157,41 @@ def test_a_worker_and_then_the_driver_are_killed_in_mid_step(place: OnStore, tmp
     assert examine(place_of(place.uri))[0] == []
     for home in ("worker0", "worker1", "home"):
         assert list((tmp_path / home / ".cache" / "dbsp" / "segments").glob("*/*")), home
+
+
+def test_a_task_reads_the_state_that_its_host_wrote(place: OnStore, tmp_path: Path) -> None:
+    """Until a host is lost: what that one had is read from the store once."""
+    asked: list[list[Request]] = [[]]
+
+    def fault(_: int, request: Request) -> None:
+        asked[-1].append(request)
+        if request.method == "PUT" and "/commits/" in request.path:
+            if len(asked) == LOST - 1:
+                running.workers[1].kill()
+            asked.append([])
+
+    def segments(step: int, method: str, kind: str) -> list[str]:
+        paths = [request.path for request in asked[step - 1] if request.method == method]
+        return [path for path in paths if "/segments/" in path and path.endswith(kind)]
+
+    with cluster(tmp_path) as running:
+        place.proxy.fault = fault
+        driver = Driver(place, running, tmp_path / "home", ASK, LOST + 1)
+        said = driver.said()
+        assert driver.process.returncode == 0, driver.log()
+    *traffic, held = said
+    assert held == [SHOPS, (LOST + 1) * SHOPS]
+    merged = 0
+    for step in range(1, LOST + 2):
+        read, written = segments(step, "GET", ".trace"), segments(step, "PUT", ".trace")
+        assert not segments(step, "PUT", ".view")
+        if step == LOST:  # what it reads, it reads once
+            assert 0 < len(read) == len({*read})
+            continue
+        assert read == []
+        assert len(segments(step, "GET", ".input")) <= SHARDS
+        assert SHARDS <= len(written) <= 2 * SHARDS
+        leases = sum(r.method == "PUT" and r.path.endswith("/lease") for r in asked[step - 1])
+        assert 0 <= traffic[step - 1][0] - (len(written) + 1) <= leases
+        merged += len(written) > SHARDS
+    assert merged

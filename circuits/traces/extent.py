@@ -1,0 +1,83 @@
+"""Rows of a trace as somebody's input: read, merged and laid out by the task that is given them.
+
+So whoever deals them out holds references. A range of the sort key is merged as one batch, so that what
+cancels in it is not there; of a log, which has no order, the rows of a chunk are as they were written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import pyarrow as pa
+
+from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.spine import END
+from dbsp.circuits.traces.zset import WEIGHT
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The rows of `chunks` with low <= sort key < high, about `rows` of them.
+
+    columns: of each of the schema's the stored one, which may be narrower; a constant; or None, for NULL.
+    owner: whose rows they are, in words.
+    """
+
+    chunks: tuple[Chunk, ...]
+    layout: Layout
+    schema: pa.Schema
+    columns: tuple[int | pa.Scalar | None, ...]
+    owner: str
+    rows: int
+    low: int = 0
+    high: int = END
+
+    def open(self, segments: Segments) -> pa.RecordBatch:
+        """The columns, then the weights. Raises DamagedChunk."""
+        parts = [self._stored(chunk, segments).between(self.low, self.high) for chunk in self.chunks]
+        whole = parts[0] if len(parts) == 1 else Batch.merge(self.layout, parts)
+        columns = [
+            _made(whole.rows, column, field.type)
+            for column, field in zip(self.columns, self.schema, strict=True)
+        ]
+        weight = pa.field(WEIGHT, pa.int64(), nullable=False)
+        return pa.RecordBatch.from_arrays(
+            [*columns, int64_array(whole.weights)], schema=self.schema.append(weight)
+        )
+
+    def _stored(self, chunk: Chunk, segments: Segments) -> Batch:
+        def read() -> Batch:
+            return Batch.from_stored(segments.open(chunk, self.layout.stored_schema, self.owner), self.layout)
+
+        return StoredBatch(chunk.rows, chunk.low, chunk.high, read)
+
+    def of_log(self) -> list[Extent]:
+        """The same of a log: chunk by chunk."""
+        return [replace(self, chunks=(chunk,), rows=chunk.rows) for chunk in self.chunks]
+
+    def in_ranges(self, count: int) -> list[Extent]:
+        """Cut into so many ranges of the sort keys that there are, some of which may have no chunks.
+
+        Keys are hashes, so that ranges have about the same number of rows: of few keys, some have more.
+        """
+        low = min(chunk.low for chunk in self.chunks)
+        width = max(chunk.high for chunk in self.chunks) + 1 - low
+        cuts = [low + width * i // count for i in range(count + 1)]
+        return [self._between(low, high, -(-self.rows // count)) for low, high in pairwise(cuts)]
+
+    def _between(self, low: int, high: int, rows: int) -> Extent:
+        inside = tuple(chunk for chunk in self.chunks if chunk.low < high and chunk.high >= low)
+        return replace(self, chunks=inside, rows=rows, low=low, high=high)
+
+
+def _made(rows: pa.RecordBatch, column: int | pa.Scalar | None, data_type: pa.DataType) -> pa.Array:
+    if column is None:
+        return pa.nulls(rows.num_rows, data_type)
+    if isinstance(column, pa.Scalar):
+        return pa.repeat(column, rows.num_rows)
+    stored = rows.column(column)
+    return stored if stored.type == data_type else stored.cast(data_type)
