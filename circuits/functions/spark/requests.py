@@ -26,5 +26,5 @@ def taken(made: Sequence[pa.Array], data_type: pa.DataType) -> pa.Array:
 
 def rows_of_a_request(rows: pa.RecordBatch) -> int:
     """How many of them, at least one."""
-    of_bytes = BYTES * rows.num_rows // max(int(rows.nbytes), 1)
+    of_bytes = BYTES * int(rows.num_rows) // max(int(rows.nbytes), 1)
     return min(ROWS, max(of_bytes, 1))
