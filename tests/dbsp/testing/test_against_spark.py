@@ -37,6 +37,15 @@ def test_a_program_that_is_right_equals_spark():
     assert_equals_spark(ORDERS, steps=3, seed=1, partitions=3)
 
 
+def test_what_is_drawn_for_rows_is_what_the_tables_hold():
+    program = """
+    CREATE TABLE t (k BIGINT, n BIGINT DEFAULT monotonically_increasing_id(), u STRING DEFAULT uuid());
+    CREATE TABLE s (k BIGINT PRIMARY KEY, x DOUBLE DEFAULT rand());
+    CREATE VIEW v AS SELECT t.*, x FROM t LEFT JOIN s ON t.k = s.k;
+    """
+    assert_equals_spark(program, steps=6, partitions=3)
+
+
 def failing(program: str, **options: object) -> str:
     with pytest.raises(AssertionError) as raised:
         assert_equals_spark(program, **options)  # type: ignore[arg-type]
