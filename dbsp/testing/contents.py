@@ -63,12 +63,13 @@ class Contents:
 
     def apply(self, step: StepOfFile, clock: datetime | None = None, late: Late | None = None) -> None:
         """Add the changes of a step. clock: what DEFAULT now() is. late: rows that LATENESS left out."""
-        self.step += 1
+        self.step, place = self.step + 1, 0
         for name, changes in step.changes.items():
             table = self.program.inputs[name]
             given = rows_of(table, changes, self.program.timezone)
             weights = np.array([change.weight for change in changes], np.int64)
-            rows = _filled(table, given, weights, clock, self.step)
+            rows = _filled(table, given, weights, clock, arrivals(_numbers(place, given), self.step))
+            place += given.num_rows
             rows = _without_late(rows, weights, (late or {}).get(name))
             self._add(table, rows)
 
@@ -112,22 +113,27 @@ def _places(table: Table) -> list[int]:
 
 
 def _filled(
-    table: Table, rows: pa.RecordBatch, weights: np.ndarray, clock: datetime | None, step: int | None
+    table: Table, rows: pa.RecordBatch, weights: np.ndarray, clock: datetime | None, arrived: pa.Array | None
 ) -> pa.RecordBatch:
-    """DEFAULTs in the place of NULLs that are inserted. step: None: none has arrived, so nothing is drawn."""
+    """DEFAULTs in the place of NULLs that are inserted. arrived: None: no row has, and none is drawn."""
     if not table.defaults:
         return rows
     moment = pa.repeat(pa.scalar(clock, CLOCK.type), rows.num_rows)
-    place = arrivals(pa.array(range(rows.num_rows), pa.int64()), step or 0)
-    arrived = pa.RecordBatch.from_arrays([moment, place], names=[CLOCK.name, "arrival"])
+    place = _numbers(0, rows) if arrived is None else arrived
+    given = pa.RecordBatch.from_arrays([moment, place], names=[CLOCK.name, "arrival"])
     columns = rows.columns
     for default in table.defaults:
-        if default.is_drawn and step is None:
+        if default.is_drawn and arrived is None:
             continue
-        value = evaluate(default.value, arrived)
+        value = evaluate(default.value, given)
         absent = np.asarray(columns[default.column].is_null()) & (weights > 0)
         columns[default.column] = pc.if_else(pa.array(absent), value, columns[default.column])
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+
+
+def _numbers(first: int, rows: pa.RecordBatch) -> pa.Array:
+    """Of the rows of a step, of whichever table."""
+    return pa.array(range(first, first + rows.num_rows), pa.int64())
 
 
 def _without_late(
