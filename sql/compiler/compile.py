@@ -186,6 +186,7 @@ class Compiler:
             statement.start,
             expected,
             statement.arrival,
+            statement.tick,
         )
         self._check_columns(view, statement)
         self._check_types(view, statement)
@@ -237,8 +238,10 @@ class Compiler:
         start: int,
         expected: Sequence[str | Slice] = (),
         arrival: str | None = None,
+        tick: int = 0,
     ) -> tuple[View, Any]:
         query, dumped = self.scope.dumped(text, name, expected)
+        query = replace(query, tick=tick)
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
             raise too_early(self.source, text, early, self.recursions.awaited(early))
         names = columns or dumped["names"]
@@ -284,6 +287,7 @@ class Compiler:
             location,
             emission=emission,
             order=order,
+            tick=tick,
         )
         return view, dumped
 

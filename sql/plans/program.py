@@ -183,7 +183,8 @@ class View:
     append_only: the view's changes are never retractions. component: the recursive views that it is defined
     together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
     emission: when its changes leave; None: at every step. order: in which its rows are shown, over its
-    columns; no part of what is stored, but for a stream, whose emission says so.
+    columns; no part of what is stored, but for a stream, whose emission says so. tick: in which its NOW()
+    goes on, as its plan says, in microseconds; 0: in steps.
     """
 
     name: str
@@ -197,6 +198,7 @@ class View:
     max_iterations: int = 0
     emission: Emission | None = None
     order: tuple[SortOrder, ...] = field(default=(), compare=False)
+    tick: int = field(default=0, compare=False)
 
     @property
     def retracts(self) -> bool:

@@ -46,6 +46,14 @@ def test_what_is_drawn_for_rows_is_what_the_tables_hold():
     assert_equals_spark(program, steps=6, partitions=3)
 
 
+def test_a_view_with_a_clock_of_its_own():
+    program = """
+    CREATE TABLE t (k BIGINT, ts TIMESTAMP);
+    CREATE VIEW v WITH (clock = 'every 7 minutes') AS SELECT k, now() - ts AS age FROM t WHERE ts < now();
+    """
+    assert_equals_spark(program, steps=8)
+
+
 def failing(program: str, **options: object) -> str:
     with pytest.raises(AssertionError) as raised:
         assert_equals_spark(program, **options)  # type: ignore[arg-type]
