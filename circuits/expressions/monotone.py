@@ -42,6 +42,7 @@ _FIRST = {
     "known_floating_point_normalized",
     "normalize_na_n_and_zero",
     "trunc_date",
+    "clock_tick",
     "unix_seconds",
     "unix_millis",
     "unix_micros",

@@ -11,7 +11,14 @@ from dbsp.circuits.expressions import nodes
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.circuits.identity.canonical import Default, Form, Forms, check_form
-from dbsp.circuits.operators.groups.aggregates import bits, called, collected, hyperloglog, statistics
+from dbsp.circuits.operators.groups.aggregates import (
+    bits,
+    by_spark,
+    called,
+    collected,
+    hyperloglog,
+    statistics,
+)
 from dbsp.circuits.operators.groups.aggregates import percentiles as of_groups
 from dbsp.circuits.operators.groups.aggregates.sketches import bitmaps, count_min
 from dbsp.circuits.operators.groups.windows.calls import Frame, Gathered
@@ -34,6 +41,7 @@ VALUES: Forms = {
     collected.Mode: Form("mode", (Default("greatest", False),)),
     collected.Some: Form("some", ()),
     called.Called: Form("called", ("function",)),
+    by_spark.BySpark: Form("by_spark", ("function", Default("once", False))),
     of_groups.Percentile: Form(
         "percentile",
         (

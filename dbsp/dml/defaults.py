@@ -7,7 +7,6 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.program import Table
@@ -15,12 +14,13 @@ from dbsp.sql.plans.program import Table
 
 def with_defaults(table: Table, rows: pa.RecordBatch, moment: datetime | None = None) -> pa.RecordBatch:
     """A DEFAULT that is a value stands there; one of the clock is of `moment`, or else the step's, and NULL
-    until then.
+    until then, as one that is drawn is.
     """
     columns, now = rows.columns, pa.array([moment], CLOCK.type)
     for default in table.defaults:
         given = columns[default.column]
-        if given.null_count and (moment is not None or not any(True for _ in columns_of(default.value))):
+        is_known = default.is_constant or (moment is not None and not default.is_drawn)
+        if given.null_count and is_known:
             value = evaluate(default.value, pa.RecordBatch.from_arrays([now], names=[CLOCK.name]))
             columns[default.column] = pc.fill_null(given, value[0])
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

@@ -13,7 +13,6 @@ from itertools import accumulate
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.identity.streams import Stream
 from dbsp.circuits.steps.task import Input
@@ -117,7 +116,7 @@ def changed_columns(
     was: dict[str, str] = {}
     constants: dict[str, pa.Scalar] = {}
     wrong: list[str] = []
-    defaults = {table.schema[one.column].name: one.value for one in table.defaults}
+    defaults = {table.schema[one.column].name: one for one in table.defaults}
     for name, field in new.fields.items():
         column = new.column(table.name, name)
         before = old.fields.get(name)
@@ -135,14 +134,14 @@ def changed_columns(
             elif column != old.column(table.name, name):
                 was[column] = old.column(table.name, name)
         elif name in defaults:
-            if any(True for _ in columns_of(defaults[name])):
+            if not defaults[name].is_constant:
                 wrong.append(
                     f"table '{table.name}': the DEFAULT of column '{name}' is of the moment at which a row "
                     "comes, and there are rows already; give it a constant, or none"
                 )
             else:
                 one = pa.RecordBatch.from_arrays([pa.nulls(1)], names=["row"])
-                constants[column] = evaluate(defaults[name], one)[0]
+                constants[column] = evaluate(defaults[name].value, one)[0]
         elif not field.nullable:
             wrong.append(
                 f"table '{table.name}': column '{name}' is NOT NULL, and rows that are there have no value; "

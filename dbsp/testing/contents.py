@@ -19,6 +19,7 @@ from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.months import batch_to_calendar
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.inputs.arrivals import arrivals
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.replays.files import rows_of
 from dbsp.commands.replays.steps import Change, StepOfFile
@@ -32,10 +33,13 @@ Late = Mapping[str, Counter[str]]
 
 
 class Contents:
-    """held: of each table what stands for a row, or its key, with the row and how often it is there."""
+    """held: of each table what stands for a row, or its key, with the row and how often it is there.
+
+    step: the number of the last one.
+    """
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program, self.step = program, 0
         self.held: dict[str, dict[Any, tuple[tuple[Any, ...], int]]] = {name: {} for name in program.inputs}
 
     def rows(self, name: str) -> pa.RecordBatch:
@@ -53,16 +57,20 @@ class Contents:
     def copy(self) -> Contents:
         """Another one, of the same rows."""
         other = Contents(self.program)
+        other.step = self.step
         other.held = {name: dict(held) for name, held in self.held.items()}
         return other
 
     def apply(self, step: StepOfFile, clock: datetime | None = None, late: Late | None = None) -> None:
         """Add the changes of a step. clock: what DEFAULT now() is. late: rows that LATENESS left out."""
+        self.step, place = self.step + 1, 0
         for name, changes in step.changes.items():
             table = self.program.inputs[name]
             given = rows_of(table, changes, self.program.timezone)
             weights = np.array([change.weight for change in changes], np.int64)
-            rows = _without_late(_filled(table, given, weights, clock), weights, (late or {}).get(name))
+            rows = _filled(table, given, weights, clock, arrivals(_numbers(place, given), self.step))
+            place += given.num_rows
+            rows = _without_late(rows, weights, (late or {}).get(name))
             self._add(table, rows)
 
     def _add(self, table: Table, rows: Iterator[tuple[tuple[Any, ...], int]]) -> None:
@@ -96,7 +104,7 @@ class Contents:
     def _identities(self, table: Table, changes: list[Change]) -> list[Any]:
         rows = rows_of(table, changes, self.program.timezone)
         weights = np.array([change.weight for change in changes], np.int64)
-        return [identity(list(row)) for row in _values(_filled(table, rows, weights, None))]
+        return [identity(list(row)) for row in _values(_filled(table, rows, weights, None, None))]
 
 
 def _places(table: Table) -> list[int]:
@@ -105,18 +113,27 @@ def _places(table: Table) -> list[int]:
 
 
 def _filled(
-    table: Table, rows: pa.RecordBatch, weights: np.ndarray, clock: datetime | None
+    table: Table, rows: pa.RecordBatch, weights: np.ndarray, clock: datetime | None, arrived: pa.Array | None
 ) -> pa.RecordBatch:
-    """DEFAULTs in the place of NULLs that are inserted."""
+    """DEFAULTs in the place of NULLs that are inserted. arrived: None: no row has, and none is drawn."""
     if not table.defaults:
         return rows
-    now = pa.RecordBatch.from_arrays([pa.array([clock], CLOCK.type)], names=[CLOCK.name])
+    moment = pa.repeat(pa.scalar(clock, CLOCK.type), rows.num_rows)
+    place = _numbers(0, rows) if arrived is None else arrived
+    given = pa.RecordBatch.from_arrays([moment, place], names=[CLOCK.name, "arrival"])
     columns = rows.columns
     for default in table.defaults:
-        value = evaluate(default.value, now)[0]
+        if default.is_drawn and arrived is None:
+            continue
+        value = evaluate(default.value, given)
         absent = np.asarray(columns[default.column].is_null()) & (weights > 0)
         columns[default.column] = pc.if_else(pa.array(absent), value, columns[default.column])
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+
+
+def _numbers(first: int, rows: pa.RecordBatch) -> pa.Array:
+    """Of the rows of a step, of whichever table."""
+    return pa.array(range(first, first + rows.num_rows), pa.int64())
 
 
 def _without_late(

@@ -187,6 +187,7 @@ class Compiler:
             statement.start,
             expected,
             statement.arrival,
+            statement.tick,
         )
         self._check_columns(view, statement)
         self._check_types(view, statement)
@@ -239,8 +240,10 @@ class Compiler:
         expected: Sequence[str | Slice] = (),
         arrival: str | None = None,
         once: bool = False,
+        tick: int = 0,
     ) -> tuple[View, Any]:
         query, dumped = self.scope.dumped(text, name, expected)
+        query = replace(query, tick=tick)
         unshown = 0
         if once:
             wide, unshown = widened(query, dumped["plan"])
@@ -292,6 +295,7 @@ class Compiler:
             emission=emission,
             order=order,
             unshown=unshown,
+            tick=tick,
         )
         return view, dumped
 

@@ -14,7 +14,7 @@ from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.reading.clock import inlined
-from dbsp.sql.catalyst.reading.errors import spark_error
+from dbsp.sql.catalyst.reading.errors import forbidden, spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.defined import Defined
 from dbsp.sql.compiler.functions.known import Functions
@@ -105,7 +105,7 @@ class Scope:
         for node in dumped["forbidden"]:
             if node["why"] == "special":
                 raise query.error(node, f"{node['name']} {SPECIAL_TIME}")
-            raise query.error(node, f"{node['name']}() {node['why']}: not supported yet in a view")
+            raise query.error(node, forbidden(node["name"].lower(), node["why"]))
         return query, {**dumped, "plan": inlined(dumped["plan"])}
 
     def constant(self, text: Slice) -> Plan | None:

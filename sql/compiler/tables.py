@@ -31,6 +31,7 @@ from dbsp.sql.text.annotations import (
     lateness_amount,
     not_constant,
 )
+from dbsp.sql.text.column_definitions import ColumnDefinition
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.tokens import Slice
 
@@ -76,7 +77,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         tuple(column.name for column in statement.columns if column.constant_domain),
         changelog,
         tuple(
-            _default(scope, column.name, column.default, column.type, Column(at, fields[at].type), keys)
+            _default(scope, statement.name, column, Column(at, fields[at].type), keys)
             for at, column in enumerate(statement.columns)
             if column.default is not None
         ),
@@ -119,9 +120,11 @@ def _snapshot_every(scope: Scope, statement: CreateTable) -> int:
 
 
 def _default(
-    scope: Scope, name: str, text: Slice, declared: Slice, column: Column, keys: Sequence[str]
+    scope: Scope, table: str, defined: ColumnDefinition, column: Column, keys: Sequence[str]
 ) -> Default:
-    """What a row has in the column where it is given no value: a constant, or of the step clock."""
+    """What a row has in the column where it is given no value: a constant, of the step clock, or drawn."""
+    name, text, declared = defined.name, defined.default, defined.type
+    assert text is not None
     if name in keys:
         message = f"column '{name}' is of the PRIMARY KEY, which every row says: it can't have a DEFAULT"
         raise scope.source.error(text.start, message)
@@ -129,13 +132,14 @@ def _default(
     error = dumped.get("error", {})
     value = None
     if not error and dumped["plan"] is not None:
-        value = default_value(Query(scope.source, text, dumped["types"], scope.catalyst.timezone), dumped)
+        query = Query(scope.source, text, dumped["types"], scope.catalyst.timezone)
+        value = default_value(query, dumped, f"{table}.{name}")
     elif error and not error["condition"].startswith("UNRESOLVED_COLUMN"):
         raise spark_error(scope.source, text, {**error, "index": 0}, {})
     if value is None or value.type != column.type:
         message = (
-            f"DEFAULT {text.text} of column '{name}' is no constant; it is one, or made of now() and "
-            "constants"
+            f"DEFAULT {text.text} of column '{name}' is no constant; it is one, or made of now(), uuid(), "
+            "rand(), monotonically_increasing_id() and constants"
         )
         raise scope.source.error(text.start, message)
     return Default(column.index, value)

@@ -5,6 +5,7 @@ lowered as usual, moved to one partition, and enters at iteration 0.
 
     recursive views     rᵢ₊₁ = distinct(query(rᵢ)): a pair's iteration is the greater one of its rows'
     WITH RECURSIVE      levelᵢ₊₁ = term(levelᵢ), all added up: only rows of one level make pairs
+    LEFT JOIN           a ⟕ b = (a ⋈ b) + (a − a ⋈ distinct(keys of b)) × NULL, b from outside: linear in a
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, c
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
-from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Union
+from dbsp.circuits.operators.linear import Filter, FlatMap, Map, Negate, Union
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Earliest, Recurrence
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
@@ -73,15 +74,19 @@ def _in_pairs(plan: Plan, names: Set[str]) -> Plan:
     def change(node: Plan) -> Plan:
         if not isinstance(node, p.Join) or node.kind != "semi" or not node.scanned() & names:
             return node
-        right, keys = node.right, node.right_keys
-        if node.residual is None:
-            schema = tuple(Field(f"key{i}", key.type, key.nullable) for i, key in enumerate(keys))
-            right, keys = p.Distinct(p.Project(right, keys, schema)), columns_of_schema(schema)
-        both = join_schema("inner", node.left.schema, right.schema)
-        pairs = replace(node, kind="inner", right=right, right_keys=keys, schema=both)
-        return p.Project(pairs, columns_of_schema(node.left.schema), node.left.schema)
+        return p.Project(_matched(node), columns_of_schema(node.left.schema), node.left.schema)
 
     return bottom_up(plan, change)
+
+
+def _matched(join: p.Join) -> p.Join:
+    """The left rows beside what says that they have a match: once, without a residual."""
+    right, keys = join.right, join.right_keys
+    if join.residual is None:
+        schema = tuple(Field(f"key{i}", key.type, key.nullable) for i, key in enumerate(keys))
+        right, keys = p.Distinct(p.Project(right, keys, schema)), columns_of_schema(schema)
+    both = join_schema("inner", join.left.schema, right.schema)
+    return replace(join, kind="inner", right=right, right_keys=keys, schema=both)
 
 
 def _without_distinct(plan: Plan, names: Set[str]) -> Plan:
@@ -102,6 +107,8 @@ def _outside(plan: Plan, names: Set[str]) -> Iterator[Plan]:
     else:
         for input_ in plan.inputs:
             yield from _outside(input_, names)
+        if isinstance(plan, p.Join) and plan.kind == "left":
+            yield _matched(plan).right
 
 
 class _Loop:
@@ -133,7 +140,7 @@ class _Loop:
         match plan:
             case p.Scan():
                 return self.recurrences[plan.relation]
-            case p.Project(input=p.Join() as join):
+            case p.Project(input=p.Join(kind="inner") as join):
                 return self._join(join, plan.expressions, plan.schema)
             case p.Project():
                 iteration = _iteration(len(plan.input.schema))
@@ -150,6 +157,8 @@ class _Loop:
                 return self._generate(plan)
             case p.Distinct():
                 return self.distinct(self.plan(plan.input))
+            case p.Join(kind="left"):
+                return self._left_join(plan)
             case p.Join():
                 return self._join(plan, columns_of_schema(plan.schema), plan.schema)
             case _:
@@ -200,6 +209,17 @@ class _Loop:
         )
         joined = self.builder.add(operator, self._trace(left, left_key), self._trace(right, right_key))
         return self._map(joined, (*(remap(e, position) for e in read), iteration), schema)
+
+    def _left_join(self, plan: p.Join) -> int:
+        """The right side is from outside."""
+        width = len(plan.left.schema)
+        pairs = replace(plan, kind="inner", schema=join_schema("inner", plan.left.schema, plan.right.schema))
+        beside = tuple(Literal(None, field.type) for field in plan.right.schema)
+        unmatched = (*columns_of_schema(plan.left.schema), *beside)
+        rows = self._map(self.plan(plan.left), (*unmatched, _iteration(width)), plan.schema)
+        matched = self.builder.add(Negate(), self._join(_matched(plan), unmatched, plan.schema))
+        inner = self._join(pairs, columns_of_schema(pairs.schema), plan.schema)
+        return self.builder.add(Union(_inside(plan.schema)), inner, rows, matched)
 
     def _keyed(
         self, side: Plan, keys: Sequence[Expression], null_safe: Sequence[bool]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Column, columns_of
+from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.inputs.arrivals import Arrival, Remaining
 from dbsp.circuits.operators.inputs.defaults import Defaults
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
@@ -27,7 +27,8 @@ def lower_table(lowering: Lowering, table: Table, arrives: bool) -> None:
     """Add a table to the circuit. arrives: some view reads the order of its rows' arrival."""
     lateness = lowering.waterlines.declared(table)
     columns = arrow_schema(table.schema)
-    if arrives or table.primary_key or any(one.percentile is not None for one in lateness):
+    by_place = any(one.is_drawn for one in table.defaults)
+    if arrives or by_place or table.primary_key or any(one.percentile is not None for one in lateness):
         columns = columns.append(pa.field(SEQUENCE, pa.int64(), nullable=False))
     source = lowering.builder.add(Source(table.name, columns), name=table.name)
     filled = _filled(lowering, source, table)
@@ -44,7 +45,7 @@ def _filled(lowering: Lowering, source: int, table: Table) -> int:
     """The rows of a table with its defaults."""
     if not table.defaults:
         return source
-    if any(True for default in table.defaults for _ in columns_of(default.value)):
+    if any(default.reads_clock for default in table.defaults):
         lowering.watch_clock()
     return lowering.builder.add(Defaults(table.defaults), source, name=table.name)
 

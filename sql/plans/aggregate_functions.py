@@ -7,7 +7,8 @@ approx_count_distinct   counts of registers and ranks      (linear)
 count_min_sketch        counts of cells                    (linear)
 percentile, mode,
 collect_list, listagg,
-a function in Python    all values of the touched groups
+a function in Python,
+or of Spark's alone     all values of the touched groups
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from collections.abc import Callable
 
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
+from dbsp.circuits.operators.groups.aggregates.by_spark import BySpark
 from dbsp.circuits.operators.groups.aggregates.called import Called
 from dbsp.circuits.operators.groups.aggregates.collected import Best, Collect, Join, Mode, Some
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import ApproximateCount
@@ -41,7 +44,7 @@ def finalizer_of(call: AggregateCall) -> Finalizer | None:
 
 def required(call: AggregateCall) -> tuple[int, ...]:
     """The arguments without whose value a row takes no part."""
-    if call.function in ("any_value", "python_aggregate") or call.option("nulls"):
+    if call.function in ("any_value", "python_aggregate", "spark_aggregate") or call.option("nulls"):
         return ()
     # what a list is ordered by may be NULL, and so may the values of the greatest
     alone = ("collect_list", "listagg", "max_by_k", "min_by_k")
@@ -94,6 +97,12 @@ def _called(call: AggregateCall) -> Called:
     return Called(function)
 
 
+def _by_spark(call: AggregateCall) -> BySpark:
+    function = call.option("expression")
+    assert isinstance(function, SparkExpression)
+    return BySpark(function, once=call.distinct)
+
+
 _MADE: dict[str, Callable[[AggregateCall], Finalizer]] = {
     "approx_count_distinct": lambda call: ApproximateCount(),
     "collect_list": lambda call: Collect(_order(call), once=call.distinct),
@@ -108,4 +117,5 @@ _MADE: dict[str, Callable[[AggregateCall], Finalizer]] = {
     "mode": lambda call: Mode(greatest=bool(call.option("greatest"))),
     "any_value": lambda call: Some(),
     "python_aggregate": _called,
+    "spark_aggregate": _by_spark,
 }

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.python.function import PythonFunction
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, Gathered
 
 Change = Callable[[Expression], Expression]
@@ -46,8 +47,8 @@ class AggregateCall:
     @property
     def called(self) -> str:
         """What a user calls the function."""
-        function = self.option("function")
-        return function.name if isinstance(function, PythonFunction) else self.function
+        function = self.option("expression", self.option("function"))
+        return function.name if isinstance(function, PythonFunction | SparkExpression) else self.function
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,8 @@ class View:
     together with, itself included; () where it isn't recursive. max_iterations: until it must be complete.
     emission: when its changes leave; None: at every step. order: in which its rows are shown, over its
     columns; no part of what is stored, but for a stream, whose emission says so. unshown: of a query that is
-    asked once, how many of its last columns only say the order.
+    asked once, how many of its last columns only say the order. tick: in which its NOW() goes on, as its plan
+    says, in microseconds; 0: in steps.
     """
 
     name: str
@@ -201,6 +202,7 @@ class View:
     emission: Emission | None = None
     order: tuple[SortOrder, ...] = field(default=(), compare=False)
     unshown: int = field(default=0, compare=False)
+    tick: int = field(default=0, compare=False)
 
     @property
     def retracts(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition
@@ -10,10 +11,19 @@ from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_sta
 from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.extensions import refuse_in_query
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
-from dbsp.sql.text.tokens import Cursor, Slice
+from dbsp.sql.text.tokens import Cursor, Slice, Token
 
 QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
-_PROPERTIES = ("append_only", "arrival", "emit_final")
+_PROPERTIES = ("append_only", "arrival", "clock", "emit_final")
+_CLOCK = re.compile(r"every\s+(\d+\s+)?(millisecond|second|minute|hour|day)s?", re.IGNORECASE)
+_MICROSECONDS = {
+    "millisecond": 1_000,
+    "second": 1_000_000,
+    "minute": 60_000_000,
+    "hour": 3_600_000_000,
+    "day": 86_400_000_000,
+}
+_LONGEST = 366 * _MICROSECONDS["day"]
 # of a recursive view that doesn't say max_iterations
 DEFAULT_ITERATIONS = 1000
 
@@ -25,7 +35,7 @@ class CreateView:
     types: of the columns, those that are declared. emission: when its changes leave; None: at every step.
     expectations: what its rows must be. grows: whether it is declared as one that takes no row back.
     emit_final: the column whose waterline says that a row is final, and leaves. arrival: the name of a column
-    more, of the order in which rows arrive.
+    more, of the order in which rows arrive. tick: in which its NOW() goes on, in microseconds; 0: in steps.
     """
 
     name: str
@@ -39,6 +49,7 @@ class CreateView:
     grows: bool = False
     emit_final: str | None = None
     arrival: str | None = None
+    tick: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +106,30 @@ def create_view(cursor: Cursor, kind: str) -> CreateView:
         grows=given.get("append_only", "").lower() == "true",
         emit_final=final,
         arrival=given.get("arrival"),
+        tick=int(given.get("clock", 0)),
     )
 
 
 def _properties(cursor: Cursor) -> dict[str, str]:
-    """WITH ('emit_final' = 'column', 'arrival' = 'column', append_only = true) of a view."""
+    """WITH ('emit_final' = 'column', clock = 'every 10 seconds', append_only = true, ...) of a view."""
     cursor.accept("WITH")
     at = cursor.ahead(1)
     given = {name.lower(): value for name, value in pairs(cursor).items()}
     if "clock" in given:
-        cursor.fail(
-            "not supported yet: a clock of a view's own; say how often now() counts, as by "
-            "date_trunc('MINUTE', now()), or compare: ts > now() - INTERVAL 5 MINUTES",
-            at,
-        )
+        given["clock"] = str(_tick(cursor, given["clock"], at))
     for name in given:
         if name not in _PROPERTIES:
             cursor.fail(f"unknown property '{name}'; properties of a view: {', '.join(_PROPERTIES)}", at)
     return given
+
+
+def _tick(cursor: Cursor, text: str, at: Token) -> int:
+    """In microseconds."""
+    found = _CLOCK.fullmatch(text.strip())
+    every = int(found[1] or 1) * _MICROSECONDS[found[2].lower()] if found else 0
+    if not 0 < every <= _LONGEST:
+        cursor.fail(f"clock = '{text}': say how often now() goes on, as 'every 10 seconds'", at)
+    return every
 
 
 def _columns(

@@ -52,6 +52,9 @@ AGGREGATES = {
                " md5(bitmap_or_agg(x)) AS f",
     "count_min_sketch": "md5(count_min_sketch(k, 0.5d, 0.5d, 1)) AS a, count_min_sketch(s, 0.9d, 0.6d, -7) AS b, count_min_sketch(h, 0.9d, 0.3d, 3) AS c,"
                         " count_min_sketch(x, 0.9d, 0.8d, 5) FILTER (WHERE i > 0) AS f",
+    "sketches": "hll_sketch_estimate(hll_sketch_agg(i)) AS a, theta_sketch_estimate(theta_sketch_agg(s)) AS b, sort_array(collect_union(a)) AS c,"
+                " hll_sketch_estimate(hll_sketch_agg(DISTINCT k) FILTER (WHERE i > 0)) AS f, tuple_sketch_estimate_double(tuple_sketch_agg_double(s, d)) AS g,"
+                " schema_of_variant_agg(try_parse_json(s)) AS n, approx_top_k(i % 1) AS o",
     "any_value": "any_value(k % 1) AS a, any_value(1) AS b",
     "FILTER": "sum(DISTINCT i) FILTER (WHERE b) AS a, stddev(i) FILTER (WHERE b) AS c, bit_xor(i) FILTER (WHERE d > 0) AS f, corr(i, k) FILTER (WHERE s <> 'a') AS g",
 }

@@ -47,6 +47,13 @@ PATHS = "SELECT a, b FROM e UNION SELECT p.a, e.b FROM p JOIN e ON p.b = e.a"
 # ruff: noqa: E501  a query a line
 PROGRAMS = {
     "transitive closure": Program((EDGES,), (recursive("p", "a BIGINT, b BIGINT", PATHS),)),
+    "LEFT JOIN": Program((EDGES, KEYED), (
+        recursive("p", "a BIGINT, b BIGINT", "SELECT a, b FROM e UNION SELECT p.a, e.b FROM p LEFT JOIN e ON p.b = e.a"),
+        recursive("q", "a BIGINT, b BIGINT", "SELECT id, up FROM n UNION SELECT q.a, n.up FROM q LEFT JOIN n ON q.b = n.id AND n.up > 1"),
+        recursive("r", "a BIGINT, b BIGINT", "SELECT a, b FROM e UNION SELECT r.b, coalesce(e.a, -1) FROM r LEFT JOIN e ON r.a IS NOT DISTINCT FROM e.b"))),
+    "LEFT JOIN, level by level": Program((EDGES,), (
+        plain("w", """WITH RECURSIVE r(a, b, n) AS (SELECT a, b, 0 FROM e
+              UNION ALL SELECT r.a, e.b, n + 1 FROM r LEFT JOIN e ON r.b = e.a WHERE n < 2) SELECT a, b, n FROM r"""),)),
     "both sides recursive": Program((EDGES,), (
         recursive("p", "a BIGINT, b BIGINT", "SELECT a, b FROM e UNION SELECT x.a, y.b FROM p x JOIN p y ON x.b = y.a",
                   PATHS.join(("WITH RECURSIVE p AS (", ") SELECT * FROM p"))),)),

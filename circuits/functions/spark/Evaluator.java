@@ -21,8 +21,10 @@ import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
+import org.apache.spark.sql.catalyst.expressions.aggregate.ImperativeAggregate;
 import org.apache.spark.sql.execution.arrow.ArrowWriter;
 import org.apache.spark.sql.internal.SQLConf$;
 import org.apache.spark.sql.types.*;
@@ -35,7 +37,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * Janino that Spark ships, so the language is Java 7 without generics inference.
  *
  * asked      int number, int size, size bytes: the expression serialized, its time zone before it (0 bytes of one
- *            that is known by the number); an Arrow stream of one batch, whose columns are its BoundReferences
+ *            that is known by the number); an Arrow stream of one batch, whose columns are its BoundReferences; of an
+ *            aggregate function these and two BOOLEANs more: whether the row is one of its group, and the group's last
  * answered   int size, size bytes: an Arrow stream of one column; or -1, int row, and two texts: condition, message
  */
 public class Evaluator {
@@ -46,8 +49,9 @@ public class Evaluator {
   private static final class Known {
     final String timezone;
     final UnsafeProjection input; // rows as executors have them: in Arrow's arrays expressions miss NULLs
-    final UnsafeProjection projection;
+    final UnsafeProjection projection; // of an aggregate function, of its result
     final ArrowWriter writer;
+    final ImperativeAggregate aggregate; // or null
 
     Known(byte[] bytes) throws Exception {
       ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes));
@@ -59,11 +63,19 @@ public class Evaluator {
       input = UnsafeProjection$.MODULE$.create(
           scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(arguments.values())).toList());
       input.initialize(0);
-      projection = UnsafeProjection$.MODULE$.create(expression);
+      aggregate = expression instanceof ImperativeAggregate ? (ImperativeAggregate) expression : null;
+      projection = UnsafeProjection$.MODULE$.create(
+          aggregate == null ? expression : new BoundReference(0, expression.dataType(), true));
       projection.initialize(0);
       StructType schema = new StructType().add("value", stored(expression.dataType()), true);
       writer = ArrowWriter.create(schema, "UTC", false, false);
     }
+  }
+
+  private static InternalRow begun(ImperativeAggregate aggregate) {
+    InternalRow buffer = new GenericInternalRow(aggregate.aggBufferSchema().length());
+    aggregate.initialize(buffer);
+    return buffer;
   }
 
   private static void arguments(Expression e, Map found) {
@@ -163,8 +175,19 @@ public class Evaluator {
       for (int i = 0; i < columns.length; i++) columns[i] = new ArrowColumnVector((FieldVector) vectors.get(i));
       one.writer.reset();
       Iterator each = new ColumnarBatch(columns, rows.getVectorSchemaRoot().getRowCount()).rowIterator();
-      for (row = 0; each.hasNext(); row++)
-        one.writer.write(one.projection.apply(one.input.apply((InternalRow) each.next())));
+      InternalRow group = null;
+      for (row = 0; each.hasNext(); row++) {
+        InternalRow given = (InternalRow) each.next();
+        if (one.aggregate == null) {
+          one.writer.write(one.projection.apply(one.input.apply(given)));
+          continue;
+        }
+        if (group == null) group = begun(one.aggregate);
+        if (given.getBoolean(columns.length - 2)) one.aggregate.update(group, one.input.apply(given).copy());
+        if (!given.getBoolean(columns.length - 1)) continue;
+        one.writer.write(one.projection.apply(new GenericInternalRow(new Object[] {one.aggregate.eval(group)})));
+        group = null;
+      }
       one.writer.finish();
       ByteArrayOutputStream made = new ByteArrayOutputStream();
       ArrowStreamWriter stream = new ArrowStreamWriter(one.writer.root(), null, made);

@@ -12,17 +12,14 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import retyped
-from dbsp.circuits.columns.months import from_outside, to_integers
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.spark.process import values
+from dbsp.circuits.functions.spark.requests import given, rows_of_a_request, taken
 
 NAME = "spark_expression"
-# of a request
-_ROWS = 1 << 14
-_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +38,14 @@ class SparkExpression:
 def spark_expression(call: Call, *columns: pa.Array) -> Value:
     expression = call.option("expression")
     assert isinstance(expression, SparkExpression)
-    given = [
-        to_integers(retyped(column, argument.type))
-        for column, argument in zip(columns, call.arguments, strict=True)
-    ]
+    typed = [retyped(column, argument.type) for column, argument in zip(columns, call.arguments, strict=True)]
     # where there are no arguments, the row that there is has none
-    rows = pa.RecordBatch.from_arrays(given or [pa.nulls(1)], [str(i) for i in range(max(len(given), 1))])
-    made, size = [], min(_ROWS, max(_BYTES * rows.num_rows // max(rows.nbytes, 1), 1))
+    rows = given(typed or [pa.nulls(1)])
+    made, size = [], rows_of_a_request(rows)
     for start in range(0, rows.num_rows, size):
         try:
             made.append(values(expression.serialized, rows.slice(start, size)))
         except EvaluationError as error:
             error.row = start + (error.row or 0)
             raise
-    return retyped(from_outside(pa.concat_arrays(made), call.type), call.type)
+    return taken(made, call.type)

@@ -77,6 +77,14 @@ def trunc_date(call: Call, date: Value, unit: Value) -> Value:
     return result(call, truncate(days.values.astype(np.int64)), days)
 
 
+@kernel("clock_tick")
+def clock_tick(call: Call, timestamps: Value) -> Value:
+    """The last multiple of a number of microseconds since 1970."""
+    instants, every = vector(timestamps), call.option("every")
+    assert isinstance(every, int)
+    return result(call, instants.values - instants.values % every, instants)
+
+
 @kernel("trunc_timestamp")
 @by_value(0)
 def trunc_timestamp(call: Call, unit: Value, timestamps: Value) -> Value:

@@ -1,13 +1,14 @@
 """What a reading of the clock will do: the moment at which it passes a row, goes back, or first differs.
 
 Readings are computed a minute apart for two days, all at once; and between two minutes by halves, since none
-changes its way more than once a minute. Nothing is said of what lies beyond, so that is a moment too.
+changes its way more than once a minute. One of a clock that ticks more often is computed once a tick.
+Nothing is said of what lies beyond, so that is a moment too.
 Cost: the evaluation of 2,880 clocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import int64_array, is_true
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
 from dbsp.circuits.traces.timeline import earliest, passed
@@ -100,10 +101,21 @@ def _first_change(expression: Expression, now: int) -> int:
 
 
 def _ahead(expression: Expression, now: int) -> tuple[np.ndarray, pa.Array]:
-    """(now and the beginnings of the minutes after it, the readings)."""
-    minutes = (now // _MINUTE + 1 + np.arange(_MINUTES, dtype=np.int64)) * _MINUTE
-    clocks = np.concatenate([np.array([now], np.int64), minutes])
+    """(now and the beginnings of the minutes after it, or of the ticks; the readings)."""
+    pace = min([_MINUTE, *_ticks(expression)])
+    moments = (now // pace + 1 + np.arange(_MINUTES, dtype=np.int64)) * pace
+    clocks = np.concatenate([np.array([now], np.int64), moments])
     return clocks, evaluate(expression, _rows(clocks))
+
+
+def _ticks(expression: Expression) -> Iterator[int]:
+    """In microseconds, of the clocks that it reads."""
+    if isinstance(expression, Call):
+        every = expression.option("every") if expression.function == "clock_tick" else None
+        if isinstance(every, int):
+            yield every
+        for argument in expression.arguments:
+            yield from _ticks(argument)
 
 
 def _read(expression: Expression, clock: int) -> pa.Scalar:

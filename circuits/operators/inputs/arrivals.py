@@ -33,6 +33,13 @@ from dbsp.circuits.traces.zset import ZSet
 ARRIVAL = "__arrival"
 
 
+def arrivals(sequence: pa.Array, step: int) -> pa.Array:
+    """Of the rows at these positions of the step's delta."""
+    position = fixed_values(sequence)
+    assert position.max(initial=0) < 1 << 32, "more rows in a step than there are positions"
+    return int64_array(position + (step << 32))
+
+
 @dataclass(frozen=True)
 class Arrival(RowWise):
     """Input: columns and a last column `__sequence`, in place of which comes `__arrival`.
@@ -50,9 +57,7 @@ class Arrival(RowWise):
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         delta = delta_of(inputs[0])
-        position = fixed_values(delta.rows.column(delta.rows.num_columns - 1))
-        assert position.max(initial=0) < 1 << 32, "more rows in a step than there are positions"
-        columns = [*delta.rows.columns[:-1], int64_array(position + (context.step << 32))]
+        columns = [*delta.rows.columns[:-1], arrivals(delta.rows.columns[-1], context.step)]
         schema = self.schema(delta.rows.schema)
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), delta.weights)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from dbsp.sql.text.source import as_it_is
@@ -17,6 +17,12 @@ _LITERALS = {
     "CURDATE": "DATE",
 }
 _WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "LOCALTIMESTAMP"}
+
+
+def ticked(clock: datetime, tick: int) -> datetime:
+    """The last tick of a view's own clock. tick: in microseconds; 0: it has none."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return clock - (clock - epoch) % timedelta(microseconds=tick) if tick else clock
 
 
 def at(query: str, clock: datetime, timezone: str) -> str:

@@ -15,7 +15,7 @@ from dbsp.rows.incoming import arrow_schema
 from dbsp.running.clock import EPOCH
 from dbsp.running.spark.intervals import quoted, to_frame, with_integers
 from dbsp.sql.plans.program import Program
-from dbsp.testing.spark.clock import at
+from dbsp.testing.spark.clock import at, ticked
 from dbsp.testing.spark.queries import SparkQuery, queries_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class Recomputed:
             to_frame(self._session, rows).createOrReplaceTempView(quoted(name))
 
     def _define(self, view: SparkQuery, clock: datetime | None) -> None:
-        text = view.text if clock is None else at(view.text, clock, self.program.timezone)
+        tick = self.program.views[view.name].tick
+        text = view.text if clock is None else at(view.text, ticked(clock, tick), self.program.timezone)
         if view.schema:
             self._fixed_point(view, text)
             return

@@ -9,7 +9,9 @@ from typing import Any
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Column, Expression, Literal, remap
 from dbsp.circuits.expressions.predicates import conjunction
+from dbsp.circuits.operators.inputs.defaults import ARRIVED
 from dbsp.sql.catalyst.clock.conditions import changes, time_bounds
+from dbsp.sql.catalyst.clock.drawn import RANDOM, Drawn
 from dbsp.sql.catalyst.reading.clock import EXAMPLE, marks_in, refused
 from dbsp.sql.catalyst.reading.expressions import expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
@@ -24,20 +26,25 @@ from dbsp.sql.plans.schemas import Field
 _FIRST_ID = -1_000_000_000
 
 
-def default_value(query: Query, dumped: Any) -> Expression | None:
-    """The value of `SELECT default`, over the step clock; None: it is none, or NULL. dumped: its plan."""
+def default_value(query: Query, dumped: Any, column: str) -> Expression | None:
+    """The value of `SELECT default`, over the step clock and a row's arrival; None: it is none, or NULL.
+
+    dumped: its plan. column: with its table, so that no two draw the same.
+    """
     node = dumped["plan"]
-    if dumped["forbidden"] or [inner["op"] for inner in node["k"]] != ["OneRowRelation"]:
+    if any(one["why"] != RANDOM for one in dumped["forbidden"]):
+        return None
+    if [inner["op"] for inner in node["k"]] != ["OneRowRelation"]:
         return None
     for inner in nodes_in(node["o"]):
         inner.pop("s", None)  # places in another text than the user's
     try:
-        value = expression(query, node["o"]["projectList"][0], {})
+        value = expression(query, node["o"]["projectList"][0], {}, Drawn(query, column))
     except ProgramError:
         return None
     if isinstance(value, Literal) and value.value is None:
         return None
-    return remap(value, {CLOCK_COLUMN: 0})
+    return remap(value, {CLOCK_COLUMN: 0, ARRIVED.index: ARRIVED.index})
 
 
 class Clocked:

@@ -56,15 +56,6 @@ _FUNCTIONS = {
     "MaxMinByK": "max_by_k",
     "ScalaAggregator": "python_aggregate",
 }
-# Those that Spark makes of rows one after the other: another order of the same rows, another result.
-_BY_ORDER = {
-    "histogram_numeric": "percentile_approx(x, array(…)), or GROUP BY width_bucket(…),",
-    "approx_top_k": "ORDER BY count(*) DESC LIMIT k over a GROUP BY",
-    "hll_": "approx_count_distinct(x)",
-    "theta_": "approx_count_distinct(x)",
-    "tuple_": "approx_count_distinct(x)",
-    "kll_": "percentile_approx(x, p)",
-}
 # one copy of a value says as much as many
 _INDIFFERENT = {
     "min",
@@ -85,10 +76,7 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
     """node: an AggregateExpression."""
     function = node["k"][0]
     read = Read(query, function, position)
-    name = _FUNCTIONS.get(function["c"])
-    if name is None:
-        _check_by_rows(query, function)
-        raise query.error(function, f"aggregate function '{function['pretty']}' is not supported yet")
+    name = _FUNCTIONS.get(function["c"], "spark_aggregate")
     if name == "max_by_k" and function["o"]["reverse"]:
         name = "min_by_k"
     if name == "first" and is_any_value(read):
@@ -112,18 +100,6 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
     return AggregateCall(
         name, arguments, query.value_type(function), function["n"], condition, distinct, options
     )
-
-
-def _check_by_rows(query: Query, function: Node) -> None:
-    """Raises ProgramError where the result isn't one of the group's rows, but of their order."""
-    name = str(function["pretty"])
-    for beginning, instead in _BY_ORDER.items():
-        if name.startswith(beginning):
-            raise query.error(
-                function,
-                f"aggregate function '{name}' can't be maintained: what Spark makes of the same rows depends "
-                f"on the order in which it meets them; {instead} doesn't",
-            )
 
 
 def pivoted(query: Query, node: Node, position: Mapping[int, int]) -> list[AggregateCall]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.operators.groups.aggregates.hyperloglog import BITS
+from dbsp.sql.catalyst.reading.by_spark import given_to_spark
 from dbsp.sql.catalyst.reading.expressions import check_covered, expression, normalized
 from dbsp.sql.catalyst.reading.query import Node, Query
 
@@ -131,6 +132,28 @@ def _python(read: Read) -> tuple[Arguments, Options]:
     return read.arguments, (("function", read.query.functions[read.node["o"]["aggregatorName"].lower()]),)
 
 
+# what to say instead of an aggregate function that can't be maintained
+_INSTEAD = {
+    "kll_": "percentile_approx(x, p) is exact, and maintained",
+    "measure": "it reads a metric view's measure; say the aggregate itself, as sum(x)",
+}
+
+
+def _by_spark(read: Read) -> tuple[Arguments, Options]:
+    """A function that only Spark has code for: over the arguments that aren't part of it."""
+    name = str(read.node["pretty"])
+    given = given_to_spark(read.query, read.node, name)
+    if isinstance(given, str):
+        instead = next((cure for start, cure in _INSTEAD.items() if name.startswith(start)), "")
+        why = f" with {given}" if given and given != name else ""
+        cure = f"; {instead}" if instead else ""
+        raise read.query.error(read.node, f"aggregate function '{name}' is not supported yet{why}{cure}")
+    function, inside = given
+    arguments = tuple(expression(read.query, child, read.position) for child in inside)
+    # rows count, also where nothing of them does
+    return arguments or (Literal(True, pa.bool_()),), (("expression", function),)
+
+
 def _approximate_count(read: Read) -> tuple[Arguments, Options]:
     deviation = float(read.node["o"]["relativeSD"])
     if not 1.106 / 2 ** (BITS / 2) <= deviation < 1.106 / 2 ** ((BITS - 1) / 2):
@@ -167,4 +190,5 @@ READERS: dict[str, Callable[[Read], tuple[Arguments, Options]]] = {
     "last": _first,
     "approx_count_distinct": _approximate_count,
     "python_aggregate": _python,
+    "spark_aggregate": _by_spark,
 }

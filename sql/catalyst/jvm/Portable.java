@@ -10,6 +10,7 @@ import java.util.Set;
 
 import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
+import org.apache.spark.sql.catalyst.expressions.aggregate.ImperativeAggregate;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin$;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -31,7 +32,7 @@ public class Portable {
     if (holdsParameter(e)) return "{\"why\":\"a parameter\"}";
     Portable made = new Portable();
     Expression bare = made.children(e, "", true);
-    String why = reason(bare, false);
+    String why = e instanceof AggregateFunction ? ofAggregate((AggregateFunction) bare) : reason(bare, false);
     if (why != null) return "{\"why\":\"" + why + "\"}";
     return "{\"arguments\":" + made.places + ",\"serialized\":\""
         + java.util.Base64.getEncoder().encodeToString(made.serialized(bare, timezone)) + "\"}";
@@ -104,6 +105,18 @@ public class Portable {
         || t instanceof YearMonthIntervalType || t instanceof VariantType;
   }
 
+  /** An aggregate function by itself: Evaluator.java gives it the rows of a group. */
+  private static String ofAggregate(AggregateFunction e) {
+    if (isRandom(e)) return "what it keeps of its rows, which is random";
+    if (!(e instanceof ImperativeAggregate)) return e.prettyName();
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) {
+      String why = reason((Expression) it.next(), false);
+      if (why != null) return why;
+    }
+    return null;
+  }
+
   /** Why it can't leave its plan. columns: whether it may read any. */
   private static String reason(Expression e, boolean columns) {
     if (e instanceof LambdaFunction) return reason(((LambdaFunction) e).function(), columns);
@@ -127,7 +140,7 @@ public class Portable {
 
   /** A cipher that begins with random bytes: without a vector, but by ECB; and sketches that drop what they like. */
   private static boolean isRandom(Expression e) {
-    if (className(e).startsWith("KllSketchMerge")) return true;
+    if (className(e).matches("Kll.*(Merge|Agg).*")) return true;
     if (!(e instanceof StaticInvoke) || !((StaticInvoke) e).functionName().equals("aesEncrypt")) return false;
     scala.collection.immutable.Seq given = ((StaticInvoke) e).arguments();
     return !"ECB".equalsIgnoreCase(constant(given.apply(2))) && constant(given.apply(4)).isEmpty();

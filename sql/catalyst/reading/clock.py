@@ -13,7 +13,7 @@ import pyarrow as pa
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.sql.catalyst.reading.query import Node, Query, nodes_in
-from dbsp.sql.plans.clock.readings import NOW
+from dbsp.sql.plans.clock.readings import NOW, ticking
 
 MARK = "BoundReference"
 EXAMPLE = "ts > now() - INTERVAL 5 MINUTES"
@@ -72,9 +72,10 @@ def _replaced(value: Any, clocks: Mapping[int, Node]) -> Any:
 def clock_value(query: Query, mark: Node) -> Expression:
     """The step clock as a TIMESTAMP, a DATE or a TIMESTAMP_NTZ."""
     type_ = {-1: NOW.type, -2: pa.date32(), -3: pa.timestamp("us")}[mark["o"]["ordinal"]]
+    now = ticking(query.tick) if query.tick else NOW
     if type_ == NOW.type:
-        return NOW
-    return Call("cast", (NOW,), type_, False, (("evalMode", "ANSI"), ("timeZoneId", query.timezone)))
+        return now
+    return Call("cast", (now,), type_, False, (("evalMode", "ANSI"), ("timeZoneId", query.timezone)))
 
 
 def refused(query: Query, value: Any) -> ProgramError:
@@ -84,5 +85,6 @@ def refused(query: Query, value: Any) -> ProgramError:
     return query.error(
         mark,
         f"{name} here would change rows in every step: not supported; compare it with an expression of the "
-        f"row, as {EXAMPLE}, or take its date, hour or minute",
+        f"row, as {EXAMPLE}, take its date, hour or minute, or let the view's clock tick: "
+        "WITH (clock = 'every 10 seconds')",
     )

@@ -73,9 +73,41 @@ def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, S
     return _first_line(error["message"])
 
 
+_DRAWN = (
+    "a value that a row is given when it arrives, and keeps, is a column's DEFAULT, as in CREATE TABLE t "
+    "(..., {column} DEFAULT {call})"
+)
+_OF_RANDOM = {
+    "uuid": _DRAWN.format(column="id STRING", call="uuid()"),
+    "monotonically_increasing_id": _DRAWN.format(column="n BIGINT", call="monotonically_increasing_id()"),
+    "shuffle": "sort by a number that rows keep: n DOUBLE DEFAULT rand()",
+    "spark_partition_id": "where a row lies is no part of what a view holds; leave it out",
+    "java_method": "say it as a function in Python, by CREATE FUNCTION",
+    "reflect": "say it as a function in Python, by CREATE FUNCTION",
+    "try_reflect": "say it as a function in Python, by CREATE FUNCTION",
+}
+_OF_SESSION = {
+    "version": "it is another after the next upgrade; write the text",
+    "current_timezone": "say the zone, as 'Europe/Berlin'",
+}
+
+
+def forbidden(name: str, why: str) -> str:
+    """Of a call in a view whose value isn't one of its rows. why: as Dumper.java says it."""
+    if why == "depends on the session":
+        cure = _OF_SESSION.get(name, "write the value, or ${NAME} for what the environment says at the start")
+    elif why == "reads the clock":
+        cure = "now() and current_date() are the step's, in conditions and in a DEFAULT"
+    elif name.startswith("input_file"):
+        cure = "where a row was read is no part of it; have its writer say it in a column"
+    else:
+        cure = _OF_RANDOM.get(name, _DRAWN.format(column="x DOUBLE", call="rand()"))
+    return f"{name}() {why}: not supported in a view; {cure}"
+
+
 # columns that other systems give every row
 _SYSTEM = {
-    "_row_id": "rows have no id but their PRIMARY KEY; a source's have what it gives, as kafka _offset",
+    "_row_id": "rows have no id that isn't declared: _row_id BIGINT DEFAULT monotonically_increasing_id()",
     "rowtime": "a row has the time that it is given: declare rowtime TIMESTAMP DEFAULT now(), its arrival's",
 }
 

@@ -27,7 +27,8 @@ class Query:
     the program, by name in lower case. arriving: the tables whose rows have an order of arrival. relations:
     the columns of each table and view so far. views: those whose rows are exactly their plan's.
     looked_into: those of them whose plans are part of others'. shown: how a piece of the text is told that
-    begins at a place. portable: see `Catalyst.portable`.
+    begins at a place. portable: see `Catalyst.portable`. tick: in which NOW() goes on, in microseconds; 0: in
+    steps.
     """
 
     source: Source
@@ -42,6 +43,7 @@ class Query:
     looked_into: set[str] = field(default_factory=set)
     shown: Callable[[str, int], str] = lambda text, _: text
     portable: Callable[[int], Any] | None = None
+    tick: int = 0
 
     def error(self, node: Node, message: str) -> ProgramError:
         return self.source.error(self.place(node), message)

@@ -176,7 +176,9 @@ class Join(Keyed):
     def obstacle(self, growing: Set[str]) -> str | None:
         # levels are bags: a row with two matches must not become two
         semi = self.kind == "semi" and (self.residual is None or LEVEL not in growing)
-        return None if self.kind == "inner" or semi else f"{self.kind.upper()} JOIN"
+        # what a left row matches is settled where the right side doesn't grow
+        left = self.kind == "left" and self.residual is None and not self.right.scanned() & growing
+        return None if self.kind == "inner" or semi or left else f"{self.kind.upper()} JOIN"
 
     def named(self) -> Join:
         return self

@@ -37,6 +37,23 @@ def test_a_program_that_is_right_equals_spark():
     assert_equals_spark(ORDERS, steps=3, seed=1, partitions=3)
 
 
+def test_what_is_drawn_for_rows_is_what_the_tables_hold():
+    program = """
+    CREATE TABLE t (k BIGINT, n BIGINT DEFAULT monotonically_increasing_id(), u STRING DEFAULT uuid());
+    CREATE TABLE s (k BIGINT PRIMARY KEY, x DOUBLE DEFAULT rand());
+    CREATE VIEW v AS SELECT t.*, x FROM t LEFT JOIN s ON t.k = s.k;
+    """
+    assert_equals_spark(program, steps=6, partitions=3)
+
+
+def test_a_view_with_a_clock_of_its_own():
+    program = """
+    CREATE TABLE t (k BIGINT, ts TIMESTAMP);
+    CREATE VIEW v WITH (clock = 'every 7 minutes') AS SELECT k, now() - ts AS age FROM t WHERE ts < now();
+    """
+    assert_equals_spark(program, steps=8)
+
+
 def failing(program: str, **options: object) -> str:
     with pytest.raises(AssertionError) as raised:
         assert_equals_spark(program, **options)  # type: ignore[arg-type]

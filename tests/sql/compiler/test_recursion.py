@@ -49,8 +49,8 @@ REFUSED = {
         "5:125: an aggregate over 'p' in its own recursion, which can only add rows; use it in"
     ),
     recursive(
-        "SELECT id, customer FROM orders UNION SELECT p.a, o.customer FROM p LEFT JOIN orders o ON p.b = o.id"
-    ): ("5:114: LEFT JOIN over 'p' in its own recursion"),
+        "SELECT id, customer FROM orders UNION SELECT o.id, p.b FROM orders o LEFT JOIN p ON p.b = o.id"
+    ): ("5:115: LEFT JOIN over 'p' in its own recursion"),
     recursive("SELECT id, customer FROM orders WHERE id NOT IN (SELECT a FROM p WHERE a IS NOT NULL)"): (
         "5:84: ANTI JOIN over 'p' in its own recursion"
     ),

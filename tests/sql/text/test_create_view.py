@@ -35,7 +35,22 @@ def test_the_query_ends_where_an_emission_begins() -> None:
 def test_what_is_said_of_a_view() -> None:
     found = only("CREATE LOCAL VIEW v WITH (append_only = true, 'Arrival' = 'at') AS SELECT 1 AS a")
     assert isinstance(found, CreateView)
-    assert (found.grows, found.arrival, found.emit_final) == (True, "at", None)
+    assert (found.grows, found.arrival, found.emit_final, found.tick) == (True, "at", None, 0)
+
+
+@pytest.mark.parametrize(
+    ("clock", "seconds"), [("every 10 seconds", 10), ("EVERY minute", 60), ("every 2 hours", 7200)]
+)
+def test_how_often_the_clock_goes_on(clock: str, seconds: int) -> None:
+    found = only(f"CREATE VIEW v WITH (clock = '{clock}') AS SELECT 1 AS a")
+    assert isinstance(found, CreateView)
+    assert found.tick == seconds * 1_000_000
+
+
+@pytest.mark.parametrize("clock", ["10 seconds", "every 0 seconds", "every month", "every 400 days"])
+def test_a_clock_that_says_no_time(clock: str) -> None:
+    wrong = f"1:21: clock = '{clock}': say how often now() goes on, as 'every 10 seconds'"
+    check_refused(f"CREATE VIEW v WITH (clock = '{clock}') AS SELECT 1 AS a", wrong)
 
 
 def test_a_recursive_view_says_its_types_and_how_far_it_goes() -> None:
@@ -58,7 +73,7 @@ def test_a_recursive_view_says_its_types_and_how_far_it_goes() -> None:
         ("CREATE VIEW v AS", "1:17: expected a query, found the end"),
         (
             "CREATE VIEW v WITH (materialized = true) AS SELECT 1",
-            "1:21: unknown property 'materialized'; properties of a view: append_only, arrival, emit_final",
+            "1:21: unknown property 'materialized'; properties of a view: append_only, arrival, clock,",
         ),
         ("CREATE VIEW v AS DROP TABLE t", "1:18: expected a query, found 'DROP'"),
         (

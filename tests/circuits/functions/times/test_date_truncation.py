@@ -84,3 +84,9 @@ def test_a_day_without_a_name() -> None:
         called("next_day", DAY, days, pa.scalar("xx"), failOnError=True)
     assert raised.value.row == 1
     assert called("next_day", DAY, days, pa.scalar(None, pa.string()), failOnError=True) == [None, None]
+
+
+@given(st.integers(-(10**15), 10**15), st.integers(1, 10**11))
+def test_ticks_are_multiples_since_1970(instant: int, every: int) -> None:
+    (found,) = called("clock_tick", TIME, pa.array([instant], pa.int64()).cast(TIME), every=every)
+    assert found == datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant // every * every)

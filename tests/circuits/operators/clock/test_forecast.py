@@ -81,3 +81,13 @@ def test_nothing_is_said_beyond_two_days() -> None:
 
 def test_what_is_known_at_a_clock() -> None:
     assert at_clock(7) == {CLOCK.name: pa.scalar(7, TIME)}
+
+
+@given(st.integers(0, 10**9), st.sampled_from([1_000_000, 7_000_000, 60_000_000, 3_600_000_000]))
+def test_a_clock_that_ticks_changes_with_the_next_tick(now: int, every: int) -> None:
+    """Also where the reading is, a minute later, what it was."""
+    tick = Call("clock_tick", (NOW,), TIME, False, (("every", every),))
+    assert first_change([tick], now) == (now // every + 1) * every
+    second = Call("second", (tick,), pa.int32(), False, UTC_DAY)
+    if every < 60_000_000:
+        assert first_change([second], now) == (now // every + 1) * every

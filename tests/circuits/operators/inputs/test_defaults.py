@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.circuit import CircuitBuilder
-from dbsp.circuits.expressions.nodes import Column, Literal
-from dbsp.circuits.operators.inputs.defaults import Default, Defaults
+from dbsp.circuits.expressions.nodes import Call, Column, Literal
+from dbsp.circuits.operators.inputs.defaults import ARRIVED, Default, Defaults
+from dbsp.circuits.operators.linear import SEQUENCE
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.traces.zset import ZSet
@@ -44,7 +45,8 @@ def test_the_step_s_clock_fills_in_what_is_absent() -> None:
     ("default", "said"),
     [
         (Default(0, NOW), "compares or gives other types"),
-        (Default(1, Column(1, CLOCK.type)), "reads more than the clock"),
+        (Default(1, Column(2, CLOCK.type)), "reads more than the clock"),
+        (Default(0, ARRIVED), "rows without a place"),
     ],
 )
 def test_a_default_is_of_the_column_s_type_and_of_the_clock_alone(default: Default, said: str) -> None:
@@ -52,3 +54,24 @@ def test_a_default_is_of_the_column_s_type_and_of_the_clock_alone(default: Defau
     builder.add(Defaults((default,)), source(builder, "t", SCHEMA))
     with pytest.raises(AssertionError, match=said):
         verify(builder.build())
+
+
+def test_a_row_draws_by_its_place_whatever_task_has_it() -> None:
+    salted = Call("drawn_double", (NOW, ARRIVED), pa.float64(), False, (("salt", 3),))
+    defaults = Defaults((Default(0, ARRIVED), Default(1, salted)))
+    schema = pa.schema([("n", pa.int64()), ("x", pa.float64()), (SEQUENCE, pa.int64())])
+    columns = [pa.array([None, 5, None, None]), pa.array([None, 0.5, 0.25, None]), pa.array([0, 1, 2, 3])]
+    delta = ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), np.array([1, 1, 1, -1]))
+    made = defaults.step(Context(0, 2, NOON, True), delta)
+    n, x, _ = (column.to_pylist() for column in made.rows.columns)
+    assert n == [2 << 32, 5, (2 << 32) + 2, None]
+    assert x[1:] == [0.5, 0.25, None]
+    assert 0 <= x[0] < 1
+    parts = [
+        defaults.step(Context(0, 2, NOON, True), delta.take(np.array(rows))) for rows in ([0, 2], [1, 3])
+    ]
+    apart = [row for part in parts for row in part.rows.to_pylist()]
+    assert sorted(map(repr, apart)) == sorted(map(repr, made.rows.to_pylist()))
+    again = defaults.step(Context(0, 3, NOON, True), delta)
+    assert again.rows.column(1)[0].as_py() != x[0]
+    assert defaults.shown([], ["n", "x"]) == "n = arrival, x = drawn_double(now(), arrival)"

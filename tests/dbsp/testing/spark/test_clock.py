@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from dbsp.testing.spark.clock import at
+from dbsp.testing.spark.clock import at, ticked
 
 NOON = datetime(2024, 2, 29, 23, 30, tzinfo=UTC)
 
@@ -27,3 +27,9 @@ def test_the_moment_stands_there(query, expected):
 
 def test_a_day_is_the_zone_s():
     assert at("current_date", NOON, "Europe/Berlin") == "DATE '2024-03-01'"
+
+
+def test_a_clock_that_ticks_stands_at_its_last_tick():
+    clock = datetime(2024, 2, 29, 23, 30, 19, 5, tzinfo=UTC)
+    assert ticked(clock, 10_000_000) == datetime(2024, 2, 29, 23, 30, 10, tzinfo=UTC)
+    assert ticked(clock, 0) == clock

@@ -80,7 +80,7 @@ def default(item: dict[str, Any], below: str = "OneRowRelation") -> Any:
     """Of `SELECT item`."""
     query = Query(source_of("d"), Slice("d", 0), ["long", "timestamp"])
     node = {"op": "Project", "k": [{"op": below}], "o": {"projectList": [{"t": 0, "n": True, **item}]}}
-    return default_value(query, {"plan": node, "forbidden": []})
+    return default_value(query, {"plan": node, "forbidden": []}, "t.d")
 
 
 def test_a_default_is_a_constant_or_of_the_clock() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.nodes import Aggregate
-from tests.sql.recorded import check_refused, check_rows, nodes_of, plan_of
+from tests.sql.recorded import check_rows, nodes_of, plan_of
 
 
 def call_of(function: str, relation: str = "t") -> AggregateCall:
@@ -65,9 +65,3 @@ def test_a_pivot_is_a_greatest_value_for_each_of_its_values() -> None:
     query = "SELECT * FROM (SELECT a, b, c FROM t) PIVOT (sum(c) FOR b IN (1, 2))"
     by_hand = "SELECT a, sum(c) FILTER (WHERE b = 1), sum(c) FILTER (WHERE b = 2) FROM t GROUP BY a"
     check_rows(query, by_hand)
-
-
-@pytest.mark.parametrize("function", ["histogram_numeric(a, 5)"])
-def test_refused(function: str) -> None:
-    name = function.split("(", 1)[0]
-    check_refused(f"SELECT {function} AS s FROM t", f"8: aggregate function '{name}' can't be maintained")

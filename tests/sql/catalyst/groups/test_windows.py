@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.sql.plans.nodes import Window
-from tests.sql.recorded import check_refused, check_rows, nodes_of, plan_of
+from tests.sql.recorded import check_rows, nodes_of, plan_of
 
 # total, so that places are the same whoever counts them
 ORDER = "ORDER BY b NULLS FIRST, c NULLS FIRST, d NULLS FIRST"
@@ -67,10 +67,3 @@ def test_a_range_of_times_is_in_the_sessions_zone() -> None:
     (window,) = nodes_of(plan_of(by_day), Window)
     lower = window.calls[0].frame.lower
     assert (lower.function, lower.arguments[1].value) == ("date_add", 2)
-
-
-def test_refused() -> None:
-    call = "histogram_numeric(a, 5) OVER (PARTITION BY b)"
-    check_refused(
-        f"SELECT {call} AS w FROM t", "8: aggregate function 'histogram_numeric' can't be maintained"
-    )

@@ -13,7 +13,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.clock.forecast import first_change, first_drop
 from dbsp.circuits.progress.waterline import CLOCK
-from dbsp.sql.plans.clock.readings import NOW, as_reading, never_below, stands_still, steady
+from dbsp.sql.plans.clock.readings import NOW, as_reading, never_below, stands_still, steady, ticking
 
 INSTANT, DATE = CLOCK.type, pa.date32()
 ZONES = [
@@ -105,6 +105,7 @@ def test_what_stands_still_changes_with_a_minute() -> None:
     day = call("cast", DATE, NOW, zone="Asia/Kolkata")
     assert stands_still(hour) and stands_still(day) and not stands_still(NOW)
     assert not stands_still(call("second", pa.int32(), NOW))
+    assert stands_still(call("second", pa.int32(), ticking(10_000_000)))
     now = int(datetime(2024, 1, 1, 10, 0, 1, tzinfo=UTC).timestamp() * 1e6)
     half_past, midnight = (
         int(datetime(2024, 1, 1, *time, tzinfo=UTC).timestamp() * 1e6) for time in ((10, 30), (18, 30))
