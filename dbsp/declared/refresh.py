@@ -25,7 +25,8 @@ from dbsp.declared.project.datasets import Dataset, Project, above, shown
 from dbsp.declared.project.program import Compiled, view_name
 from dbsp.declared.project.surroundings import Files, Surroundings
 from dbsp.declared.reads import Reads
-from dbsp.declared.tables.manifest import Held, Manifest, data_files
+from dbsp.declared.tables.delta import DELTA, DeltaManifest
+from dbsp.declared.tables.manifest import Held, Manifest
 from dbsp.declared.tables.parquet import SPARKS_LOG, ParquetTable, Written
 from dbsp.declared.tables.partitions import Partitioning, folders_of
 from dbsp.history.between import changes_between
@@ -158,7 +159,17 @@ class Refresh:
         return Done(dataset, how, written, shared + time.perf_counter() - began, manifest.held.seconds)
 
     def _manifest(self, dataset: Dataset) -> Manifest:
-        return Manifest(self.folder / "tables", quote(view_name(dataset.name), safe=""))
+        folder, name = self.folder / "tables", quote(view_name(dataset.name), safe="")
+        if (dataset.format or "").lower() != DELTA:
+            return Manifest(folder, name)
+        return DeltaManifest(
+            folder,
+            name,
+            schema=changes_schema(self.pipeline.program, view_name(dataset.name)),
+            partitioned_by=tuple(dataset.partitioned_by),
+            properties=dataset.properties or {},
+            comment=dataset.comment,
+        )
 
     def _is_ours(self, manifest: Manifest) -> bool:
         """Whether the table's files are those that this state has written."""
@@ -196,7 +207,7 @@ def _moved(before: Held, after: Held) -> bool:
 
 def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:
     """Raises StateError before rows are lost that nothing can compute again."""
-    there = (manifest.directory / SPARKS_LOG).exists() or data_files(manifest.directory)
+    there = (manifest.directory / SPARKS_LOG).exists() or manifest.there()
     if dataset.is_streaming and there:
         raise StateError(
             f"{dataset.place}: streaming table {shown(dataset.name)} has rows of somebody else's, in "

@@ -23,6 +23,7 @@ from dbsp.declared.project.datasets import shown
 from dbsp.declared.project.surroundings import Arrived, Files, news
 
 _CATALOGUED = 2  # dots of a name in full: catalog, database, table
+_INDEXES = ("InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex")  # Spark's own lists of files
 
 
 def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) -> Arrived:
@@ -75,7 +76,10 @@ def relation_of(table: DataFrame) -> Any:
     if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "LogicalRelation":
         return None
     found = leaves.head().relation()
-    return found if found.getClass().getSimpleName() == "HadoopFsRelation" else None
+    if found.getClass().getSimpleName() != "HadoopFsRelation":
+        return None
+    # of a format with a log, as Delta's, a file may have rows that the log says are gone
+    return found if found.location().getClass().getSimpleName() in _INDEXES else None
 
 
 def files_of(spark: SparkSession, table: DataFrame) -> dict[str, list[int]]:
