@@ -4,7 +4,8 @@
 
 Orders come with their line items, as files that are added to the sources. Both see the same files, each
 with a catalogue and a state of its own, one after the other. Printed are seconds of a run, from its start to
-its end as it says them, and of the whole process; after the last run all tables are compared.
+its end as it says them, of the whole process, and of CPU in all processes of the command; bytes that it wrote
+are those of the tables' files that came. After the last run all tables are compared.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +49,36 @@ for name in sys.argv[2:]:
 
 @dataclass(frozen=True)
 class Ran:
-    """Seconds of the run, and of its process."""
+    """Seconds of the run, of its process, and of CPU; bytes of new files in the tables."""
 
     run: float
     process: float
+    cpu: float
+    wrote: int
+
+    def __str__(self) -> str:
+        return f"{self.run:.2f}, {self.process:.1f}, {self.cpu:.1f}, {self.wrote / 1e6:.2f}"
+
+
+class Cpu(threading.Thread):
+    """Seconds that the processes of a session take, which may be nobody's children: looked at as they run."""
+
+    def __init__(self, session: int) -> None:
+        super().__init__(daemon=True)
+        self.session, self.seen, self.ended = session, {}, threading.Event()
+
+    def run(self) -> None:
+        while not self.ended.wait(0.05):
+            for stat in Path("/proc").glob("[0-9]*/stat"):
+                with suppress(OSError):
+                    fields = stat.read_text().rpartition(")")[2].split()
+                    if int(fields[3]) == self.session:
+                        self.seen[stat.parent.name] = int(fields[11]) + int(fields[12])
+
+    def seconds(self) -> float:
+        self.ended.set()
+        self.join()
+        return sum(self.seen.values()) / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -68,7 +97,7 @@ class Side:
 
     def run(self) -> Ran:
         """Raises CalledProcessError."""
-        began, told = time.perf_counter(), {}
+        began, told, before = time.perf_counter(), {}, self._files()
         with subprocess.Popen(
             COMMANDS[self.name],
             cwd=self.folder,
@@ -76,8 +105,11 @@ class Side:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         ) as process:
             assert process.stdout is not None
+            cpu = Cpu(process.pid)
+            cpu.start()
             said = []
             for line in process.stdout:
                 said.append(line)
@@ -86,7 +118,12 @@ class Side:
                         told[word] = time.perf_counter()
         if process.returncode or len(told) != 2:
             raise SystemExit("".join(said[-40:]))
-        return Ran(told["Run is COMPLETED"] - told["Starting run"], time.perf_counter() - began)
+        took = time.perf_counter() - began
+        wrote = sum(path.stat().st_size for path in self._files() - before)
+        return Ran(told["Run is COMPLETED"] - told["Starting run"], took, cpu.seconds(), wrote)
+
+    def _files(self) -> set[Path]:
+        return set((self.folder / "spark-warehouse" / "medallion.db").rglob("*.parquet"))
 
     def contents(self, name: str) -> list[str]:
         """The rows of a table's files, sorted."""
@@ -145,18 +182,21 @@ def main(scale: float, fractions: list[float]) -> None:
         side.prepare(sources.folder)
     print(
         "| what | rows | "
-        + " | ".join(f"{side.name}: run, process (s)" for side in sides)
-        + " | ratio of runs |"
+        + " | ".join(f"{side.name}: run, process, CPU (s), MB" for side in sides)
+        + " | ratio of runs | of processes | of CPU |"
     )
-    print("|" + " --- |" * (len(sides) + 3))
+    print("|" + " --- |" * (len(sides) + 5))
     for what, count in [
         ("first run", None),
         *((f"{fraction:.2%}", int(total * fraction)) for fraction in fractions),
     ]:
         rows = rows if count is None else sources.add(count)
         ran = [side.run() for side in sides]
-        cells = " | ".join(f"{each.run:.2f}, {each.process:.1f}" for each in ran)
-        print(f"| {what} | {rows} | {cells} | {ran[1].run / ran[0].run:.2f} |", flush=True)
+        ours, theirs = ran
+        ratios = (
+            f"{theirs.run / ours.run:.1f} | {theirs.process / ours.process:.1f} | {theirs.cpu / ours.cpu:.1f}"
+        )
+        print(f"| {what} | {rows} | {' | '.join(map(str, ran))} | {ratios} |", flush=True)
     names = sorted(path.name for path in (sides[0].folder / "spark-warehouse" / "medallion.db").iterdir())
     differ = [name for name in names if sides[0].contents(name) != sides[1].contents(name)]
     print(f"{len(names)} tables are the same" if not differ else f"these differ: {', '.join(differ)}")

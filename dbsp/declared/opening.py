@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.asked import Asked
-from dbsp.declared.program import Compiled, compile_project
 from dbsp.declared.project.datasets import Project, shown
+from dbsp.declared.project.program import Compiled, compile_project
 from dbsp.declared.reads import Reads
 from dbsp.declared.refresh import Refresh
+from dbsp.declared.reopening import pipeline_of
+from dbsp.declared.spark.asking import Asking
 from dbsp.declared.spark.catalog import Catalog
+from dbsp.declared.spark.modules import Modules
 from dbsp.declared.spark.reading import read_project
 from dbsp.declared.spark.spec import Spec
-from dbsp.evolution.evolve import Unfilled
-from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.places import scheme_of
 
 if TYPE_CHECKING:
@@ -39,10 +40,13 @@ class Planned:
     compiled: Compiled
 
 
-def plan_project(spark: SparkSession, spec: Spec) -> Planned:
-    """Raises Error for what `spark-pipelines` refuses, too, and for tables that aren't written here."""
+def plan_project(spark: SparkSession, spec: Spec, modules: Modules | None = None) -> Planned:
+    """modules: what those in Python say; they are run unless given.
+
+    Raises Error for what `spark-pipelines` refuses, too, and for tables that aren't written here.
+    """
     check_meaning(spark, spec)
-    project = read_project(spark, spec)
+    project = read_project(spark, spec, modules)
     catalog = Catalog(spark)
     for dataset in project.stored:
         catalog.check(dataset)
@@ -51,13 +55,17 @@ def plan_project(spark: SparkSession, spec: Spec) -> Planned:
 
 @contextmanager
 def opened(
-    spark: SparkSession, spec: Spec, asked: Asked, say: Callable[[str], None] = lambda line: None
+    spark: SparkSession,
+    spec: Spec,
+    asked: Asked,
+    say: Callable[[str], None] = lambda line: None,
+    modules: Modules | None = None,
 ) -> Iterator[Refresh]:
     """A project that can be refreshed. Raises Error before anything is written.
 
-    What can't be maintained, and may not be recomputed, is refused.
+    What can't be maintained, and may not be recomputed, is refused. modules: see `plan_project`.
     """
-    planned = plan_project(spark, spec)
+    planned = plan_project(spark, spec, modules)
     asked.check(planned.project)
     check_kept(planned, asked)
     if scheme_of(spec.storage) is not None:
@@ -70,15 +78,8 @@ def opened(
     folder.mkdir(parents=True, exist_ok=True)
     reads = Reads(folder / "reads.json")
     reads.check_streams(planned.project)
-    with _pipeline(spark, planned, folder / "state", say) as pipeline:
-        yield Refresh(spark, planned.project, planned.compiled, pipeline, reads, folder)
-
-
-def _pipeline(spark: SparkSession, planned: Planned, state: Path, say: Callable[[str], None]) -> Pipeline:
-    try:
-        return Pipeline(planned.compiled.program, state=state, spark=spark, evolve=True, progress=say)
-    except Unfilled as error:
-        raise Unfilled(f"{error}; that is --full-refresh-all, which reads the sources anew") from error
+    with pipeline_of(planned.compiled, folder / "state", say, spark) as pipeline:
+        yield Refresh(Asking(spark), planned.project, planned.compiled, pipeline, reads, folder)
 
 
 def check_kept(planned: Planned, asked: Asked) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.declared.project.datasets import Project, shown
-from dbsp.declared.spark.sources import Files
+from dbsp.declared.project.surroundings import Files
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.commits import write_whole
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -22,21 +21,17 @@ import pyarrow as pa
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.declared.asked import Asked
-from dbsp.declared.program import Compiled, view_name
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
+from dbsp.declared.project.program import Compiled, view_name
+from dbsp.declared.project.surroundings import Files, Surroundings
 from dbsp.declared.reads import Reads
-from dbsp.declared.spark.catalog import Catalog
-from dbsp.declared.spark.recomputing import recompute, rows_of
-from dbsp.declared.spark.sources import Files, look
-from dbsp.declared.tables.manifest import Held, Manifest, data_files
+from dbsp.declared.tables.delta import DELTA, DeltaManifest
+from dbsp.declared.tables.manifest import Held, Manifest
 from dbsp.declared.tables.parquet import SPARKS_LOG, ParquetTable, Written
 from dbsp.declared.tables.partitions import Partitioning, folders_of
 from dbsp.history.between import changes_between
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.outputs import changes_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 INCREMENTAL, FULL, UNCHANGED = "incremental", "full", "unchanged"
 
@@ -59,7 +54,7 @@ class Done:
 class Refresh:
     """Of one project, as often as it is asked for. In between its state stays open."""
 
-    spark: SparkSession
+    around: Surroundings
     project: Project
     compiled: Compiled
     pipeline: Pipeline
@@ -69,7 +64,6 @@ class Refresh:
     def __post_init__(self) -> None:
         self.reads.open(self.pipeline)
         self.reads.note_streams(self.project)
-        self.catalog = Catalog(self.spark)
         self._read: dict[str, Files | None] = {}
 
     def run(self, asked: Asked) -> list[Done]:
@@ -108,7 +102,7 @@ class Refresh:
         try:
             for table in self.project.tables:
                 name = view_name(table.name)
-                arrived = look(self.spark, table.name, table.streamed, self.reads.known.get(name, {}))
+                arrived = self.around.look(table, self.reads.known.get(name, {}))
                 if arrived.rows is not None:
                     queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
                     queue(name, arrived.rows())
@@ -132,15 +126,10 @@ class Refresh:
     def _recompute(self, dataset: Dataset) -> Done:
         """What can't be maintained, by Spark; to what reads it, it is a source."""
         began = time.perf_counter()
-        rows = 0
-        if dataset.is_stored:
-            self.catalog.directory(dataset, ours=False)
-            rows = recompute(self.spark, self.project, dataset)
-            self.pipeline.replace(view_name(dataset.name), self.spark.table(dataset.name))
-        else:
-            self.pipeline.replace(view_name(dataset.name), rows_of(self.spark, self.project, dataset))
+        rows, count = self.around.recompute(self.project, dataset)
+        self.pipeline.replace(view_name(dataset.name), rows)
         seconds = time.perf_counter() - began
-        return Done(dataset, FULL, Written(rows, 0, 0, 0, 0), seconds, seconds)
+        return Done(dataset, FULL, Written(count, 0, 0, 0, 0), seconds, seconds)
 
     # -- what is written ----------------------------------------------------------------------------
 
@@ -148,7 +137,7 @@ class Refresh:
         began = time.perf_counter()
         view, last = view_name(dataset.name), self.pipeline.last_step
         manifest = self._manifest(dataset)
-        manifest.open(self.catalog.directory(dataset, manifest.is_there))
+        manifest.open(self.around.directory(dataset, manifest.is_there))
         partitioning = Partitioning(
             changes_schema(self.pipeline.program, view), tuple(dataset.partitioned_by)
         )
@@ -163,14 +152,24 @@ class Refresh:
         if whole or any(map(len, parts)):
             table = ParquetTable(manifest, partitioning, dataset.only_grows)
             written = table.apply(last, self.reads.writer, parts, whole, shared)
-            self.catalog.refresh(
+            self.around.written(
                 dataset, bool(dataset.partitioned_by) and (whole or _moved(before, manifest.held))
             )
         how = FULL if whole else INCREMENTAL if written.added or written.removed else UNCHANGED
         return Done(dataset, how, written, shared + time.perf_counter() - began, manifest.held.seconds)
 
     def _manifest(self, dataset: Dataset) -> Manifest:
-        return Manifest(self.folder / "tables", quote(view_name(dataset.name), safe=""))
+        folder, name = self.folder / "tables", quote(view_name(dataset.name), safe="")
+        if (dataset.format or "").lower() != DELTA:
+            return Manifest(folder, name)
+        return DeltaManifest(
+            folder,
+            name,
+            schema=changes_schema(self.pipeline.program, view_name(dataset.name)),
+            partitioned_by=tuple(dataset.partitioned_by),
+            properties=dataset.properties or {},
+            comment=dataset.comment,
+        )
 
     def _is_ours(self, manifest: Manifest) -> bool:
         """Whether the table's files are those that this state has written."""
@@ -208,7 +207,7 @@ def _moved(before: Held, after: Held) -> bool:
 
 def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:
     """Raises StateError before rows are lost that nothing can compute again."""
-    there = (manifest.directory / SPARKS_LOG).exists() or data_files(manifest.directory)
+    there = (manifest.directory / SPARKS_LOG).exists() or manifest.there()
     if dataset.is_streaming and there:
         raise StateError(
             f"{dataset.place}: streaming table {shown(dataset.name)} has rows of somebody else's, in "

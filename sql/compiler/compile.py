@@ -187,7 +187,7 @@ class Compiler:
             statement.start,
             expected,
             statement.arrival,
-            statement.tick,
+            tick=statement.tick,
         )
         self._check_columns(view, statement)
         self._check_types(view, statement)

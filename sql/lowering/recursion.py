@@ -215,7 +215,7 @@ class _Loop:
         width = len(plan.left.schema)
         pairs = replace(plan, kind="inner", schema=join_schema("inner", plan.left.schema, plan.right.schema))
         beside = tuple(Literal(None, field.type) for field in plan.right.schema)
-        unmatched = (*columns_of_schema(plan.left.schema), *beside)
+        unmatched: tuple[Expression, ...] = (*columns_of_schema(plan.left.schema), *beside)
         rows = self._map(self.plan(plan.left), (*unmatched, _iteration(width)), plan.schema)
         matched = self.builder.add(Negate(), self._join(_matched(plan), unmatched, plan.schema))
         inner = self._join(pairs, columns_of_schema(pairs.schema), plan.schema)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from dbsp.declared.asked import Asked
-from dbsp.declared.opening import Planned
 from dbsp.declared.project.datasets import Dataset, shown
 from dbsp.declared.refresh import UNCHANGED, Done
+
+if TYPE_CHECKING:
+    from dbsp.declared.opening import Planned
 
 _HEADS = ("dataset", "kind", "kept", "rows in", "rows out", "bytes", "seconds", "full refresh")
 

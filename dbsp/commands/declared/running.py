@@ -14,9 +14,14 @@ from dbsp.commands.declared.report import changed, plan_lines, report, said
 from dbsp.commands.process.options import parse_seconds
 from dbsp.commands.process.stopping import stopping
 from dbsp.declared.asked import Asked
-from dbsp.declared.opening import check_kept, opened, plan_project
+from dbsp.declared.project.surroundings import Surroundings
+from dbsp.declared.remembered.key import key_of
+from dbsp.declared.remembered.remembered import recall, remember
+from dbsp.declared.reopening import reopened
+from dbsp.declared.spark.modules import Modules, digest_of, modules_of
 from dbsp.declared.spark.spec import Spec, read_spec, said_by_spark
 from dbsp.running.spark.settings import Settings
+from dbsp.sql.text.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,16 +41,51 @@ def run_project(
         if full_refresh_all and given:
             raise Error(said_by_spark("CONFLICTING_PIPELINE_REFRESH_OPTIONS", conflicting_option=option))
     spec = _spec(path)
-    spark = session_of(spec, settings)
     asked = Asked(full_refresh, full_refresh_all, refresh, fallback)
-    with opened(spark, spec, asked, said) as project:
+    modules = modules_of(spec.files(), spec.root)
+    said_there = [digest_of(command) for commands in modules.values() for command in commands]
+    key = key_of(spec.path, spec.files(), said_there, settings.options())
+    if not _run_remembered(spec, settings, asked, key):
+        _run_on_spark(spec, settings, asked, key, modules)
+    said("Run is COMPLETED.")
+
+
+def _run_remembered(spec: Spec, settings: Settings, asked: Asked, key: Source) -> bool:
+    """Whether it could be done by what the last run has left."""
+    found = recall(key)
+    if found is None:
+        return False
+    with reopened(spec.storage, asked, found, lambda: _asking(spec, settings), said) as project:
+        if project is None:
+            return False
         said("Starting run...")
         report(project.run(asked))
-    said("Run is COMPLETED.")
+    return True
+
+
+def _asking(spec: Spec, settings: Settings) -> Surroundings:
+    from dbsp.declared.spark.asking import Asking  # noqa: PLC0415  most such runs need no Spark
+
+    return Asking(session_of(spec, settings))
+
+
+def _run_on_spark(spec: Spec, settings: Settings, asked: Asked, key: Source, modules: Modules) -> None:
+    from dbsp.declared.opening import opened  # noqa: PLC0415  with it comes Spark
+    from dbsp.declared.spark.remembering import remembered  # noqa: PLC0415
+
+    spark = session_of(spec, settings)
+    with opened(spark, spec, asked, said, modules) as project:
+        said("Starting run...")
+        report(project.run(asked))
+        found = remembered(spark, project.project, project.compiled)
+    if found is not None:
+        remember(key, found)
 
 
 def plan_lines_of(path: str | None, settings: Settings, fallback: bool) -> None:
     """A dry run. Raises Error where a run would refuse something."""
+    from dbsp.declared.opening import check_kept, plan_project  # noqa: PLC0415
+
     spec = _spec(path)
     planned = plan_project(session_of(spec, settings), spec)
     asked = Asked(fallback=fallback)
@@ -60,6 +100,8 @@ def plan_lines_of(path: str | None, settings: Settings, fallback: bool) -> None:
 
 def watch_project(path: str | None, settings: Settings, every: str, fallback: bool) -> None:
     """Refreshes until Ctrl-C, which ends after the one that it is at."""
+    from dbsp.declared.opening import opened  # noqa: PLC0415
+
     seconds = parse_seconds(every)
     spec = _spec(path)
     spark = session_of(spec, settings)

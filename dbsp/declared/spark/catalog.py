@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.project.datasets import Dataset, shown
+from dbsp.declared.spark.delta import check_delta, is_delta, register
+from dbsp.declared.tables.delta import DELTA
 from dbsp.state.records.places import local_path, scheme_of
 
 PARQUET = "parquet"
@@ -27,11 +29,13 @@ class Catalog:
     def check(self, dataset: Dataset) -> None:
         """Raises ProgramError for a format that isn't written, and for partitions by some types."""
         form = dataset.format or self.spark.conf.get("spark.sql.sources.default") or PARQUET
-        if form.lower() != PARQUET:
+        if form.lower() not in (PARQUET, DELTA) or (form.lower() == DELTA and dataset.format is None):
             raise ProgramError(
                 f"{dataset.place}: not supported yet: {shown(dataset.name)} in the format '{form}'; "
-                "what is written is parquet"
+                "what is written is parquet, and delta where the definition says so (USING delta)"
             )
+        if form.lower() == DELTA:
+            check_delta(dataset)
         for name in dataset.partitioned_by:
             kind = dataset.columns.get(name)
             if kind not in _SPELLED:
@@ -46,10 +50,13 @@ class Catalog:
         Raises Error.
         """
         try:
-            if not self.spark.catalog.tableExists(dataset.name):
+            if not self._catalog().tableExists(
+                self._identifier(dataset)
+            ):  # which needs no reader of its format
                 self._create(dataset, ours)
             self._check_partitions(dataset)
-            self._bring_columns(dataset)
+            if not is_delta(dataset):  # whose columns are its log's
+                self._bring_columns(dataset)
             return self._location(dataset)
         except PySparkException as error:
             said = str(error).strip().split("\n", 1)[0]
@@ -57,11 +64,16 @@ class Catalog:
 
     def refresh(self, dataset: Dataset, repaired: bool) -> None:
         """Let the session see the files as they are. repaired: whether directories came or went."""
+        if is_delta(dataset):  # whose readers ask its log
+            return
         if repaired:
             self.spark.sql(f"MSCK REPAIR TABLE {dataset.name} SYNC PARTITIONS")
         self.spark.catalog.refreshTable(dataset.name)
 
     def _create(self, dataset: Dataset, ours: bool) -> None:
+        if is_delta(dataset):
+            register(self.spark, dataset, self._parts(dataset), self._parsed(dataset))
+            return
         clauses = [f"CREATE TABLE {dataset.name} ({dataset.ddl}) USING {PARQUET}"]
         if dataset.partitioned_by:
             clauses.append(f"PARTITIONED BY ({_listed(dataset.partitioned_by)})")
@@ -134,10 +146,12 @@ class Catalog:
         return Path(_local(dataset, str(self._metadata(dataset).location().toString())))
 
     def _metadata(self, dataset: Dataset) -> Any:
+        return self._catalog().getTableMetadata(self._identifier(dataset))
+
+    def _identifier(self, dataset: Dataset) -> Any:
         jvm: Any = self.spark._jvm
         _, database, name = self._parts(dataset)
-        some = jvm.scala.Some(database)
-        return self._catalog().getTableMetadata(jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, some))
+        return jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Some(database))
 
     def _catalog(self) -> Any:
         return self.spark._jsparkSession.sessionState().catalog()

@@ -31,16 +31,19 @@ from dbsp.declared.project.datasets import (
 )
 from dbsp.declared.project.streams import streamed
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
+from dbsp.declared.spark.modules import Modules, modules_of
 from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
 
 
-def read_project(spark: SparkSession, spec: Spec) -> Project:
-    """Raises ProgramError."""
+def read_project(spark: SparkSession, spec: Spec, modules: Modules | None = None) -> Project:
+    """modules: what those in Python say; they are run unless given. Raises ProgramError."""
+    files = spec.files()
+    said = modules_of(files, spec.root) if modules is None else modules
     try:
-        return _Reading(spark, spec).read(spec.files())
+        return _Reading(spark, spec).read(files, said)
     except PySparkException as error:
         raise ProgramError(str(error).strip()) from error
 
@@ -53,16 +56,17 @@ class _Reading:
         self.jvm: Any = spark._jvm
         self.pipelines = self.jvm.org.apache.spark.sql.pipelines
         self.session = spark._jsparkSession
-        self.definitions = Definitions(spark, spec.root)
+        self.definitions = Definitions(spark)
         self.catalog = spec.read.catalog or spark.catalog.currentCatalog()
         self.database = spec.read.database or spark.catalog.currentDatabase()
 
-    def read(self, files: list[Path]) -> Project:
+    def read(self, files: list[Path], modules: Modules) -> Project:
         conf = self.jvm.PythonUtils.toScalaMap(dict(self.spec.read.configuration))
         context = self.definitions.create(self.catalog, self.database, conf)
         for file in files:
             if file.suffix == ".py":
-                self.definitions.load(file)
+                for command in modules[file]:
+                    self.definitions.handle(command)
                 continue
             # a context of its own: what is in use ends with the file
             registration = self.pipelines.graph.SqlGraphRegistrationContext(context)

@@ -12,8 +12,6 @@ its name, whatever becomes of it later.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -22,34 +20,20 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.errors import Error
 from dbsp.declared.project.datasets import shown
+from dbsp.declared.project.surroundings import Arrived, Files, news
 
-CATALOGUED = 2  # dots of a name in full: catalog, database, table
-
-# Of each file its size and the time of its last change, as its file system says them.
-Files = Mapping[str, list[int]]
-
-
-@dataclass(frozen=True)
-class Arrived:
-    """What a table has to say. how: 'unchanged', 'appended' or 'compared'. rows: the new ones, or all of
-    them.
-
-    files: as they are now; None of a table that isn't of files.
-    """
-
-    how: str
-    files: Files | None
-    rows: Callable[[], DataFrame] | None = None
+_CATALOGUED = 2  # dots of a name in full: catalog, database, table
+_INDEXES = ("InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex")  # Spark's own lists of files
 
 
 def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) -> Arrived:
     """known: the files that the state has the rows of; None: its rows are of no files. Raises Error."""
     try:
-        if name.count("`.`") == CATALOGUED:
+        if is_catalogued(name):
             spark.catalog.refreshTable(name)  # of files that are named by their path Spark remembers nothing
         table = spark.table(name)
-        relation = _relation(table)
-        files = _files(spark, table) if relation is not None else None
+        relation = relation_of(table)
+        files = files_of(spark, table) if relation is not None else None
     except PySparkException as error:
         raise Error(f"table {shown(name)} can't be read: {_first_line(error)}") from error
     if files is None:
@@ -64,21 +48,20 @@ def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) ->
             f"not supported yet: STREAM of {shown(name)}, whose rows so far are of no files; "
             "--full-refresh-all reads its files from their start"
         )
-    before = known or {}
-    if streamed:
-        new = [file for file in files if file not in before]
-        # what was read stays read, though the file may be gone
-        files = {**files, **before}
-    elif known is not None and all(files.get(file) == seen for file, seen in before.items()):
-        new = [file for file in files if file not in before]
-    else:
-        return Arrived("compared", files, lambda: _of_files(spark, table, relation, list(files)))
-    if not new:
-        return Arrived("unchanged", files)
-    return Arrived("appended", files, lambda: _of_files(spark, table, relation, new))
+    found = news(files, streamed, known)
+    if found.whole:
+        return Arrived("compared", files, lambda: _of_files(spark, table, relation, found.new))
+    if not found.new:
+        return Arrived("unchanged", found.files)
+    return Arrived("appended", found.files, lambda: _of_files(spark, table, relation, found.new))
 
 
-def _relation(table: DataFrame) -> Any:
+def is_catalogued(name: str) -> bool:
+    """Whether it is a name of the catalogue, and not of files by their path."""
+    return name.count("`.`") == _CATALOGUED
+
+
+def relation_of(table: DataFrame) -> Any:
     """What Spark knows of a table of files that it reads itself; None of any other.
 
     A view over one isn't: its rows are those of a query.
@@ -93,10 +76,14 @@ def _relation(table: DataFrame) -> Any:
     if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "LogicalRelation":
         return None
     found = leaves.head().relation()
-    return found if found.getClass().getSimpleName() == "HadoopFsRelation" else None
+    if found.getClass().getSimpleName() != "HadoopFsRelation":
+        return None
+    # of a format with a log, as Delta's, a file may have rows that the log says are gone
+    return found if found.location().getClass().getSimpleName() in _INDEXES else None
 
 
-def _files(spark: SparkSession, table: DataFrame) -> dict[str, list[int]]:
+def files_of(spark: SparkSession, table: DataFrame) -> dict[str, list[int]]:
+    """Of the table, by the names that Spark gives them."""
     return {file: _seen(spark, file) for file in sorted(table.inputFiles())}
 
 

@@ -37,7 +37,8 @@ class DataFile:
 class Held:
     """files: of the table, as of the step. added: those of them that are still hidden. removed: what goes.
 
-    writer: the state's name. columns: of the rows. seconds: what the table's last full refresh took.
+    writer: the state's name. columns: of the rows. seconds: what the table's last full refresh took. version:
+    of a log that the table has, the entry that is the step's.
     """
 
     step: int = 0
@@ -47,6 +48,7 @@ class Held:
     seconds: float = 0.0
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    version: int = -1
 
     @property
     def rows(self) -> int:
@@ -75,14 +77,20 @@ class Manifest:
             self.folder.mkdir(parents=True, exist_ok=True)
             directory.mkdir(parents=True, exist_ok=True)
         self.held = self._read(self._path) or Held()
+        self.check_features()
         begun = self._read(self._next)
-        if begun is not None:
+        if begun is not None and self._goes_on(begun):
             self._finish(begun)
+        self._next.unlink(missing_ok=True)
 
     @property
     def indexes(self) -> Path:
         """The folder of what is known of its files' rows."""
         return self.folder / f"{self.name}.rows"
+
+    def there(self) -> Sequence[str]:
+        """The files that readers see, whoever has written them."""
+        return data_files(self.directory)
 
     def is_untouched(self) -> bool:
         """Whether the directory has the files that were written, and no others."""
@@ -104,13 +112,24 @@ class Manifest:
                 path = self.directory / file
                 if hidden(path).exists():
                     hidden(path).rename(path)
-            for file in held.removed:
-                (self.directory / file).unlink(missing_ok=True)
-            self._sync_names((*held.added, *held.removed))
+            self._take_out(held)
             self.held = replace(held, added=(), removed=())
             write_whole(self._path, seal(_KIND, asdict(self.held)))
             self._next.unlink(missing_ok=True)
             _discard_hidden(self.directory)
+
+    def check_features(self) -> None:
+        """Raises StateError for a table that asks more of its writers than is done here."""
+
+    def _goes_on(self, begun: Held) -> bool:
+        """Whether a step that a run has begun can be the table's."""
+        return True
+
+    def _take_out(self, held: Held) -> None:
+        """The files that go, once those are there that come."""
+        for file in held.removed:
+            (self.directory / file).unlink(missing_ok=True)
+        self._sync_names((*held.added, *held.removed))
 
     def _sync_names(self, files: Iterable[str]) -> None:
         """In the folders of these files, up to the table's."""

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.declared.tables.manifest import DataFile, Held, Manifest, data_files, hidden
+from dbsp.declared.tables.manifest import DataFile, Held, Manifest, hidden
 from dbsp.declared.tables.partitions import Partitioning, folder_of
 from dbsp.declared.tables.rewriting import hashes_of, may_hold, pieces, repeated, take_out
 
@@ -122,7 +122,7 @@ class _Writing:
             self._retract(ZSet.sum(self.table.partitioning.schema, retracted))
         if not self.table.grows:
             self._merge()
-        there = set(data_files(manifest.directory)) if self.whole else {file.path for file in before.files}
+        there = set(manifest.there()) if self.whole else {file.path for file in before.files}
         removed = tuple(sorted(there - self.files.keys()))
         added = tuple(path for path in self.added if path in self.files)
         held = Held(

@@ -68,3 +68,30 @@ def test_a_watch_goes_on_until_it_is_stopped(project, monkeypatch):
     watched = CliRunner().invoke(main, ["pipeline", "watch", "--every", "200ms"])
     assert watched.exit_code == 0
     assert project.rows("m") == [(1, 2), (2, 1), (7, 1)]
+
+
+def test_a_project_that_is_known_asks_no_session(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    files = tmp_path / "files"
+    project.spark.range(2).coalesce(1).write.parquet(str(files))
+    sql = f"CREATE MATERIALIZED VIEW m AS SELECT count(*) AS n FROM parquet.`{files}`"
+    project.write(sql)
+    asked = []
+    monkeypatch.setattr(running, "session_of", lambda spec, settings: asked.append(spec) or project.spark)
+
+    def run(*options):
+        ran = CliRunner().invoke(main, ["pipeline", "run", *options])
+        assert ran.exit_code == 0, ran.output
+        project.spark.catalog.refreshTable("m")
+        return len(asked), project.rows("m")
+
+    assert run() == (1, [(2,)])
+    project.spark.range(3).coalesce(1).write.parquet(str(tmp_path / "more"))
+    (more,) = (tmp_path / "more").glob("*.parquet")
+    more.rename(files / "part-99999.parquet")
+    assert run() == (1, [(5,)])
+    assert run("--full-refresh", "m") == (1, [(5,)])
+    assert run("--conf", "spark.sql.shuffle.partitions=1") == (2, [(5,)])
+    project.write(sql.replace("count(*)", "sum(id)"))
+    assert run() == (3, [(4,)])
+    assert run("--full-refresh-all") == (4, [(4,)])

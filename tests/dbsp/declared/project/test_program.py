@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.program import view_name
+from dbsp.declared.project.program import view_name
 from tests.dbsp.declared.build import Small
 
 pytestmark = pytest.mark.spark

@@ -1,0 +1,61 @@
+"""What a refresh asks of what is around it: sources, and the tables of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from dbsp.declared.project.datasets import Dataset, Project, Table
+
+# Of each file its size and the time of its last change, as its file system says them.
+Files = Mapping[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """What a table has to say. how: 'unchanged', 'appended' or 'compared'. rows: the new ones, or all of
+    them, as `Pipeline.insert` takes them.
+
+    files: as they are now; None of a table that isn't of files.
+    """
+
+    how: str
+    files: Files | None
+    rows: Callable[[], object] | None = None
+
+
+@dataclass(frozen=True)
+class News:
+    """Of a table of files what isn't read. files: see `Arrived`. whole: whether all of it is compared."""
+
+    files: Files
+    new: list[str]
+    whole: bool
+
+
+class Surroundings(Protocol):
+    """Spark's session and its catalogue, or what is known of them. Each raises Error."""
+
+    def look(self, table: Table, known: Files | None) -> Arrived:
+        """known: the files that the state has the rows of; None: its rows are of no files."""
+
+    def directory(self, dataset: Dataset, ours: bool) -> Path:
+        """Of a table's files; it is made if it isn't there. ours: whether a step has written it."""
+
+    def written(self, dataset: Dataset, repaired: bool) -> None:
+        """Let readers see a table's files. repaired: whether directories came or went."""
+
+    def recompute(self, project: Project, dataset: Dataset) -> tuple[object, int]:
+        """The rows of what can't be maintained, and how many of them are written to its table."""
+
+
+def news(files: Files, streamed: bool, known: Files | None) -> News:
+    """files: that a table has now. Of what is streamed each file is read once, whatever becomes of it."""
+    before = known or {}
+    new = [file for file in files if file not in before]
+    if streamed:
+        return News({**files, **before}, new, whole=False)
+    kept = known is not None and all(files.get(file) == seen for file, seen in before.items())
+    return News(files, new if kept else list(files), whole=not kept)

@@ -1,0 +1,41 @@
+"""What is around a refresh, asked of a session of Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from dbsp.declared.project.datasets import Dataset, Project, Table
+from dbsp.declared.project.surroundings import Arrived, Files
+from dbsp.declared.spark.catalog import Catalog
+from dbsp.declared.spark.recomputing import recompute, rows_of
+from dbsp.declared.spark.sources import look
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Of a classic session."""
+
+    spark: SparkSession
+
+    def look(self, table: Table, known: Files | None) -> Arrived:
+        """See `Surroundings`."""
+        return look(self.spark, table.name, table.streamed, known)
+
+    def directory(self, dataset: Dataset, ours: bool) -> Path:
+        """See `Surroundings`."""
+        return Catalog(self.spark).directory(dataset, ours)
+
+    def written(self, dataset: Dataset, repaired: bool) -> None:
+        """See `Surroundings`."""
+        Catalog(self.spark).refresh(dataset, repaired)
+
+    def recompute(self, project: Project, dataset: Dataset) -> tuple[object, int]:
+        """See `Surroundings`."""
+        if not dataset.is_stored:
+            return rows_of(self.spark, project, dataset), 0
+        self.directory(dataset, ours=False)
+        count = recompute(self.spark, project, dataset)
+        return self.spark.table(dataset.name), count

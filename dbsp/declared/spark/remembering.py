@@ -1,0 +1,54 @@
+"""What of a refresh by Spark the next one can know without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from dbsp.declared.project.datasets import Project, Table
+from dbsp.declared.project.program import Compiled, view_name
+from dbsp.declared.remembered.catalogue import Catalogue
+from dbsp.declared.remembered.parquet_files import ParquetFiles, Unknown
+from dbsp.declared.remembered.remembered import Remembered
+from dbsp.declared.spark.catalog import Catalog
+from dbsp.declared.spark.facts import is_usual, metastore_of, place_of
+
+
+def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Remembered | None:
+    """None where only Spark can say what a later run needs."""
+    if compiled.refused or not is_usual(spark):
+        return None
+    try:
+        catalogue = Catalogue(metastore_of(spark))
+    except LookupError:
+        return None
+    sources = {}
+    for table in project.tables:
+        found = _source(spark, table, compiled, catalogue)
+        if found is None:
+            return None
+        sources[table.name] = found
+    places = {dataset.name: Catalog(spark).directory(dataset, ours=True) for dataset in project.stored}
+    bare = replace(project, definitions={})
+    # last: what is said before was of this catalogue, which nobody else can write while it is open
+    return Remembered(bare, compiled, catalogue, catalogue.digest(), sources, places)
+
+
+def _source(
+    spark: SparkSession, table: Table, compiled: Compiled, catalogue: Catalogue
+) -> ParquetFiles | None:
+    place = place_of(spark, table.name)
+    if place is None or (place.catalogued and catalogue.metastore is None):
+        return None
+    columns = compiled.program.inputs[view_name(table.name)].schema
+    schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+    first = min(place.files)
+    inferred = None if place.catalogued else (Path(first).name, list(place.files[first]))
+    source = ParquetFiles(place.root, place.prefix, schema, inferred)
+    try:
+        return source if source.listed() == place.files else None
+    except Unknown:
+        return None
