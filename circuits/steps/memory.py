@@ -1,10 +1,10 @@
 """What a process does with the memory that a step has freed.
 
 A step's columns are megabytes that live for milliseconds. As it comes, glibc maps each large one anew and
-gives the top of the heap back as soon as it is free; Arrow's allocator, mimalloc, gives back what was free for
-10 ms, and takes it again in huge pages. So every step pays for pages that the system fills with zeros, on a
-virtual machine sometimes more than for its own work. Arrow's columns are glibc's here, like NumPy's: of
-mimalloc and jemalloc no option is in reach that keeps as much (`MIMALLOC_PURGE_DELAY` is read before we are).
+gives the top of the heap back as soon as it is free; Arrow's allocator, mimalloc, gives back what was free
+for 10 ms, and takes it again in huge pages. So every step pays for pages that the system fills with zeros, on
+a virtual machine sometimes more than for its own work. Arrow's columns are glibc's here, like NumPy's:
+mimalloc reads its options before anybody could set them.
 """
 
 from __future__ import annotations
