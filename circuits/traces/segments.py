@@ -205,6 +205,12 @@ class Segments:
         self._remember(key, chunks, opened)
         return opened
 
+    def if_kept(self, chunks: Sequence[Chunk], cut: Hashable) -> object:
+        """What `kept` has of them; None: nothing."""
+        with self._opening:
+            kept = self._opened.get(_key(chunks, cut))
+        return None if kept is None else kept[1]
+
     def keep_open(self, chunks: Sequence[Chunk], cut: Hashable, opened: object) -> None:
         """`opened` is what reading these chunks, just written, would give `kept`: they needn't be read."""
         self._remember(_key(chunks, cut), chunks, opened)

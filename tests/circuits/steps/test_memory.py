@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-# fresh pages that the system fills with zeros, while 8 MB are taken and freed time and again, and seconds that
-# it takes for that where Arrow takes them, in huge pages
+# fresh pages that the system fills with zeros, while 8 MB are taken and freed time and again, and seconds
+# that it takes for that where Arrow takes them, in huge pages
 PROGRAM = """
 import sys
 from resource import RUSAGE_SELF, getrusage
