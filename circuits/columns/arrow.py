@@ -25,6 +25,8 @@ _DTYPES = {
     },
 }
 _BOOLEAN = pa.bool_().id
+# `array.take` looks the function up and makes options, each time: of few rows that is most of what it takes
+_TAKE, _TAKE_OPTIONS = pc.get_function("take"), pc.TakeOptions()
 _NAMES = {
     pa.int8(): "TINYINT",
     pa.int16(): "SMALLINT",
@@ -121,12 +123,23 @@ def retyped(value: pa.Array | pa.Scalar, data_type: pa.DataType) -> pa.Array | p
 
 def int64_array(values: np.ndarray) -> pa.Array:
     """int64[n] as an Arrow array over the same memory."""
+    assert values.dtype == np.int64, values.dtype
     return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
 
 
 def take(rows: pa.RecordBatch, indices: np.ndarray) -> pa.RecordBatch:
     """The rows at int64 positions; keeps the schema."""
-    return rows.take(int64_array(np.ascontiguousarray(indices, dtype=np.int64)))
+    return _TAKE.call([rows, positions_of(indices)], _TAKE_OPTIONS)
+
+
+def take_values(column: pa.Array, positions: pa.Array) -> pa.Array:
+    """The values at `positions_of` some indices."""
+    return _TAKE.call([column, positions], _TAKE_OPTIONS)
+
+
+def positions_of(indices: np.ndarray) -> pa.Array:
+    """int64 positions for `take_values`, of several columns."""
+    return int64_array(np.ascontiguousarray(indices, dtype=np.int64))
 
 
 def concat(schema: pa.Schema, batches: list[pa.RecordBatch]) -> pa.RecordBatch:

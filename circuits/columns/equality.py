@@ -13,7 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, is_fixed, is_true, validity
+from dbsp.circuits.columns.arrow import (
+    child_arrays,
+    fixed_values,
+    is_fixed,
+    is_true,
+    positions_of,
+    take_values,
+    validity,
+)
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.ranges import expand_lengths
 
@@ -38,7 +46,7 @@ def _equal_at(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -> n
     elif pt.is_list(a.type) or pt.is_large_list(a.type) or pt.is_map(a.type):
         equal = _equal_lists(a, a_at, b, b_at)
     else:
-        same = pc.equal(a.take(int64_array(a_at)), b.take(int64_array(b_at)))
+        same = pc.equal(take_values(a, positions_of(a_at)), take_values(b, positions_of(b_at)))
         equal = is_true(same)
     if not a.null_count and not b.null_count:
         return equal

@@ -13,6 +13,9 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 
+# of a chunk that is kept open as the batch that it is
+AS_WRITTEN = "as written"
+
 
 def contents(circuit: Circuit, state: State, view: str, segments: Segments) -> ZSet:
     """The view's rows now, consolidated. O(size of the view)."""
@@ -43,6 +46,9 @@ def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
 def open_chunk(circuit: Circuit, node: int, chunk: Chunk, segments: Segments) -> Batch:
     """A stored batch of a node's trace or log, which is read, and verified, when it is first looked into."""
     layout = circuit.stored(node)
+    written = segments.if_kept((chunk,), AS_WRITTEN)
+    if isinstance(written, Batch):
+        return written
 
     def read() -> Batch:
         return Batch.from_stored(segments.open(chunk, layout.stored_schema, Owner(circuit, node)), layout)

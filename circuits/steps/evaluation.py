@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.allowance import may_go_on
+from dbsp.circuits.allowance import has_allowance, may_go_on
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE, Source
@@ -44,7 +44,7 @@ class Evaluation:
         self._source, self._before = source, before
         self.values: dict[int, Value] = {}
         self.seconds: dict[int, float] = {}
-        self._held = 0
+        self._is_counted, self._held = has_allowance(), 0
         for name, value in context.advances.items():
             context.report(name, value)
         if circuit.is_timed and context.clock is not None:
@@ -59,9 +59,10 @@ class Evaluation:
                 found = self._located(i, node)
                 self.values |= found
                 self.seconds[i] = time.perf_counter() - began
-                if not isinstance(node.operator, Source):  # which is there anyway
-                    self._held += sum(map(_bytes_of, found.values()))
-                may_go_on(self._held)
+                if self._is_counted:
+                    if not isinstance(node.operator, Source):  # which is there anyway
+                        self._held += sum(map(_bytes_of, found.values()))
+                    may_go_on(self._held)
 
     def _located(self, i: int, node: Node) -> dict[int, Value]:
         """The values that are there with this node; an expression that fails says in which views."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit, Output
 from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.progress.limits import out_of_reach, tops, unreachable, waterline_row
-from dbsp.circuits.steps.contents import open_chunk
+from dbsp.circuits.steps.contents import AS_WRITTEN, open_chunk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -130,11 +130,20 @@ class Writing:
         greatest = tops(retention, batch.rows) if retention is not None else ()
         stored = batch.to_stored(layout)
         chunk = writer.write(stored, int(batch.keys[0]), int(batch.keys[-1]), greatest)
-        if len(batch) < SMALL and self.step.partitions == 1 and i not in self.circuit.logs:
-            # the next step reads it; a log's rows may be slices, that keep more of memory than they are
-            own = SortedRun([Batch.from_stored(stored, layout)])
-            self.segments.keep_open([chunk], self._bounds_of(i), (own,))
+        if len(batch) < SMALL and self.step.partitions == 1:
+            # the next step reads a trace's, and who made the step its changes
+            own = Batch.from_stored(stored, layout)
+            if i not in self.circuit.logs:
+                self.segments.keep_open([chunk], self._bounds_of(i), (SortedRun([own]),))
+            # a log's rows may be slices, that keep more of memory than they are
+            if i in self._left and stored.get_total_buffer_size() < 2 * chunk.length:
+                self.segments.keep_open([chunk], AS_WRITTEN, own)
         return chunk
+
+    @cached_property
+    def _left(self) -> frozenset[int]:
+        """The nodes whose batches are views' changes."""
+        return frozenset(output.changes for output in self.circuit.outputs)
 
     @cached_property
     def _bounds(self) -> dict[int, list[pa.Scalar | None]]:

@@ -28,7 +28,16 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import concat, empty, fixed_values, is_fixed, take, validity
+from dbsp.circuits.columns.arrow import (
+    concat,
+    empty,
+    fixed_values,
+    from_fixed_values,
+    int64_array,
+    is_fixed,
+    take,
+    validity,
+)
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import order_code, order_steps
@@ -212,7 +221,7 @@ class Batch:
 
     def to_stored(self, layout: Layout) -> pa.RecordBatch:
         """One Arrow record batch of `layout.stored_schema`."""
-        columns = [pa.array(self.keys), *self.rows.columns, pa.array(self.weights)]
+        columns = [from_fixed_values(self.keys, pa.uint64()), *self.rows.columns, int64_array(self.weights)]
         return pa.RecordBatch.from_arrays(columns, schema=layout.stored_schema)
 
     @staticmethod
@@ -282,7 +291,8 @@ def _consolidate(
     kept = take(rows.select(list(layout.identity)), first) if layout.identity else None
     columns = iter(kept.columns if kept is not None else [])
     merged = [
-        pa.array(accumulators[i]) if i in accumulators else next(columns) for i in range(len(layout.schema))
+        int64_array(accumulators[i]) if i in accumulators else next(columns)
+        for i in range(len(layout.schema))
     ]
     return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=layout.schema), totals)
 

@@ -5,7 +5,8 @@ its bytes hash to. A segment nobody refers to is garbage, so that a task which f
 harm.
 
 What a chunk's bytes hash to (xxh3, 64 bits) is compared before anything is made of them: Arrow believes
-what it reads, and takes a flipped bit for a length of petabytes.
+what it reads, and takes a flipped bit for a length of petabytes. Who wrote them has just hashed them, and
+compares nothing.
 
 Where segments are kept on another machine, their directory is a cache of it (`Origin`): what isn't there, or
 is damaged, is fetched.
@@ -41,16 +42,22 @@ class SegmentWriter:
     """Writes one segment; the file appears under its name only when it is whole.
 
     durable: fsync before it appears (a commit may refer to it afterwards). origin: where it is then sent.
-    Raises StateError where it can't.
+    known: what is told of its chunks once they are there. Raises StateError where it can't.
     """
 
     def __init__(
-        self, root: str | Path, name: str, durable: bool = True, origin: Origin | None = None
+        self,
+        root: str | Path,
+        name: str,
+        durable: bool = True,
+        origin: Origin | None = None,
+        known: Callable[[str, set[Chunk]], None] | None = None,
     ) -> None:
         self.name, self.durable, self._origin = name, durable and origin is None, origin
         self._path = Path(root) / name
         self._sink: BinaryIO | None = None
         self._offset = 0
+        self._known, self._written = known, set[Chunk]()
 
     def write(
         self, batch: pa.RecordBatch, low: int = 0, high: int = 0, tops: tuple[int | None, ...] = ()
@@ -68,6 +75,7 @@ class SegmentWriter:
             if padding:
                 self._sink.write(b"\0" * padding)
         self._offset += message.size + padding
+        self._written.add(chunk)
         return chunk
 
     def close(self) -> None:
@@ -85,6 +93,8 @@ class SegmentWriter:
                 finally:
                     os.close(descriptor)
             os.replace(temporary, self._path)
+        if self._known is not None:
+            self._known(self.name, self._written)
         if self._origin is not None:
             self._origin.send(self.name)
 
@@ -92,8 +102,8 @@ class SegmentWriter:
 class Segments:
     """Opens chunks of the segments under `root`; mapped files and what is made of them are kept for reuse.
 
-    verify: a chunk is compared with its checksum the first time it is opened here. origin: what `root` has
-    copies of.
+    verify: a chunk is compared with its checksum the first time it is opened here, unless it was written
+    here. origin: what `root` has copies of.
     """
 
     def __init__(
@@ -122,7 +132,7 @@ class Segments:
 
     def writer(self, name: str, durable: bool = True) -> SegmentWriter:
         """Of a new segment."""
-        return SegmentWriter(self.root, name, durable, self.origin)
+        return SegmentWriter(self.root, name, durable, self.origin, self._verified.__setitem__)
 
     def names(self, prefix: str) -> list[str]:
         """The segments whose names begin so. Raises StateError."""
@@ -197,6 +207,12 @@ class Segments:
         opened = read()
         self._remember(key, chunks, opened)
         return opened
+
+    def if_kept(self, chunks: Sequence[Chunk], cut: Hashable) -> object:
+        """What `kept` has of them; None: nothing."""
+        with self._opening:
+            kept = self._opened.get(_key(chunks, cut))
+        return None if kept is None else kept[1]
 
     def keep_open(self, chunks: Sequence[Chunk], cut: Hashable, opened: object) -> None:
         """`opened` is what reading these chunks, just written, would give `kept`: they needn't be read."""

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import from_fixed_values, int64_array, take
+from dbsp.circuits.columns.arrow import from_fixed_values, positions_of, take, take_values
 from dbsp.circuits.traces.batch import Batch
 
 
@@ -147,6 +147,4 @@ def _gather(shares: list[tuple[Batch, np.ndarray]], i: int) -> pa.Array:
     if all(value is not None for value in values):
         gathered = [value[at] for value, (_, at) in zip(values, shares, strict=True) if value is not None]
         return from_fixed_values(np.concatenate(gathered), shares[0][0].rows.schema.field(i).type)
-    return pa.concat_arrays(
-        [batch.rows.column(i).take(int64_array(np.ascontiguousarray(at))) for batch, at in shares]
-    )
+    return pa.concat_arrays([take_values(batch.rows.column(i), positions_of(at)) for batch, at in shares])

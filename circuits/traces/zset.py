@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import concat, empty, take
+from dbsp.circuits.columns.arrow import concat, empty, int64_array, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 
@@ -82,7 +82,9 @@ class ZSet:
 
     def to_batch(self) -> pa.RecordBatch:
         """The rows with their weights as a last column `__weight`."""
-        return self.rows.append_column(pa.field(WEIGHT, pa.int64(), nullable=False), pa.array(self.weights))
+        return self.rows.append_column(
+            pa.field(WEIGHT, pa.int64(), nullable=False), int64_array(self.weights)
+        )
 
     @staticmethod
     def from_batch(batch: pa.RecordBatch) -> ZSet:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, take
+from dbsp.circuits.columns.arrow import fixed_values, int64_array, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
@@ -67,7 +67,7 @@ class Combine(_Grouped):
             return ZSet.empty(schema)
         order, starts, groups = grouped(delta, self.keys, context.seed)
         added = ((a, a.of_rows(delta.rows, delta.weights)[order]) for a in self.accumulators)
-        columns = [*groups, *(pa.array(a.add.reduceat(values, starts)) for a, values in added)]
+        columns = [*groups, *(int64_array(a.add.reduceat(values, starts)) for a, values in added)]
         weights = np.add.reduceat(delta.weights[order], starts)
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
 

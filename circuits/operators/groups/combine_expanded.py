@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values
+from dbsp.circuits.columns.arrow import fixed_values, int64_array
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, Literal, columns_of
 from dbsp.circuits.operators.families import RowWise
@@ -66,7 +66,7 @@ class CombineExpanded(RowWise):
         )
         order, starts, keys = grouped(rows, len(self.keys), context.seed)
         added = [
-            pa.array(a.add.reduceat(fixed_values(column)[order], starts))
+            int64_array(a.add.reduceat(fixed_values(column)[order], starts))
             for a, column in zip(self.accumulators, rows.rows.columns[len(self.keys) :], strict=True)
         ]
         weights = np.add.reduceat(rows.weights[order], starts)

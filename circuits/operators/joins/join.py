@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.allowance import may_go_on
-from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.allowance import has_allowance, may_go_on
+from dbsp.circuits.columns.arrow import positions_of, take_values
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_in_blocks
 from dbsp.circuits.errors import EvaluationError
@@ -118,14 +118,15 @@ class Join(Reader):
         short, long, band = left, right, self.right_band
         if len(right) < len(left):
             short, long, band = right, left, self.left_band
-        held = 0
+        is_counted, held = has_allowance(), 0
         owner, start, stop = (new if new.batch is short else asked(short, band)).matches(SortedRun([long]))
         for i, j in expand_in_blocks(start, stop, PAIRS):
             mine, other = (owner[i], j) if short is left else (j, owner[i])
             pairs = self._equal(left, right, mine, other, schema)
             if pairs is not None:
                 yield pairs
-                held += pairs.rows.nbytes + pairs.weights.nbytes
+                if is_counted:
+                    held += pairs.rows.nbytes + pairs.weights.nbytes
             may_go_on(held)
 
     def _equal(
@@ -166,9 +167,9 @@ class Join(Reader):
         self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema, read: Iterable[int]
     ) -> pa.RecordBatch:
         """The output's columns `read` of pairs of left row i[n] and right row j[n]."""
-        places = (int64_array(np.ascontiguousarray(i)), int64_array(np.ascontiguousarray(j)))
+        places = (positions_of(i), positions_of(j))
         columns = [
-            (left, right)[side].rows.column(column).take(places[side])
+            take_values((left, right)[side].rows.column(column), places[side])
             for side, column in (self.columns[index] for index in read)
         ]
         return pa.RecordBatch.from_arrays(columns, schema=pa.schema([schema.field(index) for index in read]))

@@ -79,6 +79,20 @@ def test_a_chunk_is_compared_with_its_checksum_once(tmp_path: Path) -> None:
     assert Segments(tmp_path, verify=False).open(first, SCHEMA).to_pydict() == {"x": [5]}
 
 
+def test_who_wrote_a_chunk_compares_it_with_nothing_until_it_is_forgotten(tmp_path: Path) -> None:
+    segments = Segments(tmp_path)
+    writer = segments.writer("a.seg", durable=False)
+    chunk = writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA))
+    writer.close()
+    flipped(tmp_path / "a.seg", chunk.offset + chunk.length - 8)
+    assert segments.open(chunk, SCHEMA).to_pydict() == {"x": [5]}, "it was read"
+    with pytest.raises(DamagedChunk, match="differs from its checksum"):
+        Segments(tmp_path).open(chunk, SCHEMA)
+    segments.forget({"a.seg"})
+    with pytest.raises(DamagedChunk, match="differs from its checksum"):
+        segments.open(chunk, SCHEMA)
+
+
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_segment_that_ends_early_is_named(tmp_path: Path, verify: bool) -> None:
     writer = SegmentWriter(tmp_path, "a.seg", durable=False)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
 from dbsp.circuits.operators.groups.state.sides import Side
 
@@ -19,4 +20,4 @@ class Count(Accumulated):
     """0 for a group without values."""
 
     def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        return pa.array(self.counts(side))
+        return int64_array(self.counts(side))
