@@ -2,8 +2,8 @@
 
 The server and its clients are two processes. Rounds with clients and without alternate; of each are told the
 CPU-seconds of the server's process a step, and the median step. A page is two streams, of steps and of a
-view's changes; a follower has the second alone. Of kind 'nobody' are the rounds in which steps are told to a
-server that no client asks, beside those in which they aren't.
+view's changes; a follower has the second alone. Of kind 'nobody' it is told what the server does after a step
+that no client asks for, beside the CPU-seconds of the step itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Round:
         return f"{self.steps} steps, {1e3 * self.cpu:.2f} ms CPU a step, p50 {1e3 * self.p50:.2f} ms"
 
 
-def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> None:
+def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> None:  # noqa: PLR0915
     """kind: 'page', 'follower' or 'nobody'. rate: steps a second, 0 for as many as can be."""
     from dbsp.pipeline.pipeline import Pipeline  # noqa: PLC0415
     from dbsp.serving.access import Access  # noqa: PLC0415
@@ -51,8 +51,9 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
         serving = Serving(pipeline, Access("token"))
         with listening(serving, "127.0.0.1", 0) as (_, port):
             number = 0
+            shares: list[tuple[float, float]] = []
 
-            def round_(told: bool = True) -> Round:
+            def round_() -> Round:
                 nonlocal number
                 taken, began, before = [], time.monotonic(), time.process_time()
                 while time.monotonic() - began < seconds:
@@ -67,9 +68,11 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
                     number += 1
                     at = time.perf_counter()
                     pipeline.upsert("orders", rows)
+                    begun = time.process_time()
                     changes = pipeline.step()
-                    if told:
-                        serving.made(changes)
+                    made = time.process_time()
+                    serving.made(changes)
+                    shares.append((made - begun, time.process_time() - made))
                     taken.append(time.perf_counter() - at)
                     if rate:
                         time.sleep(max(0.0, 1 / rate - taken[-1]))
@@ -81,10 +84,9 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
             round_()
             found: list[tuple[Round, Round]] = []
             for _ in range(pairs):
-                without = round_(told=kind != "nobody")
+                without = round_()
                 if kind == "nobody":
-                    found.append((without, round_()))
-                    _tell(*found[-1])
+                    print(_share(shares))
                     continue
                 command = [sys.executable, "-m", "benchmarks.serving_clients", str(port), str(clients), kind]
                 with subprocess.Popen(
@@ -99,7 +101,9 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
                     print(watching.stdout.readline().strip())
                 time.sleep(0.5)
                 found.append((without, served))
-                _tell(without, served)
+                print(f"  without: {without}; with: {served}; load {os.getloadavg()[0]:.1f}", flush=True)
+            if not found:
+                return
             cpu = statistics.median(b.cpu / a.cpu for a, b in found)
             p50 = statistics.median(b.p50 / a.p50 for a, b in found)
             share = statistics.median((b.cpu - a.cpu) * b.steps / b.seconds for a, b in found)
@@ -107,8 +111,9 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
             print(f"serving them takes {100 * share:.1f} % of a core")
 
 
-def _tell(without: Round, served: Round) -> None:
-    print(f"  without: {without}; with: {served}; load {os.getloadavg()[0]:.1f}", flush=True)
+def _share(taken: list[tuple[float, float]]) -> str:
+    of_steps, of_telling = (sum(one) for one in zip(*taken, strict=True))
+    return f"{1e3 * of_steps / len(taken):.2f} ms CPU a step, and {of_telling / of_steps:.1%} of that to serve it"
 
 
 @click.command()
