@@ -113,7 +113,8 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
 
 def _share(taken: list[tuple[float, float]]) -> str:
     of_steps, of_telling = (sum(one) for one in zip(*taken, strict=True))
-    return f"{1e3 * of_steps / len(taken):.2f} ms CPU a step, and {of_telling / of_steps:.1%} of that to serve it"
+    cpu = 1e3 * of_steps / len(taken)
+    return f"{cpu:.2f} ms CPU a step, and {of_telling / of_steps:.1%} of that to serve it"
 
 
 @click.command()

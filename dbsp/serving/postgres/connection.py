@@ -6,11 +6,8 @@ Source: PostgreSQL 17 documentation, chapter 53.2, "Message Flow".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-
-import pyarrow as pa
 
 from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import (
@@ -27,17 +24,16 @@ from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
 from dbsp.serving.postgres.language.spelling import parameters_of, statements
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
+from dbsp.serving.postgres.sending import Sending
 from dbsp.serving.postgres.session import Prepared, Session
-from dbsp.serving.postgres.values import copied, data_rows
 
-# rows that are spelled at once; of a connection: prepared statements or portals, and their words
-_ROWS, _KEPT, _WORDS = 16_384, 200, 100_000
+# of a connection: prepared statements or portals, and their words
+_KEPT, _WORDS = 200, 100_000
 # settings that a client is told
 _REPORTED = (
     *("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone"),
     *("integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name"),
 )
-_COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
 
 @dataclass
@@ -61,6 +57,9 @@ class Connection:
     _reading: asyncio.Task[tuple[bytes, wire.Reader]] | None = None
     _reported: dict[str, str] = field(default_factory=dict)
     _portals: dict[str, _Portal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._sending = Sending(self.out, lambda: self.session.zone)
 
     async def greet(self, process: int, secret: int) -> None:
         """Anyone who can connect may read."""
@@ -177,14 +176,14 @@ class Connection:
             answer = await self.session.answer(words)
             if isinstance(answer, Rows | Followed):
                 self.out.say(wire.row_description(answer.fields, [0] * len(answer.fields)))
-                await self._sent(answer, [0] * len(answer.fields), 0)
+                await self._sending.rows(answer, [0] * len(answer.fields), 0)
             else:
                 await self._done(answer)
         await self._end()
 
     async def _done(self, answer: Command | Copied | Copying) -> None:
         if isinstance(answer, Copied):
-            await self._copy(answer)
+            await self._sending.copied(answer)
             return
         if isinstance(answer, Copying):
             await self._take(answer)
@@ -193,53 +192,6 @@ class Connection:
         if answer.warning:
             self.out.say(wire.notice("01000", answer.warning))
         self.out.say(wire.complete(answer.tag))
-
-    async def _sent(self, answer: Rows | Followed, formats: list[int], limit: int) -> None:
-        """Rows, at most so many of them; 0: all."""
-        spell = partial(data_rows, formats=formats, zone=self.session.zone)
-        if isinstance(answer, Followed):
-            count, tag = 0, "SELECT {}"
-            await self.out.flush()  # who follows is told so before there is a row
-            async for batch in answer.batches:
-                count += batch.num_rows
-                self.out.say(await self._spelled(spell, batch))
-                await self.out.flush()
-        else:
-            begun, rows = answer.at, answer.batch
-            stop = rows.num_rows if limit <= 0 else min(rows.num_rows, begun + limit)
-            while answer.at < stop:
-                piece = rows.slice(answer.at, min(_ROWS, stop - answer.at))
-                self.out.say(await self._spelled(spell, piece))
-                await self.out.flush_much()
-                answer.at += piece.num_rows
-            if stop < rows.num_rows:
-                self.out.say(wire.SUSPENDED)
-                return
-            count, tag = stop - begun, answer.tag
-        self.out.say(wire.complete(tag.format(count)))
-
-    async def _spelled(self, spell: Callable[[pa.RecordBatch], bytes], rows: pa.RecordBatch) -> bytes:
-        """In a thread where there are many."""
-        return spell(rows) if rows.num_rows < 256 else await asyncio.to_thread(spell, rows)
-
-    async def _copy(self, answer: Copied) -> None:
-        fields, copy = answer.rows.fields, answer.copy
-        is_binary = copy.form == "binary"
-        self.out.say(wire.copy_out(len(fields), int(is_binary)))
-        if copy.header and not is_binary:
-            names = [pa.array([one.name]) for one in fields]
-            self.out.say(copied(pa.RecordBatch.from_arrays(names, names=[one.name for one in fields]), copy))
-        spell = partial(copied, copy=copy, zone=self.session.zone)
-        count, head = 0, _COPY_BEGIN if is_binary else b""
-        await self.out.flush()
-        async for batch in _pieces(answer.rows):
-            if batch.num_rows:
-                self.out.say(_headed(head, await self._spelled(spell, batch)))
-                await self.out.flush()
-                count, head = count + batch.num_rows, b""
-        if is_binary:
-            self.out.say(wire.message(b"d", head, _COPY_END))
-        self.out.say(wire.COPIED + wire.complete(f"COPY {count}"))
 
     async def _take(self, answer: Copying) -> None:
         """Rows from the client, until it says that these are all."""
@@ -317,7 +269,7 @@ class Connection:
         if answer is None:
             self.out.say(wire.EMPTY)
         elif isinstance(answer, Rows | Followed):
-            await self._sent(answer, _each(portal.formats, len(answer.fields)), limit)
+            await self._sending.rows(answer, _each(portal.formats, len(answer.fields)), limit)
         else:
             await self._done(answer)
 
@@ -354,18 +306,3 @@ def _each(formats: Sequence[int], columns: int) -> list[int]:
     if len(formats) > 1:
         raise Wrong("08P01", f"{len(formats)} formats for {columns} columns")
     return [formats[0] if formats else 0] * columns
-
-
-def _headed(head: bytes, messages: bytes) -> bytes:
-    """PostgreSQL's header of binary COPY stands in the message of the first row."""
-    size = int.from_bytes(messages[1:5], "big") + len(head)
-    return messages[:1] + size.to_bytes(4, "big") + head + messages[5:] if head else messages
-
-
-async def _pieces(rows: Rows | Followed) -> AsyncIterator[pa.RecordBatch]:
-    if isinstance(rows, Followed):
-        async for batch in rows.batches:
-            yield batch
-    else:
-        for at in range(0, rows.batch.num_rows, _ROWS):
-            yield rows.batch.slice(at, _ROWS)

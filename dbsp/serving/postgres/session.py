@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -11,7 +11,6 @@ from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.dml.returned import returned
 from dbsp.dml.statement import Insert
-from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import BadRow, arrow_schema
 from dbsp.serving.evaluating import Evaluating
@@ -21,18 +20,17 @@ from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import copy_of
 from dbsp.serving.postgres.language.configuring import Call, calls_of
 from dbsp.serving.postgres.language.inference import inferred
-from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
+from dbsp.serving.postgres.queries import Queries, empty
 from dbsp.serving.postgres.settings import Settings
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
-from dbsp.views.view import Contents
 
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "(", "FROM"})
 _CHANGES = {
@@ -44,9 +42,6 @@ _CHANGES = {
 }
 _DEFINES = frozenset({"CREATE", "DROP", "ALTER"})
 WRITER = "writer"
-# rows that are found without a thread
-FEW = 100
-
 # what ends with the connection, and does nothing before
 _IGNORED = frozenset({"CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
 
@@ -77,6 +72,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.settings = Settings(self.pipeline.program.timezone)
+        self.queries = Queries(self.pipeline, self.catalogue, self.written)
 
     @property
     def zone(self) -> str:
@@ -92,9 +88,10 @@ class Session:
             calls = calls_of(words, values)
             if calls is not None:
                 return Rows(_texts(calls, [self.settings.called(call) for call in calls]))
-            found = self._at_once(words, values)
+            found = self.queries.at_once(words, values, self._sees_its_own)
             if found is None:
-                found = await self.evaluating.done(lambda: self._rows(words, values))
+                own = self._sees_its_own
+                found = await self.evaluating.done(lambda: self.queries.rows(words, values, own, self.zone))
             return Rows(found)
         if first == "COPY":
             return await self._copy(words, values)
@@ -173,66 +170,12 @@ class Session:
         if calls is not None:
             return _texts(calls, []).schema
         values = [Value(oid, None) for oid in prepared.oids]
-        return await self.evaluating.done(lambda: self._schema(words, values))
-
-    def _at_once(self, words: Sequence[Word], values: Sequence[Value]) -> pa.RecordBatch | None:
-        """The rows of a lookup in an index that is there, without a thread: that costs more than it.
-
-        None: it isn't one, or what it reads may be in a transaction or on a store.
-        """
-        if self._sees_its_own or self.pipeline.store.segments.origin is not None:
-            return None
-        lookup = None if self.catalogue.asks(words) else lookup_of(words)
-        return None if lookup is None else self._looked_up(lookup, values, self.pipeline.view, indexed=True)
+        return await self.evaluating.done(lambda: self.queries.schema(words, values, self.zone))
 
     @property
     def _sees_its_own(self) -> bool:
         """Whether it is within a transaction, which sees one step and what it has changed."""
         return self.transaction == "T" or self.written.has_begun
-
-    def _rows(self, words: Sequence[Word], values: Sequence[Value]) -> pa.RecordBatch:
-        if self.catalogue.asks(words):
-            return _one_batch(self.catalogue.answer(words, values))
-        seen = self.written.snapshot() if self._sees_its_own else None
-        lookup = lookup_of(words)
-        if lookup is not None:
-            found = self._looked_up(lookup, values, self.pipeline.view if seen is None else seen.read)
-            if found is not None:
-                return found
-        select = spark_text(words, [value.spark for value in values])
-        if seen is None or travels(select)[1]:
-            return self.pipeline.sql(select, timezone=self.zone).batch()
-        return seen.query(select, self.zone).batch()
-
-    def _looked_up(
-        self,
-        lookup: Lookup,
-        values: Sequence[Value],
-        read: Callable[[str], Contents],
-        indexed: bool = False,
-    ) -> pa.RecordBatch | None:
-        """indexed: None where there is no index yet, or many rows are found."""
-        name = next((view for view in self.pipeline if view.lower() == lookup.view), None)
-        if name is None:
-            return None
-        contents = read(name)
-        equal = lookup.values(contents.columns, values)
-        if equal is None or (indexed and not contents.has_index(equal)):
-            return None
-        found = contents.where(equal)
-        if indexed and len(found) > FEW:
-            return None
-        rows = found.batch()
-        if lookup.columns is None:
-            return rows
-        names = [one.lower() for one in rows.schema.names]
-        return rows.select([names.index(column) for column in lookup.columns])
-
-    def _schema(self, words: Sequence[Word], values: Sequence[Value]) -> pa.Schema:
-        if self.catalogue.asks(words):
-            return self.catalogue.answer(words, values).schema
-        schema = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]), self.zone)
-        return _empty(schema).schema
 
     def _returned(self, returning: Returning, parameters: int) -> pa.Schema:
         """Of what a statement will return. Raises Error."""
@@ -300,7 +243,7 @@ class Session:
             return [marked(of, step, changes).select(schema.names) for step, changes in steps]
 
         async for batches in self.subscriptions.followed(view, since, "postgres", spell, None):
-            for batch in [_empty(schema)] if batches is None else batches:
+            for batch in [empty(schema)] if batches is None else batches:
                 self.subscriptions.feed.rounds.sent(batch.nbytes)
                 yield batch
 
@@ -363,12 +306,3 @@ def _texts(calls: Sequence[Call], values: Sequence[str | None]) -> pa.RecordBatc
     """A row of what they give; none where they aren't called."""
     columns = [pa.array(values[i : i + 1], pa.string()) for i in range(len(calls))]
     return pa.RecordBatch.from_arrays(columns, names=[call.name for call in calls])
-
-
-def _empty(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], schema)
-
-
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else _empty(table.schema)

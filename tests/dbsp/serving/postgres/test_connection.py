@@ -37,22 +37,6 @@ def test_a_prepared_statement_is_asked_often(port: Served) -> None:
         one.execute("DEALLOCATE ALL")
 
 
-def test_an_answer_in_pieces_and_what_follows_an_error(port: Served) -> None:
-    """Execute with a limit suspends a portal; after an error all is skipped until Sync."""
-    parse = message(b"P", text(""), text("SELECT id FROM latest"), struct.pack("!h", 0))
-    bind = message(b"B", text(""), text(""), struct.pack("!hhh", 0, 0, 0))
-    some, rest, sync = (message(b"E", text(""), struct.pack("!i", n)) for n in (4, 0, 0))
-    sync = message(b"S")
-    wrong = message(b"E", text("none"), struct.pack("!i", 0))
-    with greeted(port) as one:
-        one.sendall(parse + bind + some + rest + sync)
-        assert kinds(one) == "12" + "D" * 4 + "s" + "D" * 6 + "CZ"
-        one.sendall(parse + wrong + bind + some + sync)
-        assert kinds(one) == "1EZ"
-        one.sendall(parse + bind + rest + sync)
-        assert kinds(one) == "12" + "D" * 10 + "CZ"
-
-
 def test_names_that_are_not_there(port: Served) -> None:
     with port.connect() as one, pytest.raises(psycopg.errors.InvalidSqlStatementName):
         found = one.pgconn.exec_prepared(b"nothing", [])

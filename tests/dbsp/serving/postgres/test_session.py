@@ -20,17 +20,6 @@ def port() -> Any:
         yield served
 
 
-def test_any_query_of_spark(port: Served) -> None:
-    query = """
-    SELECT shop, total, rank() OVER (ORDER BY n DESC, shop) AS place
-    FROM turnover WHERE total > 1 AND shop LIKE 's%' ORDER BY place LIMIT 2
-    """
-    assert [(row[0], row[2]) for row in port.asked(query)] == [("s0", 1), ("s1", 2)]
-    with port.connect() as one, one.pipeline():
-        found = [one.execute("SELECT n FROM turnover WHERE shop = %s", (f"s{i}",)) for i in range(3)]
-        assert [each.fetchall() for each in found] == [[(4,)], [(3,)], [(3,)]]
-
-
 def test_what_is_wrong_is_said_where_it_is(port: Served) -> None:
     with port.connect() as one:
         for query, kind, said in (
@@ -100,11 +89,3 @@ def test_who_follows_is_told_so_before_there_is_a_row() -> None:
         one.cancel_safe()
         with pytest.raises(psycopg.errors.QueryCanceled):
             rows.read_row()
-
-
-def test_reading_waits_for_no_step(port: Served) -> None:
-    with port.serving.pipeline._lock, port.connect() as one:
-        held = threading.Thread(target=port.serving.pipeline.step)
-        held.start()
-        assert len(one.execute("SELECT * FROM turnover").fetchall()) == 3
-    held.join()
