@@ -5,6 +5,7 @@
 # make coverage lines and branches that `make quick` runs     make mutants  what its tests don't notice
 # make bench    the benchmarks, into benchmarks/RESULTS.md   make studies   others, of single questions
 # make servers  servers for the tests that use real ones
+# make minio    a second server of S3's protocol, which tests with --hypothesis-profile=long take
 # make docs     the documentation site, in build/site
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
@@ -13,7 +14,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment servers demo test quick check imports coverage mutants bench studies docs clean
+.PHONY: environment servers minio demo test quick check imports coverage mutants bench studies docs clean
 
 BIN := .venv/bin
 # What is compiled is kept: tests start hundreds of processes, each of which would compile all that it imports again.
@@ -107,6 +108,10 @@ servers: environment
 	$(call server,command -v npm,npm,npm)
 	@$(RUN) -m tests.servers.jars
 	@$(RUN) -m tests.servers.azurite
+
+# built from Go's module proxy, in some minutes
+minio: environment
+	@$(RUN) -m tests.servers.minio
 
 demo: environment
 	@$(RUN) -m benchmarks.demo

@@ -8,9 +8,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from dbsp.circuits.steps.extent import Extent
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.extent import Extent
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 

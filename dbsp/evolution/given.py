@@ -15,8 +15,8 @@ import pyarrow.types as pt
 
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.identity.streams import Stream
+from dbsp.circuits.steps.extent import Extent
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.extent import Extent
 from dbsp.circuits.traces.spine import Spine
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.manifest import Columns, Held

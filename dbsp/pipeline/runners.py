@@ -28,7 +28,7 @@ def runner_of(name: str, spark: SparkSession | None) -> Runner:
 
 def read_again(program: Program, runner: Runner, spark: SparkSession | None) -> ReadAgain:
     """Reads sources by the runner's session; for the inline runner by the one that is given, or a new one."""
+    from dbsp.pipeline.spark.backfill.reread import Rereading  # noqa: PLC0415
     from dbsp.pipeline.spark.fed import session_of  # noqa: PLC0415  as above
-    from dbsp.pipeline.spark.reread import Rereading  # noqa: PLC0415
 
     return Rereading(session_of(runner, spark), program)

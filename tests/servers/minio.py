@@ -29,7 +29,7 @@ _DEADLINE = 60.0
 def minio(folder: Path) -> Iterator[Server]:
     """A new one, with an empty bucket. Skips where it wasn't built, unless it must be there."""
     if not PROGRAM.exists():
-        missing("S3 server (MinIO)")
+        missing("S3 server (MinIO)", "make minio")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     (folder / BUCKET).mkdir(parents=True)  # a folder of its disk is a bucket

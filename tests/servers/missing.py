@@ -11,9 +11,9 @@ import pytest
 REQUIRED = "DBSP_SERVERS"
 
 
-def missing(what: str) -> NoReturn:
-    """Skips the test, and says so, unless servers must be there."""
-    message = f"no {what} on this machine: `make servers` installs it"
+def missing(what: str, by: str = "make servers") -> NoReturn:
+    """Skips the test, and says so, unless servers must be there. by: the command that brings it."""
+    message = f"no {what} on this machine: `{by}` installs it"
     if os.environ.get(REQUIRED):
         pytest.fail(message)
     pytest.skip(message)

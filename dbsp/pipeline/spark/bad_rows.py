@@ -29,13 +29,15 @@ from dbsp.circuits.operators.inputs.late import row_text
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.pipeline.spark.records import OF_MESSAGES
-from dbsp.pipeline.spark.staging import Order, Reader
+from dbsp.pipeline.deltas.absences import origin_of
+from dbsp.pipeline.spark.records import OF_MESSAGES, Records
+from dbsp.pipeline.spark.staging import STAGED, Order, Reader, Staging, check, without_unread
+from dbsp.pipeline.spark.staging import Rows as PlainRows
 from dbsp.rows.binary import CORRUPT, WHY
 from dbsp.rows.incoming import BadRow
 from dbsp.running.queue import Rows
-from dbsp.running.spark.intervals import quoted
-from dbsp.sql.plans.program import Table
+from dbsp.running.spark.intervals import quoted, with_integers
+from dbsp.sql.plans.program import ENVELOPES, Table
 from dbsp.sql.plans.types import ddl
 from dbsp.views.view import Contents
 
@@ -171,3 +173,20 @@ class Refusals:
 def _example(bad: Rows, segments: Segments) -> str:
     _, origin, text, reason, _ = opened(bad, segments).slice(0, 1).columns
     return f"from {origin[0]}: {reason[0]}: {str(text[0])[:200]}"
+
+
+def staged(
+    opened: DataFrame, relation: int, table: Table, timezone: str, place: str, read: frozenset[int]
+) -> DataFrame:
+    """STAGED of a frame as `open_source` gives it. relation: the number of the table. place: see `Segments`.
+
+    read: the columns that something reads. Raises DataError for columns that don't fit the table.
+    """
+    reader = Records(table, timezone) if table.changelog else PlainRows(table, 1, timezone)
+    frame = with_integers(opened)
+    keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
+    check(reader, frame.drop(*MARKS))
+    # a text is bad whoever reads its columns; those of an envelope are within others
+    if table.changelog not in ENVELOPES and keeping is None:
+        frame = without_unread(frame, table, read)
+    return frame.mapInArrow(Staging(place, relation, reader, keeping), STAGED)

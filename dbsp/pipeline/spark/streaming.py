@@ -32,7 +32,7 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.deltas.told import Told
-from dbsp.pipeline.spark.bad_rows import Refusals
+from dbsp.pipeline.spark.bad_rows import Refusals, staged
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.edited import Edited
@@ -47,7 +47,6 @@ from dbsp.pipeline.spark.sources import (
     open_source,
     source_tables,
 )
-from dbsp.pipeline.spark.staged import staged
 from dbsp.pipeline.spark.staging import collect
 from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow

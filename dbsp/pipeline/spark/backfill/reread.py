@@ -18,12 +18,11 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.pipeline.spark.bad_rows import corrupt_column
+from dbsp.pipeline.spark.bad_rows import corrupt_column, staged
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.edited import modified_at
 from dbsp.pipeline.spark.planned import GLOB, entries_before, is_there, local_path
 from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
-from dbsp.pipeline.spark.staged import staged
 from dbsp.pipeline.spark.staging import collect
 from dbsp.rows.binary import CORRUPT
 from dbsp.running.spark.session import share_keys, share_packages
