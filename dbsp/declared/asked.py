@@ -28,12 +28,13 @@ class Asked:
         anew, wanted = list(_named(project, self.full_refresh)), list(_named(project, self.refresh))
         if self.full_refresh_all:
             return
-        for dataset in anew:
-            if dataset.is_streaming:
-                raise Error(
-                    f"not supported yet: a full refresh of streaming table {shown(dataset.name)} alone; what "
-                    "it has read is part of one state: --full-refresh-all"
-                )
+        for dataset in (each for each in anew if each.is_streaming):
+            for reader in project.stored:
+                if reader.is_streaming and reader not in anew and dataset in above(project, reader):
+                    raise Error(
+                        f"not supported yet: --full-refresh {shown(dataset.name)} without "
+                        f"{shown(reader.name)}, which has read it as a stream; name that, too"
+                    )
         selected = {dataset.name for dataset in (*wanted, *anew)}
         for dataset in wanted:
             for read in above(project, dataset):

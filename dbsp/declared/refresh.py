@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
@@ -69,7 +69,7 @@ class Refresh:
     def run(self, asked: Asked) -> list[Done]:
         """Raises Error; what is written by then stays, and the next refresh goes on from there."""
         done: list[Done] = []
-        self._look()
+        self._look(asked)
         for dataset in self.project.datasets:
             if not self.compiled.is_kept(dataset):
                 done += self._bring(
@@ -96,13 +96,20 @@ class Refresh:
             and asked.is_wanted(self.project, dataset)
         ]
 
-    def _look(self) -> None:
+    def _look(self, asked: Asked) -> None:
         """Queue what sources have, once for all datasets."""
         read: dict[str, Files | None] = {}
+        anew = self._read_anew(asked)
         try:
             for table in self.project.tables:
                 name = view_name(table.name)
                 arrived = self.around.look(table, self.reads.known.get(name, {}))
+                if arrived.lost and table.name in anew:
+                    raise Error(
+                        f"not supported yet: --full-refresh {shown(anew[table.name].name)}, as files of "
+                        f"{shown(table.name)} that it has read are gone, or others; --full-refresh-all reads "
+                        "those that are there"
+                    )
                 if arrived.rows is not None:
                     queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
                     queue(name, arrived.rows())
@@ -111,6 +118,21 @@ class Refresh:
             self.pipeline.discard()
             raise
         self._read = read
+
+    def _read_anew(self, asked: Asked) -> dict[str, Dataset]:
+        """By their names the tables that a streaming table reads which is to be written from scratch.
+
+        All that it has read is in the state: that is what a stream from its start would read, if it is there
+        still.
+        """
+        found: dict[str, Dataset] = {}
+        for dataset in self.project.stored:
+            if dataset.is_streaming and asked.is_anew(self.project, dataset):
+                # stored ones between have their rows, whatever became of files
+                read = [one for one in above(self.project, dataset) if not one.is_stored]
+                streams = {name for one in (dataset, *read) for flow in one.flows for name in flow.streams}
+                found |= dict.fromkeys(streams, dataset)
+        return found
 
     def _step(self) -> None:
         try:

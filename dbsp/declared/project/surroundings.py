@@ -18,21 +18,32 @@ class Arrived:
     """What a table has to say. how: 'unchanged', 'appended' or 'compared'. rows: the new ones, or all of
     them, as `Pipeline.insert` takes them.
 
-    files: as they are now; None of a table that isn't of files.
+    files: as they are now; None of a table that isn't of files. lost: whether one that was read is another,
+    or gone.
     """
 
     how: str
     files: Files | None
     rows: Callable[[], object] | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True)
 class News:
-    """Of a table of files what isn't read. files: see `Arrived`. whole: whether all of it is compared."""
+    """Of a table of files what isn't read. files, lost: see `Arrived`. whole: whether all is compared."""
 
     files: Files
     new: list[str]
     whole: bool
+    lost: bool
+
+    def arrived(self, read: Callable[[list[str]], object]) -> Arrived:
+        """read: the rows of files."""
+        if self.whole:
+            return Arrived("compared", self.files, lambda: read(self.new), self.lost)
+        if not self.new:
+            return Arrived("unchanged", self.files, lost=self.lost)
+        return Arrived("appended", self.files, lambda: read(self.new), self.lost)
 
 
 class Surroundings(Protocol):
@@ -55,7 +66,8 @@ def news(files: Files, streamed: bool, known: Files | None) -> News:
     """files: that a table has now. Of what is streamed each file is read once, whatever becomes of it."""
     before = known or {}
     new = [file for file in files if file not in before]
+    lost = any(files.get(file) != seen for file, seen in before.items())
     if streamed:
-        return News({**files, **before}, new, whole=False)
-    kept = known is not None and all(files.get(file) == seen for file, seen in before.items())
-    return News(files, new if kept else list(files), whole=not kept)
+        return News({**files, **before}, new, False, lost)
+    whole = known is None or lost
+    return News(files, list(files) if whole else new, whole, lost)

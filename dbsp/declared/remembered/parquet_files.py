@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from dbsp.circuits.errors import StateError
 from dbsp.declared.project.surroundings import Files
 
 # a name that is the same in a URI
@@ -77,7 +78,13 @@ class ParquetFiles:
                 self._check(opened)
 
     def read(self, files: Iterable[str]) -> pa.Table:
-        """The rows of files that `check` takes."""
+        """The rows of files that `check` takes. Raises StateError for one that is gone since."""
+        try:
+            return self._read(files)
+        except Unknown as error:
+            raise StateError(f"{self.root}: files went while they were read; run it again") from error
+
+    def _read(self, files: Iterable[str]) -> pa.Table:
         names = self.schema.names
         parts = []
         for file in files:

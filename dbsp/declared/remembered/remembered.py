@@ -77,12 +77,7 @@ class Remembering:
 
     def look(self, table: Table, known: Files | None) -> Arrived:
         """See `Surroundings`; `knows` has looked."""
-        source, found = self.remembered.sources[table.name], self.found[table.name]
-        if found.whole:
-            return Arrived("compared", found.files, lambda: source.read(found.new))
-        if not found.new:
-            return Arrived("unchanged", found.files)
-        return Arrived("appended", found.files, lambda: source.read(found.new))
+        return self.found[table.name].arrived(self.remembered.sources[table.name].read)
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """See `Surroundings`."""

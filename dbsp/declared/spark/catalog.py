@@ -50,9 +50,7 @@ class Catalog:
         Raises Error.
         """
         try:
-            if not self._catalog().tableExists(
-                self._identifier(dataset)
-            ):  # which needs no reader of its format
+            if not self.is_there(dataset):
                 self._create(dataset, ours)
             self._check_partitions(dataset)
             if not is_delta(dataset):  # whose columns are its log's
@@ -61,6 +59,10 @@ class Catalog:
         except PySparkException as error:
             said = str(error).strip().split("\n", 1)[0]
             raise Error(f"{dataset.place}: table {shown(dataset.name)}: {said}") from error
+
+    def is_there(self, dataset: Dataset) -> bool:
+        """Whether the catalogue has the table, whoever can read its format."""
+        return bool(self._catalog().tableExists(self._identifier(dataset)))
 
     def refresh(self, dataset: Dataset, repaired: bool) -> None:
         """Let the session see the files as they are. repaired: whether directories came or went."""

@@ -31,6 +31,8 @@ def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Rem
         if found is None:
             return None
         sources[table.name] = found
+    if not all(map(Catalog(spark).is_there, project.stored)):  # of a run that was asked for some
+        return None
     places = {dataset.name: Catalog(spark).directory(dataset, ours=True) for dataset in project.stored}
     bare = replace(project, definitions={})
     # last: what is said before was of this catalogue, which nobody else can write while it is open

@@ -48,12 +48,7 @@ def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) ->
             f"not supported yet: STREAM of {shown(name)}, whose rows so far are of no files; "
             "--full-refresh-all reads its files from their start"
         )
-    found = news(files, streamed, known)
-    if found.whole:
-        return Arrived("compared", files, lambda: _of_files(spark, table, relation, found.new))
-    if not found.new:
-        return Arrived("unchanged", found.files)
-    return Arrived("appended", found.files, lambda: _of_files(spark, table, relation, found.new))
+    return news(files, streamed, known).arrived(lambda new: _of_files(spark, table, relation, new))
 
 
 def is_catalogued(name: str) -> bool:

@@ -50,6 +50,7 @@ class DeltaManifest(Manifest):
     partitioned_by: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     comment: str | None = None
+    _replaced: int = -1  # the version whose files `there` has given
 
     def there(self) -> list[str]:
         """See `Manifest`: as the log has them."""
@@ -57,8 +58,9 @@ class DeltaManifest(Manifest):
 
         if self._last() < 0:
             return []
-        actions = pa.table(DeltaTable(self.directory).get_add_actions(flatten=True))
-        return [unquote(path) for path in actions["path"].to_pylist()]
+        table = DeltaTable(self.directory)
+        self._replaced = table.version()
+        return [unquote(path) for path in pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()]
 
     def is_untouched(self) -> bool:
         """Whether the last version is the one that was written, with all of its files."""
@@ -68,7 +70,8 @@ class DeltaManifest(Manifest):
 
     def write(self, held: Held) -> None:
         """See `Manifest`. Raises StateError where somebody else commits meanwhile."""
-        super().write(replace(held, version=self._last() + 1))
+        # of the version that was looked at: of a later one nobody knows what is in it
+        super().write(replace(held, version=max(self.held.version, self._replaced) + 1))
         if self.held.version and self.held.version % _CHECKPOINTED == 0:
             from deltalake import DeltaTable  # noqa: PLC0415
 
@@ -125,7 +128,8 @@ class DeltaManifest(Manifest):
         """Of a table that is new, or gets other columns, or was somebody else's."""
         if held.columns == self.held.columns and self.held.version >= 0:
             return
-        protocol, metadata = new_metadata(self.schema, self.partitioned_by)
+        nullable = pa.schema([field.with_nullable(True) for field in self.schema])  # another query's may be
+        protocol, metadata = new_metadata(nullable, self.partitioned_by)
         own = {**metadata, "description": self.comment, "configuration": dict(self.properties)}
         if self._last() < 0:
             yield {"protocol": protocol}

@@ -11,8 +11,9 @@ PROJECT = project(
     dataset("`c`.`d`.`raw`", STREAMING_TABLE),
     dataset("`v`", TEMPORARY_VIEW, "`c`.`d`.`raw`"),
     dataset("`c`.`d`.`m`", MATERIALIZED_VIEW, "`v`"),
+    dataset("`c`.`d`.`kept`", STREAMING_TABLE, "`v`"),
 )
-RAW, _, M = PROJECT.datasets
+RAW, _, M, KEPT = PROJECT.datasets
 
 
 def test_names_may_leave_out_what_is_before_them():
@@ -23,15 +24,20 @@ def test_names_may_leave_out_what_is_before_them():
         assert not asked.is_wanted(PROJECT, RAW)
     assert Asked().is_wanted(PROJECT, RAW)
     assert Asked(full_refresh_all=True).is_anew(PROJECT, RAW)
+    Asked(full_refresh=["raw", "kept"]).check(PROJECT)
+    assert Asked(full_refresh=["kept"]).is_anew(PROJECT, KEPT)
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (Asked(refresh=["n"]), "no dataset 'n'; there are: c.d.raw, c.d.m"),
+        (Asked(refresh=["n"]), "no dataset 'n'; there are: c.d.raw, c.d.m, c.d.kept"),
         (Asked(refresh=["v"]), "no dataset 'v'"),
         (Asked(refresh=["m"]), "--refresh c.d.m without c.d.raw, which it reads; name that, too"),
-        (Asked(full_refresh=["raw"]), "a full refresh of streaming table c.d.raw alone.*--full-refresh-all"),
+        (
+            Asked(full_refresh=["raw"]),
+            "--full-refresh c.d.raw without c.d.kept, which has read it as a stream",
+        ),
     ],
 )
 def test_what_cant_be_done_is_refused(asked, message):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import Error, StateError
 from dbsp.declared.asked import Asked
 from dbsp.declared.refresh import FULL, INCREMENTAL, UNCHANGED
 from tests.dbsp.declared.build import by_name
@@ -162,3 +162,26 @@ def test_a_catalogue_that_has_forgotten_a_table_has_it_written_anew(project):
     aside.rename(files)
     project.run(sql, full_refresh_all=True)
     assert project.rows("m") == [(1,)]
+
+
+def test_a_streaming_table_is_written_anew_while_its_files_are_there(project):
+    project.sql(
+        *SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL)", "INSERT INTO sale VALUES (2, 'b', 1, NULL)"
+    )
+    sql = (
+        "CREATE STREAMING TABLE s AS SELECT id FROM STREAM sale;"
+        "CREATE MATERIALIZED VIEW m AS SELECT count(*) AS n FROM s;"
+    )
+    project.run(sql)
+    project.sql("INSERT INTO s VALUES (7)", "INSERT INTO sale VALUES (3, 'b', 1, NULL)")
+    done = project.run(sql, full_refresh=["s"])
+    assert (done["s"].how, list(done)) == (FULL, ["s"])
+    assert project.rows("s") == [(1,), (2,), (3,)]
+    assert project.run(sql)["m"].how == INCREMENTAL
+    assert project.rows("m") == [(3,)]
+    next(Path(project.folder, "warehouse", "sale").glob("*.parquet")).unlink()
+    with pytest.raises(Error, match=r"files of spark_catalog\.\w+\.sale that it has read are gone"):
+        project.run(sql, full_refresh=["s"])
+    assert {one.how for one in project.run(sql).values()} == {UNCHANGED}
+    assert project.run(sql, full_refresh_all=True)["s"].how == FULL
+    assert len(project.rows("s")) == 2

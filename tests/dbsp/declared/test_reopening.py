@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_what_only_spark_knows_is_left_to_it(project, tmp_path):
     sql = "CREATE MATERIALIZED VIEW m AS SELECT shop, sum(amount) AS s FROM parquet.`{0}/sale` GROUP BY shop"
     spec = project.write(sql.format(tmp_path))
     planned = plan_project(project.spark, spec)
-    assert remembered(project.spark, planned.project, planned.compiled) is not None
+    assert remembered(project.spark, planned.project, planned.compiled) is None  # nothing has run yet
     project.run(sql.format(tmp_path))
     known = remembered(project.spark, planned.project, planned.compiled)
     write(tmp_path / "sale", "part-2", [{"amount": 5, "shop": "b"}])
@@ -111,12 +112,16 @@ def test_what_only_spark_knows_is_left_to_it(project, tmp_path):
 
 def test_a_run_from_scratch_and_one_without_a_state_are_sparks(project, tmp_path):
     write(tmp_path / "sale", "part-1", [{"shop": "a", "amount": 1}])
-    spec = project.write(f"CREATE MATERIALIZED VIEW m AS SELECT shop FROM parquet.`{tmp_path}/sale`")
-    planned = plan_project(project.spark, spec)
+    sql = f"CREATE MATERIALIZED VIEW m AS SELECT shop FROM parquet.`{tmp_path}/sale`"
+    project.run(sql)
+    spec, planned = project.write(sql), project.plan(sql)
     known = remembered(project.spark, planned.project, planned.compiled)
-    for asked in (Asked(), Asked(full_refresh_all=True)):
+    for asked, is_known in ((Asked(), True), (Asked(full_refresh_all=True), False)):
         with reopened(spec.storage, asked, known, no_spark, print) as refresh:
-            assert refresh is None
+            assert (refresh is not None) == is_known
+    shutil.rmtree(Path(tmp_path, "storage", "dbsp", "state"))
+    with reopened(spec.storage, Asked(), known, no_spark, print) as refresh:
+        assert refresh is None
 
 
 def test_one_table_is_written_anew_without_spark(project, tmp_path):

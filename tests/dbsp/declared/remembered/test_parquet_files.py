@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dbsp.circuits.errors import StateError
 from dbsp.declared.remembered.parquet_files import ParquetFiles, Unknown
 from dbsp.declared.spark.sources import files_of
 from dbsp.sql.plans.types import arrow_type
@@ -142,3 +143,9 @@ def test_columns_that_a_file_says_are_those_while_it_is_the_first(tmp_path):
     (tmp_path / "part-1.parquet").write_bytes(b"")
     with pytest.raises(Unknown):
         files.listed()
+
+
+def test_a_file_that_goes_while_it_is_read_ends_the_run(tmp_path):
+    files = ParquetFiles(tmp_path, "file:/x", pa.schema([("a", pa.int64())]), None)
+    with pytest.raises(StateError, match="run it again"):
+        files.read(["file:/x/part-1.parquet"])

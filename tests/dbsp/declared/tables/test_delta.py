@@ -67,22 +67,26 @@ def test_what_somebody_else_commits_is_noticed_and_written_over(tmp_path):
     assert opened(tmp_path, ("s",)).manifest.is_untouched()
 
 
-def test_two_that_commit_at_once_are_one_and_an_error(tmp_path, monkeypatch):
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_is_committed_meanwhile_is_kept(tmp_path, monkeypatch, whole):
     opened(tmp_path).apply(1, "w", [zset({(1, "x", 1): 1})])
     table = opened(tmp_path)
-    last = DeltaManifest._last
-    monkeypatch.setattr(DeltaManifest, "_last", lambda self: 0)
-    write_deltalake(str(tmp_path / "t"), read_table(tmp_path), mode="append")
-    with pytest.raises(StateError, match="somebody else has committed version 1"):
-        table.apply(2, "w", [zset({(2, "y", 1): 1})])
-    monkeypatch.setattr(DeltaManifest, "_last", last)
+    write = DeltaManifest.write
+
+    def late(self, held):
+        rows = DeltaTable(tmp_path / "t").to_pyarrow_table()
+        write_deltalake(str(tmp_path / "t"), rows, mode="append")
+        write(self, held)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DeltaManifest, "write", late)
+        with pytest.raises(StateError, match="somebody else has committed version 1"):
+            table.apply(2, "w", [zset({(2, "y", 1): 1})], whole)
     again = opened(tmp_path)
     assert (again.step, again.manifest.is_untouched()) == (1, False)
     assert read(tmp_path) == Counter({(1, "x", 1): 2})
-
-
-def read_table(tmp_path):
-    return DeltaTable(tmp_path / "t").to_pyarrow_table()
+    again.apply(2, "w", [zset({(2, "y", 1): 1})], whole=True)
+    assert read(tmp_path) == Counter({(2, "y", 1): 1})
 
 
 def test_a_table_that_asks_more_of_writers_is_refused(tmp_path):
