@@ -30,10 +30,11 @@ def equal_rows(
     left: Sequence[pa.Array], left_at: np.ndarray, right: Sequence[pa.Array], right_at: np.ndarray
 ) -> np.ndarray:
     """bool[n]: whether row left_at[i] of the left columns is row right_at[i] of the right columns."""
-    equal = np.ones(len(left_at), dtype=np.bool_)
+    equal: np.ndarray | None = None
     for a, b in zip(left, right, strict=True):
-        equal &= _equal_at(a, left_at, b, right_at)
-    return equal
+        same = _equal_at(a, left_at, b, right_at)
+        equal = same if equal is None else equal & same
+    return np.ones(len(left_at), dtype=np.bool_) if equal is None else equal
 
 
 def _equal_at(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -> np.ndarray:

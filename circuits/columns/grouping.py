@@ -26,7 +26,7 @@ def group_rows(
     ordered = keys[order]
     first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    candidate = np.flatnonzero(~first)
+    (candidate,) = (~first).nonzero()
     if len(candidate):
         differs = ~equal_rows(columns, order[candidate - 1], columns, order[candidate])
         if differs.any():
@@ -36,7 +36,7 @@ def group_rows(
             places = np.flatnonzero(mixed[runs])
             order = order.copy()
             order[places], first[places] = _separate(columns, order[places], runs[places])
-    return order, np.flatnonzero(first)
+    return order, first.nonzero()[0]
 
 
 def _separate(

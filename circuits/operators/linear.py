@@ -266,7 +266,7 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
 
 def where_true(condition: Expression, rows: pa.RecordBatch) -> np.ndarray:
     """int64[k]: the positions of the rows for which the condition is true."""
-    return np.flatnonzero(is_true(evaluate(condition, rows)))
+    return is_true(evaluate(condition, rows)).nonzero()[0]
 
 
 def moved(placement: Placement, expressions: tuple[Expression, ...]) -> Placement:

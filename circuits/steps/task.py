@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -83,7 +84,7 @@ class Task:
         """The segments that it may write: of traces and of views."""
         return f"{self.segment}.trace", f"{self.segment}.view"
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[int, int]:
         """The sort keys of the partition: low <= key < high."""
         partitions = self.step.partitions

@@ -45,7 +45,7 @@ class SortedRun:
         start = self._search(least, "left")
         stop = start.copy()
         # most runs hold few of the keys, and most keys one row: only the others' ends are searched for
-        there = np.flatnonzero(start < len(self))
+        (there,) = (start < len(self)).nonzero()
         there = there[self.keys(start[there]) <= greatest[there]]
         if not len(there):
             return start, stop

@@ -194,7 +194,7 @@ class Spine:
         return [run for run in self.runs if run.id in merge.inputs]
 
     def _merging(self) -> set[int]:
-        return {run for merge in self.merges for run in merge.inputs}
+        return {run for merge in self.merges for run in merge.inputs} if self.merges else set()
 
     def to_json(self) -> dict[str, object]:
         runs = [[run.id, [chunk.to_json() for chunk in run.chunks]] for run in self.runs]
