@@ -103,7 +103,9 @@ def open_source(spark: SparkSession, table: Table, read: frozenset[int]) -> Data
     Raises ProgramError for what Spark can't read.
     """
     assert table.format is not None
-    if table.is_file:
+    if not table.is_file:
+        frame = messages_of(spark, table)
+    else:
         check_scheme(spark, table)
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
@@ -114,11 +116,22 @@ def open_source(spark: SparkSession, table: Table, read: frozenset[int]) -> Data
         if "maxfileage" not in map(str.lower, table.options):
             # Spark skips a file a week older than the newest it has seen, as one copied with its time
             reader = reader.option("maxFileAge", _FOR_EVER)
-    else:
-        reader = spark.readStream.format(table.format).options(**reader_options(table))
+        frame = _loaded(table, reader)
     try:
-        frame = reader.load()
         return decoded(table, frame, read) if table.value_format is not None else named(table, frame, read)
+    except SparkFailure as error:
+        raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
+
+
+def messages_of(spark: SparkSession, table: Table) -> DataFrame:
+    """The stream of a source that isn't of files, as Spark reads it. Raises ProgramError where it can't."""
+    assert table.format is not None
+    return _loaded(table, spark.readStream.format(table.format).options(**reader_options(table)))
+
+
+def _loaded(table: Table, reader: DataStreamReader) -> DataFrame:
+    try:
+        return reader.load()
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 

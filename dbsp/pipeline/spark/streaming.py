@@ -36,6 +36,8 @@ from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
+from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
+from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.edited import Edited
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.idle import Idle
@@ -46,10 +48,11 @@ from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
     files_per_step,
+    messages_of,
     open_source,
     source_tables,
 )
-from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, collect, without_unread
+from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, gathered, give_up, without_unread
 from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
@@ -130,6 +133,7 @@ class Run:
             )
         check_paths(self.tables)
         self.spark = spark_of(pipeline)
+        self.direct = DirectReading(pipeline, self.spark)
 
     def run(self, once: bool, every: float | None) -> int:
         """See `run`."""
@@ -255,6 +259,8 @@ class Run:
         return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
+        if self.direct.take(relation, table):
+            return nothing(relation, messages_of(self.spark, table))
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
         read = read_columns(self.pipeline.program.circuit, table.name)
@@ -287,7 +293,7 @@ class Run:
         recorded = self.syncing.submit(self.checkpoint.record, self.pipeline.store.durable)
         try:
             files = self._files(batch)
-            for relation, chunk in self._collected(staged, files):
+            for relation, chunk in self._collected(staged, batch, files):
                 if relation < 0:
                     self._refuse(self.tables[~relation], chunk)
                 else:
@@ -359,9 +365,21 @@ class Run:
                     self.read_to[relation] = check_steps(table, self.read_to[relation], files[table.name])
         return files
 
-    def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:
+    def _collected(
+        self, staged: DataFrame, batch: int, files: dict[str, list[str]]
+    ) -> list[tuple[int, Chunk]]:
+        spans = [
+            (of, span) for of in self.direct.direct for span in planned_spans(self.checkpoint.root, of, batch)
+        ]
+        values = self.direct.staged(spans) if spans else []
+        if len(self.direct.direct) < len(self.tables):
+            try:
+                values += staged.collect()
+            except BaseException:
+                give_up(self.pipeline, values)
+                raise
         try:
-            return collect(self.pipeline, staged)
+            return gathered(self.pipeline, values)
         except BadRow as error:
             if error.table not in files:
                 raise
@@ -381,3 +399,4 @@ class Run:
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
         self.syncing.shutdown()
+        self.direct.close()
