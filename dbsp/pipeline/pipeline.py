@@ -124,6 +124,7 @@ class Pipeline(Feeding, Asked):
         self._sinks: Sinks | None = None
         self._lives: WeakSet[Live] = WeakSet()
         self._closed = False
+        self.given: set[str] = set()
         self._background: Background | None = None
         self._lock = threading.RLock()
         # held by a thread that queues and then steps, where others do so too

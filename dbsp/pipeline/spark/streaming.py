@@ -325,7 +325,7 @@ class Run:
 
     def _look(self, tables: Sequence[Table]) -> None:
         """Queue how these tables differ from their sources, and the bad rows of those that weren't told."""
-        queue_differences(self.pipeline, self.spark, tables, self.told, self._refuse)
+        queue_differences(self.pipeline, self.spark, tables, self.looks, self.told, self._refuse)
 
     def _refuse(self, table: Table, bad: Chunk | pa.RecordBatch) -> None:
         self.pipeline.refuse(bad)
@@ -335,6 +335,7 @@ class Run:
         """A step wasn't made."""
         self.refusals.forget()
         self.told.forget()
+        self.looks.forget()
 
     def _without_absent(self, make: Callable[[], Changes]) -> Changes:
         """A step that takes back rows which aren't there is made without that, where bad rows are kept."""
