@@ -344,7 +344,7 @@ class Pipeline(Feeding, Asked):
         once: until the sources are exhausted, else until interrupted. every: seconds between steps, at
         least. What a step raises ends the run; see `step` for what is true then.
         """
-        from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
+        from dbsp.pipeline.spark.runs.streaming import run  # noqa: PLC0415
 
         return run(self, once=once, every=every, on_step=on_step)
 
@@ -355,7 +355,7 @@ class Pipeline(Feeding, Asked):
         p["turnover"].lookup("Ada")
         p.stop()
         """
-        from dbsp.pipeline.spark.streaming import Run  # noqa: PLC0415
+        from dbsp.pipeline.spark.runs.streaming import Run  # noqa: PLC0415
 
         self._open()
         if self.running:

@@ -17,7 +17,7 @@ from pyiceberg.catalog import load_catalog
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark import iceberg
-from dbsp.pipeline.spark.streaming import Run
+from dbsp.pipeline.spark.runs.streaming import Run
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark

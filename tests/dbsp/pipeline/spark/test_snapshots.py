@@ -15,8 +15,8 @@ import pytest
 
 from dbsp.circuits.errors import DataError, Error, ProgramError
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.pipeline.spark.snapshots import Looks
-from dbsp.pipeline.spark.streaming import run
 from dbsp.sql.compiler.load import compile_program
 from tests.dbsp.build import VOTES, table
 

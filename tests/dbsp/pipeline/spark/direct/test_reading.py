@@ -14,7 +14,7 @@ from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.direct import client, reading
 from dbsp.pipeline.spark.direct.reading import DirectReading
-from dbsp.pipeline.spark.streaming import Run
+from dbsp.pipeline.spark.runs.streaming import Run
 from dbsp.sql.compiler.load import compile_program
 from tests.effort import is_long
 from tests.servers.kafka import Broker, send

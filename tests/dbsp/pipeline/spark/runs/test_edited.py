@@ -12,7 +12,7 @@ import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark import edited
-from dbsp.pipeline.spark.streaming import run
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark

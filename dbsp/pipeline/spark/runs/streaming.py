@@ -38,11 +38,12 @@ from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
-from dbsp.pipeline.spark.edited import Edited
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.idle import Idle
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.records import Records
+from dbsp.pipeline.spark.runs.edited import Edited
+from dbsp.pipeline.spark.runs.idle import Idle
+from dbsp.pipeline.spark.runs.unread import Unread
 from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
 from dbsp.pipeline.spark.sources import (
     check_paths,
@@ -53,7 +54,6 @@ from dbsp.pipeline.spark.sources import (
     source_tables,
 )
 from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, check, gathered, give_up, without_unread
-from dbsp.pipeline.spark.unread import Unread
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.messages import SparkFailure, first_line
