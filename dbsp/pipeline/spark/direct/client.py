@@ -105,7 +105,7 @@ def read(settings: Mapping[str, str], patience: float, span: Span) -> Iterator[M
 
 
 def _read(consumer: Consumer, span: Span, patience: float) -> Iterator[Messages]:
-    place, deadline = span.first, time.monotonic() + patience
+    place, deadline, why = span.first, time.monotonic() + patience, "is the broker there?"
     while place < span.end:
         found = consumer.consume(min(UNIT, span.end - place), _WAIT)
         said: list[Message] = []
@@ -122,13 +122,14 @@ def _read(consumer: Consumer, span: Span, patience: float) -> Iterator[Messages]
             if found:
                 yield Messages(span.topic, span.partition, found)
         for message in said:
-            place = max(place, _end(message, span))
+            if message.topic() is None:  # of a connection, which is tried again
+                why = str(message.error())
+            else:
+                place = max(place, _end(message, span))
         if place > before:
             deadline = time.monotonic() + patience
         elif time.monotonic() > deadline:
-            raise Error(
-                f"{_named(span)} can't be read: nothing came for {patience:g} s; is the broker there?"
-            )
+            raise Error(f"{_named(span)} can't be read: nothing came for {patience:g} s; {why}")
 
 
 def _end(message: Message, span: Span) -> int:

@@ -63,6 +63,7 @@ _SETTINGS: Mapping[str, str | None] = {
     "kafka.default.api.timeout.ms": None,
 }
 _PATIENCE = "kafka.default.api.timeout.ms"
+_TIMES = "spark.sql.legacy.timeParserPolicy"
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,8 @@ class DirectReading:
         settings = _client_settings(table)
         fields = tuple(decoded_fields(table, read_columns(self.pipeline.program.circuit, table.name)))
         if settings is None or not has_columns(table, fields) or not self._is_there():
+            return False
+        if self.spark.conf.get(_TIMES) == "LEGACY":  # of times that aren't those of today's parsers
             return False
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)

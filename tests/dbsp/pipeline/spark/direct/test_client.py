@@ -74,7 +74,7 @@ def test_what_is_gone_and_what_was_never_there_is_said(broker: Broker) -> None:
     with pytest.raises(Error, match=r"partition 0 of topic 'nowhere'"):
         [*read(settings(broker), 1.0, Span("nowhere", 0, 0, 1))]
     away = {"bootstrap.servers": "127.0.0.1:1"}
-    with pytest.raises(Error, match=r"can't be read: nothing came for 0.5 s; is the broker there"):
+    with pytest.raises(Error, match=r"can't be read: nothing came for 0.5 s; "):
         [*read(away, 0.5, Span("short", 0, 0, 1))]
     close(settings(broker))
 

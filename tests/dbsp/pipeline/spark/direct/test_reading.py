@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import subprocess
+import sys
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +145,65 @@ def test_options_that_another_client_has_too(
     with Pipeline(compile_program(text, session=spark), spark=spark, runner="inline") as p:
         run = Run(p, None, threading.Event())
         assert run.direct.take(0, run.tables[0]) == is_direct
+
+
+def test_a_session_with_old_rules_of_times_is_spark_s(spark: Any, broker: Broker) -> None:
+    program_ = compile_program(program(broker, "bag", ""), session=spark)
+    spark.conf.set("spark.sql.legacy.timeParserPolicy", "LEGACY")
+    try:
+        with Pipeline(program_, spark=spark, runner="inline") as p:
+            run = Run(p, None, threading.Event())
+            assert not run.direct.take(0, run.tables[0])
+    finally:
+        spark.conf.unset("spark.sql.legacy.timeParserPolicy")
+
+
+KILLED = """
+import os, signal, sys
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.direct import reading
+from dbsp.running.spark.session import session
+from dbsp.running.spark.settings import Settings
+from tests.servers.jars import connector
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+text, state, point = sys.argv[1:]
+spark = session(settings=Settings(jars=tuple(connector())))
+with Pipeline(sql=text, state=state, spark=spark, runner="inline") as p:
+    staged, read = reading.DirectReading.staged, []
+    def reads(self, spans):
+        found = staged(self, spans)
+        read.append(die() if point == "read" and len(read) == 1 else found)
+        return found
+    reading.DirectReading.staged = reads
+    p.run(once=True, on_step=lambda changes: die() if point == "step" and changes.step == 2 else None)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", ["read", "step"])
+def test_a_killed_run_reads_each_message_once(spark: Any, broker: Broker, tmp_path: Path, point: str) -> None:
+    """After its messages were read and staged; after their step, before Spark has noted the batch."""
+    draw = random.Random(point)
+    sent = [(None, json.dumps({"n": draw.randrange(9)})) for _ in range(300)] + [(None, "{")]
+    send(spark, broker, f"killed_{point}", sent)
+    text = f"""
+    CREATE TABLE t (n BIGINT) USING kafka OPTIONS (`kafka.bootstrap.servers` '{broker.servers}',
+    subscribe 'killed_{point}', startingOffsets 'earliest', maxOffsetsPerTrigger '70') WITH (format = 'json');
+    CREATE VIEW v AS SELECT n, count(*) AS times FROM t GROUP BY n;
+    """
+    command = [sys.executable, "-c", KILLED, text, str(tmp_path), point]
+    died = subprocess.run(command, capture_output=True, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr.decode()
+    with Pipeline(compile_program(text, session=spark), state=tmp_path, spark=spark, runner="inline") as p:
+        assert p.last_step == (1 if point == "read" else 2)
+        p.run(once=True)
+        wanted = Counter(json.loads(value)["n"] for _, value in sent[:-1])
+        assert {row["n"]: row["times"] for row in p["v"].rows()} == wanted
+        assert [row["text"] for row in p["bad_rows"].rows()] == ["{"]
+    assert not [*tmp_path.glob("**/staged-*")]
 
 
 def test_one_bad_message_fails_the_step_where_that_is_said(
