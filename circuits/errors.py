@@ -4,6 +4,7 @@ Error
 ├── ProgramError     the SQL program            (file:line:column)
 ├── DataError        rows handed to a table     (table, column, row)
 │   ├── AbsentRow         a retraction of a row that isn't there (table, row)
+│   ├── SharedKey         a keyed table is to hold several rows of one key
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 ├── Refusal          what an evaluation may not take
 │   ├── Ended             more time (or who asked has left)
@@ -53,6 +54,10 @@ class AbsentRow(DataError):
     def __init__(self, table: str, row: str, message: str) -> None:
         super().__init__(message)
         self.table, self.row = table, row
+
+
+class SharedKey(DataError):
+    """Rows that are to be all that a keyed table holds aren't one a key."""
 
 
 class EvaluationError(DataError):

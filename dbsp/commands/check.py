@@ -21,7 +21,7 @@ from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.running.metrics import label
-from dbsp.sql.plans.own_forms import own_form
+from dbsp.sql.plans.own_forms import ICEBERG, own_form
 from dbsp.sql.plans.program import (
     BUILT_IN,
     EXCEL,
@@ -91,7 +91,8 @@ def notes(program: Program) -> Iterator[str]:
             if options.get("failondataloss") == "false":
                 lost = "what Kafka has deleted is skipped silently"
                 yield f"table {table.name}: failOnDataLoss 'false': {lost}"
-        is_ours = form in (PYTHON, EXCEL) or (own_form(form) is not None and table.name not in program.inputs)
+        is_written = own_form(form) is not None and table.name not in program.inputs
+        is_ours = form in (PYTHON, EXCEL) or is_written or (form == ICEBERG.name and table.option("table"))
         if form and form not in BUILT_IN and not is_ours:
             why = "is no format of Spark's own; its run needs the package"
             yield f"table {table.name}: {table.format} {why}"

@@ -41,7 +41,7 @@ def run_program(
     settings: of the Spark session. otlp: where traces go.
     """
     seconds = None if every is None else parse_seconds(every)
-    from dbsp.pipeline.spark.streaming import expected_steps, run  # noqa: PLC0415
+    from dbsp.pipeline.spark.runs.streaming import expected_steps, run  # noqa: PLC0415
     from dbsp.running.spark.session import session  # noqa: PLC0415  after the options are known to be right
 
     spark = session(ui=ui, settings=settings or Settings())

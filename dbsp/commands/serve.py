@@ -89,7 +89,7 @@ def serve_program(
             elif serving.access.is_new:  # a log is read by others than who may write
                 say(f"nobody can write: no token is given in {VARIABLE}, and a log has none", logging.WARNING)
             if has_sources:
-                from dbsp.pipeline.spark.streaming import run  # noqa: PLC0415
+                from dbsp.pipeline.spark.runs.streaming import run  # noqa: PLC0415
 
                 run(pipeline, every=pause, on_step=serving.made, stop=stop)
             else:

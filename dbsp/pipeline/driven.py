@@ -13,7 +13,7 @@ from dbsp.sql.plans.program import Program
 from dbsp.views.changes import Changes
 
 if TYPE_CHECKING:
-    from dbsp.pipeline.spark.streaming import Run
+    from dbsp.pipeline.spark.runs.streaming import Run
 
 
 class Driven(ABC):

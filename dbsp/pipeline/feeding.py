@@ -25,12 +25,15 @@ from dbsp.state.store import Store
 
 
 class Feeding(ABC):
-    """The half of a Pipeline that queues. _lock: held by who queues or makes a step."""
+    """The half of a Pipeline that queues. _lock: held by who queues or makes a step. given: the tables that a
+    caller has given rows, which needn't hold what their source does.
+    """
 
     program: Program
     runner: Runner
     store: Store
     partitions: int | None
+    given: set[str]
     _position: Position
     _replacing: Replacing
     _lock: threading.RLock
@@ -94,6 +97,7 @@ class Feeding(ABC):
         filled in. Raises DataError where rows are queued for the table already, or not all that it holds is
         kept: of append_only and unchecked tables, and of those with LATENESS.
         """
+        self.given.add(self.program.input(table).name)
         self._replace(table, lambda target: self._given(target, rows, 1, retracted=True))
 
     def hold(self, table: str, rows: Sequence[Rows]) -> None:
@@ -188,6 +192,7 @@ class Feeding(ABC):
 
     def _take(self, table: Table, rows: object, weight: int) -> None:
         self._open()
+        self.given.add(table.name)
         self._enqueue(table.name, self._given(table, rows, weight, retracted=weight < 0))
 
     def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:

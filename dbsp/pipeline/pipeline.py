@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
     from pyspark.sql import SparkSession
 
-    from dbsp.pipeline.spark.streaming import Run
+    from dbsp.pipeline.spark.runs.streaming import Run
 
 log = logging.getLogger("dbsp")
 
@@ -131,6 +131,7 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         self._sinks: Sinks | None = None
         self._lives: WeakSet[Live] = WeakSet()
         self._closed = False
+        self.given: set[str] = set()
         self._background: Background | None = None
         self._lock = threading.RLock()
         # held by a thread that queues and then steps, where others do so too
@@ -400,7 +401,7 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         return Sinks(self, self._functions)
 
     def _run_of(self, on_step: Callable[[Changes], None] | None, stop: threading.Event) -> Run:
-        from dbsp.pipeline.spark.streaming import Run  # noqa: PLC0415  only who has sources pays for Spark
+        from dbsp.pipeline.spark.runs.streaming import Run  # noqa: PLC0415  only who has sources pays for Spark
 
         return Run(self, on_step, stop)
 

@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.streaming import run
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.sql.compiler.load import load_program
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "prices"

@@ -19,7 +19,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import described
-from dbsp.circuits.errors import DataError
+from dbsp.circuits.errors import SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import lies_by, same_types
@@ -41,7 +41,7 @@ RANGE = 1 << 18
 class Replacement(Reader):
     """key: of a keyed table, whose trace is placed by it; () of a bag.
 
-    Inputs: the rows, placed as the table's trace is, and that trace. Raises DataError where two rows have one
+    Inputs: the rows, placed as the table's trace is, and that trace. Raises SharedKey where two rows have one
     key.  State: none of its own.  Cost: O(|r| log |r| + |I(t)|); of what is held a range at a time is read.
     """
 
@@ -92,7 +92,7 @@ class Replacement(Reader):
         if twice.any():
             keys = wanted.rows.select(list(self.key))
             shown = min(described(keys, int(i)) for i in np.flatnonzero(twice)[:100])
-            raise DataError(f"table '{self.table}': several rows have the key {shown}; a key has one row")
+            raise SharedKey(f"table '{self.table}': several rows have the key {shown}; a key has one row")
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         assert inputs[1].operator.is_trace, f"{where}: the table must be a trace"

@@ -20,8 +20,9 @@ from operator import or_
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql.functions import coalesce, col, lit, struct, to_json, when
+from pyspark.sql.functions import count as count_of
 
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
@@ -55,8 +56,13 @@ def corrupt_column(table: Table) -> str:
     return f", {CORRUPT} STRING" if table.keeps_bad_rows and form in ("csv", "json") else ""
 
 
-def marks(table: Table, frame: DataFrame, origin: Column | None = None) -> list[Column]:
-    """MARKS, NULL of a good row. frame: as Spark reads the source. origin: of each message."""
+def marks(
+    table: Table, frame: DataFrame, origin: Column | None = None, one_a_key: bool = False
+) -> list[Column]:
+    """MARKS, NULL of a good row. frame: as Spark reads the source. origin: of each message.
+
+    one_a_key: good rows of which several have one key are bad. Which of them was meant nobody knows.
+    """
     there = {name.lower() for name in frame.columns}
     reasons: list[tuple[Column, Column]] = []
     if CORRUPT in there:
@@ -73,6 +79,12 @@ def marks(table: Table, frame: DataFrame, origin: Column | None = None) -> list[
     if not reasons:
         return [lit(None).cast("string").alias(mark) for mark in MARKS]
     bad = reduce(or_, (condition for condition, _ in reasons))
+    if one_a_key:
+        by_key = Window.partitionBy(*(col(quoted(name)) for name in table.primary_key))
+        listed = ", ".join(table.primary_key)
+        several = ~bad & (count_of(when(~bad, 1)).over(by_key) > 1)
+        reasons.append((several, lit(f"several rows have this key ({listed}); a key has one row")))
+        bad |= several
     whole = to_json(struct(*(quoted(name) for name in frame.columns if name not in _BESIDE)))
     text = coalesce(col(CORRUPT), whole) if CORRUPT in there else whole
     reason = reduce(lambda chosen, one: chosen.when(*one), reasons[1:], when(*reasons[0]))

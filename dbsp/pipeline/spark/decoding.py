@@ -63,12 +63,7 @@ def decoded(table: Table, messages: DataFrame, read: frozenset[int] | None = Non
     read: the columns that something reads; None: all. Of JSON, which has names, others aren't looked at.
     """
     assert table.value_format is not None
-    fields: Sequence[Field] = record_columns(table)
-    if table.changelog not in {*ENVELOPES, CHANGE_FEED}:
-        fields = value_columns(table.schema, table.primary_key, table.value_format)
-        if read is not None and table.changelog is None and table.value_format == "json":
-            wanted = {f.name for i, f in enumerate(table.schema) if i in read or not f.nullable}
-            fields = [field for field in fields if field.name in wanted] or fields[:1]
+    fields = decoded_fields(table, read)
     beside = _beside(table, table.value_format)
     whole = [*fields, *(Field(name, pa.string()) for name in beside)]
     parts = [_decoded(table, VALUE, table.value_format, whole).alias("__value"), *messages.columns]
@@ -95,6 +90,17 @@ def decoded(table: Table, messages: DataFrame, read: frozenset[int] | None = Non
     if table.changelog is not None:
         return with_origin(table, frame, kept)
     return frame.select(*(quoted(field.name) for field in table.schema), *kept)
+
+
+def decoded_fields(table: Table, read: frozenset[int] | None = None) -> Sequence[Field]:
+    """What is looked for in a value. read: see `decoded`."""
+    if table.changelog in {*ENVELOPES, CHANGE_FEED}:
+        return record_columns(table)
+    fields = value_columns(table.schema, table.primary_key, table.value_format)
+    if read is not None and table.changelog is None and table.value_format == "json":
+        wanted = {f.name for i, f in enumerate(table.schema) if i in read or not f.nullable}
+        fields = [field for field in fields if field.name in wanted] or fields[:1]
+    return fields
 
 
 def _beside(table: Table, form: str) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ _PATH, _SHEET, _KEEPS = "path", "sheet", "keeps"
 _WAITS = (0.1, 0.3, 1.0)
 
 
-def read_sheet(spark: SparkSession, table: Table) -> DataFrame:
-    """The sheet's rows as the table's, with MARKS where bad ones are kept.
+def read_sheet(spark: SparkSession, table: Table, one_a_key: bool = False) -> DataFrame:
+    """The sheet's rows as the table's, with MARKS where bad ones are kept. one_a_key: see `marks`.
 
     Raises ProgramError; and Error of what is read, when it is.
     """
@@ -63,11 +63,11 @@ def read_sheet(spark: SparkSession, table: Table) -> DataFrame:
     columns = [*(field.name for field in table.schema), PLACE, _ERROR]
     texts = reader.schema(", ".join(f"{quoted(name)} STRING" for name in columns)).load()
     if table.keeps_bad_rows:
-        return _apart(table, texts)
+        return _apart(table, texts, one_a_key)
     return texts.select(*(col(quoted(f.name)).cast(ddl(f.type)).alias(f.name) for f in table.schema))
 
 
-def _apart(table: Table, texts: DataFrame) -> DataFrame:
+def _apart(table: Table, texts: DataFrame, one_a_key: bool) -> DataFrame:
     """What is none of its column's type is NULL, and said in MARKS."""
     cells = [col(quoted(field.name)) for field in table.schema]
     types = [ddl(field.type) for field in table.schema]
@@ -84,7 +84,7 @@ def _apart(table: Table, texts: DataFrame) -> DataFrame:
     text = when(why.isNotNull(), to_json(struct(*cells)))
     frame = texts.select(*typed, text.alias(CORRUPT), why.alias(WHY), PLACE)
     own = [quoted(field.name) for field in table.schema]
-    return frame.select(*own, *marks(table, frame, col(PLACE)))
+    return frame.select(*own, *marks(table, frame, col(PLACE), one_a_key))
 
 
 class Sheet(DataSource):  # type: ignore[misc]

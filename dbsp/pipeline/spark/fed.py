@@ -29,6 +29,7 @@ class Fed(Protocol):
     turn: threading.RLock
     spark: SparkSession | None
     behind: Callable[[], dict[str, tuple[int, str]]]
+    given: set[str]
 
     @property
     def last_step(self) -> int: ...
@@ -51,8 +52,6 @@ class Fed(Protocol):
     ) -> Changes: ...
 
     def finish(self) -> Changes | None: ...
-
-    def replace(self, table: str, rows: object) -> None: ...
 
     def hold(self, table: str, rows: Sequence[Rows]) -> None: ...
 

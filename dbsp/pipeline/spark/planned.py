@@ -41,9 +41,9 @@ def planned_files(checkpoint: Path, relation: int, batch: int) -> list[str]:
 
     Spark numbers what a source found apart from the batches: a batch takes what lies between two offsets.
     """
-    first = _offset(checkpoint, relation, batch - 1) + 1 if batch else 0
+    first = _last_found(checkpoint, relation, batch - 1) + 1 if batch else 0
     files: list[str] = []
-    for number in range(first, _offset(checkpoint, relation, batch) + 1):
+    for number in range(first, _last_found(checkpoint, relation, batch) + 1):
         entries = _entries(checkpoint, relation, number)
         files += reversed([entry["path"] for entry in entries if entry["batchId"] == number])
     return files
@@ -56,7 +56,7 @@ def files_before(checkpoint: Path, relation: int, batch: int) -> list[str]:
 
 def entries_before(checkpoint: Path, relation: int, batch: int) -> Iterator[dict[str, Any]]:
     """What Spark noted of these files: `path`, and `timestamp`, of their modification; the newest first."""
-    last = _offset(checkpoint, relation, batch - 1) if batch else -1
+    last = _last_found(checkpoint, relation, batch - 1) if batch else -1
     while last >= 0:
         first = last
         for entry in _entries(checkpoint, relation, last):
@@ -88,10 +88,17 @@ def check_steps(table: Table, last: int, files: list[str]) -> int:
     return max(steps, default=last)
 
 
-def _offset(checkpoint: Path, relation: int, batch: int) -> int:
+def _last_found(checkpoint: Path, relation: int, batch: int) -> int:
+    """The number of what a source of files had found when a batch ended."""
+    end = end_of_batch(checkpoint, relation, batch)
+    return -1 if end is None else int(json.loads(end)["logOffset"])
+
+
+def end_of_batch(checkpoint: Path, relation: int, batch: int) -> str | None:
+    """Where a batch ends, as the source at that place of the query writes it; None: nowhere yet."""
     version, _, *offsets = (checkpoint / "offsets" / str(batch)).read_text().splitlines()
     assert version == "v1", f"offsets of version {version}"
-    return -1 if offsets[relation] == "-" else int(json.loads(offsets[relation])["logOffset"])
+    return None if offsets[relation] == "-" else offsets[relation]
 
 
 def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:

@@ -49,7 +49,9 @@ _TOPIC, _PARTITION, _OFFSET = "__origin_topic", "__origin_partition", "__origin_
 # the same of messages: columns of Kafka's
 OF_MESSAGES = {_TOPIC: "topic", _PARTITION: "partition", _OFFSET: "offset"}
 _BESIDE = {*_ORIGIN, *OF_MESSAGES}
-_PAYLOAD = "payload"
+# with their schemas, envelopes are JSON within JSON
+PAYLOAD = "payload"
+ENVELOPE = (BEFORE, AFTER, ENVELOPE_OP)
 # of a file of a sink its step
 OF_STEP = re.compile(rf"/{STEP}=(\d+)/")
 
@@ -61,9 +63,8 @@ def record_columns(table: Table) -> Schema:
         envelope = (Field(BEFORE, row), Field(AFTER, row), Field(ENVELOPE_OP, pa.string()))
         if table.row_format != "json":
             return envelope
-        # with their schemas, envelopes are JSON within JSON
         payload = pa.struct([(field.name, field.type) for field in envelope])
-        return (*envelope, Field(_PAYLOAD, payload))
+        return (*envelope, Field(PAYLOAD, payload))
     if table.changelog == MAXWELL:
         row = pa.struct([(field.name, field.type) for field in table.schema])
         return (Field(DATA, row), Field(OLD, row), Field(TYPE, pa.string()))
@@ -84,9 +85,8 @@ def with_origin(table: Table, frame: DataFrame, more: Sequence[Column] = ()) -> 
     """
     names = [field.name for field in record_columns(table)]
     columns = [col(quoted(name)) for name in names if name.lower() in {c.lower() for c in frame.columns}]
-    if _PAYLOAD in names and table.changelog == DEBEZIUM:
-        envelope = (BEFORE, AFTER, ENVELOPE_OP)
-        columns = [coalesce(col(name), col(f"{_PAYLOAD}.{name}")).alias(name) for name in envelope]
+    if PAYLOAD in names and table.changelog == DEBEZIUM:
+        columns = [coalesce(col(name), col(f"{PAYLOAD}.{name}")).alias(name) for name in ENVELOPE]
     if table.is_file and table.primary_key and table.changelog != CHANGE_FEED:
         columns += [col(f"_metadata.{field}").alias(name) for name, field in _ORIGIN.items()]
     columns += [col(name) for name in OF_MESSAGES if name in frame.columns]

@@ -9,21 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.columns.arrow import concat
-from dbsp.circuits.errors import Error
+from dbsp.circuits.errors import Error, SharedKey
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened
 from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
-from dbsp.pipeline.spark.staging import stage_apart
+from dbsp.pipeline.spark.iceberg import Look, is_of_catalog, look_at
+from dbsp.pipeline.spark.sources import apart_of, check_scheme, named, path_of
+from dbsp.pipeline.spark.staging import stage, stage_apart
 from dbsp.running.queue import weighted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.plans.program import EXCEL, Program, Table
@@ -40,6 +42,9 @@ class Looks:
 
     tables: Sequence[Table]
     _read: dict[str, float] = field(default_factory=dict)
+    # of sources that tell what they are: as of the last step, and of the next one
+    _versions: dict[str, str] = field(default_factory=dict)
+    _next: dict[str, str] = field(default_factory=dict)
 
     def due(self) -> list[Table]:
         """Those that are to be read now."""
@@ -53,27 +58,46 @@ class Looks:
     def done(self, tables: Sequence[Table], at: float) -> None:
         """What these held then is true of their tables."""
         self._read |= {table.name: at for table in tables}
+        self._versions |= self._next
+        self.forget()
+
+    def saw(self, table: Table, version: str) -> bool:
+        """Whether the last step's look found the same; if not, the next step's does."""
+        self._next[table.name] = version
+        return self._versions.get(table.name) == version
+
+    def forget(self) -> None:
+        """A step wasn't made."""
+        self._next = {}
 
 
 def queue_differences(
     pipeline: Fed,
     spark: SparkSession,
     tables: Sequence[Table],
+    looks: Looks,
     told: Told,
     refuse: Callable[[Table, pa.RecordBatch], None],
 ) -> None:
     """Queue for each of them what it lacks, and what is gone. Nothing else is queued for them.
 
-    told: which bad rows were. refuse: takes those that weren't, and their weights. Raises Error where a
+    What tells that it is as it was isn't read, unless somebody else has changed its table. told: which bad
+    rows were. refuse: takes those that weren't, and their weights. Raises Error where a
     source can't be read, DataError for rows that don't fit.
     """
     for table in tables:
         try:
-            frame = _read(spark, table)
-            if table.keeps_bad_rows:
-                _queue_apart(pipeline, table, frame, told, refuse)
-            else:
-                pipeline.replace(table.name, frame)
+            look = look_at(table) if is_of_catalog(table) else None
+            if look is not None and looks.saw(table, look.version) and table.name not in pipeline.given:
+                continue
+            read = partial(_read, spark, table, look)
+            if not table.keeps_bad_rows:
+                pipeline.hold(table.name, stage(pipeline, table, read(), 1))
+                continue
+            try:
+                _queue_apart(pipeline, table, read(), told, refuse)
+            except SharedKey:  # seldom so: to count the rows of each key costs as much as all else
+                _queue_apart(pipeline, table, read(one_a_key=True), told, refuse)
         except SparkFailure as error:
             why = first_line(error)
             raise Error(f"{table.location}: table '{table.name}' can't be read: {why}") from error
@@ -90,19 +114,22 @@ def _queue_apart(
     good, bad = stage_apart(pipeline, table, frame, 1, Keeping(table, origin_of(table)), MARKS)
     try:
         batches = [opened(chunk, pipeline.store.segments).select(REFUSED_SCHEMA.names) for chunk in bad]
-        untold = told.untold(table.name, concat(REFUSED_SCHEMA, batches))
         pipeline.hold(table.name, good)
+        untold = told.untold(table.name, concat(REFUSED_SCHEMA, batches))
     finally:
         pipeline.store.discard({chunk.segment for chunk in bad})
     if untold.num_rows:
         refuse(table, weighted(untold, np.ones(untold.num_rows, np.int64)))
 
 
-def _read(spark: SparkSession, table: Table) -> DataFrame:
+def _read(spark: SparkSession, table: Table, look: Look | None, one_a_key: bool = False) -> DataFrame:
     assert table.format is not None
+    if look is not None:
+        return named(table, look.frame(spark), one_a_key=one_a_key)
     if table.is_file:
         check_scheme(spark, table)
-        return named(table, reader_of(spark.read, table).load(path_of(table)))
+        return named(table, apart_of(spark.read, table).load(path_of(table)), one_a_key=one_a_key)
     if table.format.lower() == EXCEL:
-        return read_sheet(spark, table)
-    return named(table, spark.read.format(table.format).options(**table.options).load())
+        return read_sheet(spark, table, one_a_key)
+    frame = spark.read.format(table.format).options(**table.options).load()
+    return named(table, frame, one_a_key=one_a_key)

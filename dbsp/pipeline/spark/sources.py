@@ -103,22 +103,33 @@ def open_source(spark: SparkSession, table: Table, read: frozenset[int]) -> Data
     Raises ProgramError for what Spark can't read.
     """
     assert table.format is not None
-    if table.is_file:
+    if not table.is_file:
+        frame = messages_of(spark, table)
+    else:
         check_scheme(spark, table)
         path = path_of(table)
         if os.path.isfile(path):  # a stream takes a file only as what a pattern finds
             path = f"{path[:-1]}[{path[-1]}]"
-        reader = reader_of(spark.readStream, table, corrupt_column(table)).option("path", path)
-        if table.keeps_bad_rows:
-            reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
+        reader = apart_of(spark.readStream, table).option("path", path)
         if "maxfileage" not in map(str.lower, table.options):
             # Spark skips a file a week older than the newest it has seen, as one copied with its time
             reader = reader.option("maxFileAge", _FOR_EVER)
-    else:
-        reader = spark.readStream.format(table.format).options(**reader_options(table))
+        frame = _loaded(table, reader)
     try:
-        frame = reader.load()
         return decoded(table, frame, read) if table.value_format is not None else named(table, frame, read)
+    except SparkFailure as error:
+        raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
+
+
+def messages_of(spark: SparkSession, table: Table) -> DataFrame:
+    """The stream of a source that isn't of files, as Spark reads it. Raises ProgramError where it can't."""
+    assert table.format is not None
+    return _loaded(table, spark.readStream.format(table.format).options(**reader_options(table)))
+
+
+def _loaded(table: Table, reader: DataStreamReader) -> DataFrame:
+    try:
+        return reader.load()
     except SparkFailure as error:
         raise ProgramError(f"{table.location}: table '{table.name}': {first_line(error)}") from error
 
@@ -135,10 +146,18 @@ def reader_of(reader: Reader, table: Table, more: str = "") -> Reader:
     return reader.format(table.format).options(**options).schema(columns_ddl(columns) + more)
 
 
-def named(table: Table, frame: DataFrame, read: frozenset[int] | None = None) -> DataFrame:
+def apart_of(reader: Reader, table: Table) -> Reader:
+    """The same, with what can't be read beside it where the table keeps bad rows."""
+    made = reader_of(reader, table, corrupt_column(table))
+    return made.option("columnNameOfCorruptRecord", CORRUPT) if table.keeps_bad_rows else made
+
+
+def named(
+    table: Table, frame: DataFrame, read: frozenset[int] | None = None, one_a_key: bool = False
+) -> DataFrame:
     """The frame under the table's column names: by name if it has all without a DEFAULT, else by position.
 
-    Of a changelog the records. read: see `open_source`; None: all.
+    Of a changelog the records. read: see `open_source`; None: all. one_a_key: see `marks`.
     """
     names = [field.name for field in record_columns(table)]
     there = {column.lower() for column in frame.columns}
@@ -146,12 +165,12 @@ def named(table: Table, frame: DataFrame, read: frozenset[int] | None = None) ->
     if all(name.lower() in there or name in filled for name in names):
         if read is not None and table.keeps_bad_rows and not (table.changelog or CORRUPT in frame.columns):
             frame = without_unread(frame, table, read)
-        kept = marks(table, frame) if table.keeps_bad_rows else []
+        kept = marks(table, frame, None, one_a_key) if table.keeps_bad_rows else []
         if table.changelog is not None:
             return with_origin(table, frame, kept)
         return frame.select(*(quoted(name) for name in names if name.lower() in there), *kept)
     if len(names) == len(frame.columns):
-        return named(table, frame.toDF(*names), read)
+        return named(table, frame.toDF(*names), read, one_a_key)
     found = ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in frame.schema)
     raise ProgramError(
         f"{table.location}: table '{table.name}': the columns of format {table.format} are: {found}; "

@@ -194,7 +194,12 @@ def check(reader: Reader, frame: DataFrame) -> None:
 
 def collect(store: Store, staged: DataFrame) -> list[tuple[int, Chunk]]:
     """(relation, chunk) of all tasks, in order. Raises the first task's Error, and then keeps no file."""
-    values = [(relation, pickle.loads(pickled)) for relation, pickled in staged.collect()]
+    return gathered(store, staged.collect())
+
+
+def gathered(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[int, Chunk]]:
+    """The same, of rows of STAGED."""
+    values = [(relation, pickle.loads(pickled)) for relation, pickled in staged]
     found = [
         (relation, order, chunk)
         for relation, value in values
@@ -203,7 +208,13 @@ def collect(store: Store, staged: DataFrame) -> list[tuple[int, Chunk]]:
     ]
     for _, value in values:
         if isinstance(value, Error):
-            store.discard({chunk.segment for _, _, chunk in found})
+            give_up(store, staged)
             raise value
     found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
     return [(relation, chunk) for relation, _, chunk in found]
+
+
+def give_up(store: Store, staged: Sequence[tuple[int, bytes]]) -> None:
+    """Keep none of the files that rows of STAGED refer to."""
+    values = [value for _, pickled in staged if isinstance(value := pickle.loads(pickled), list)]
+    store.discard({chunk.segment for value in values for _, chunk in value})

@@ -24,6 +24,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.sql.plans.program import DELETED
+from dbsp.targets.iceberg.catalog import TABLE, catalog_of
 from dbsp.targets.outlet import Outlet
 from dbsp.targets.target import Change
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _WRITER, _STEP = "dbsp.writer", "dbsp.step"
 _CURE = f"give another table, or empty it and unset its property {_WRITER}"
-_TABLE = "table"
 # of pyiceberg; a property of the table, of which this copy says otherwise
 _RETRIES = "commit.retry.num-retries"
 
@@ -49,7 +49,7 @@ class Iceberg:
     def __post_init__(self) -> None:
         self.outlet.check_package("pyiceberg", "iceberg")
         table = self.outlet.table
-        if "." not in table.option(_TABLE):
+        if "." not in table.option(TABLE):
             what = f"table '{table.name}' USING iceberg needs OPTIONS (table 'namespace.name')"
             raise ProgramError(f"{table.location}: {what}, and those of its catalog, as uri and warehouse")
 
@@ -83,11 +83,9 @@ class Iceberg:
         self._table = None
 
     def _opened(self) -> Table:
-        from pyiceberg.catalog import load_catalog  # noqa: PLC0415  an extra
-        from pyiceberg.exceptions import NoSuchTableError  # noqa: PLC0415
+        from pyiceberg.exceptions import NoSuchTableError  # noqa: PLC0415  an extra
 
-        settings = {k: v for k, v in self.outlet.table.options.items() if k.lower() != _TABLE}
-        catalog, name = load_catalog("dbsp", **settings), self.outlet.table.option(_TABLE)
+        catalog, name = catalog_of(self.outlet.table), self.outlet.table.option(TABLE)
         try:
             table = catalog.load_table(name)
         except NoSuchTableError:

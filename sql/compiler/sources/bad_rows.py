@@ -4,9 +4,9 @@
 
 origin: the file, or the path or format of what has none. text: the record as it stands, else its row as JSON.
 It is append-only, and readable like any other view. A source keeps them unless it says mode = 'fail', or its
-OPTIONS say what is made of them; a snapshot doesn't, which reads all rows again and again, but for a sheet,
-whose bad rows are told once. Of a program that says nothing of it this view is no part of what it is, so that
-it goes on with states from before that.
+OPTIONS say what is made of them; of a snapshot, which reads all rows again and again, each is told once. Of a
+program that says nothing of it this view is no part of what it is, so that it goes on with states from before
+that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Set
 
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, BAD_SCHEMA
 from dbsp.sql.plans.nodes import Scan
-from dbsp.sql.plans.program import EXCEL, View
+from dbsp.sql.plans.program import View
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
@@ -65,8 +65,6 @@ def check_mode(source: Source, statement: CreateTable, is_read: bool) -> None:
 
 def _against(statement: CreateTable) -> str | None:
     """Why a source can't keep bad rows; None: it can."""
-    if statement.is_snapshot and (statement.format or "").lower() != EXCEL:
-        return "keeps a row once, and a snapshot reads all rows at every step; leave one out"
     if _modes(statement) - {"permissive"}:
         return "finds bad rows itself; leave the option mode out of OPTIONS"
     if _option(statement, "columnnameofcorruptrecord") is not None:

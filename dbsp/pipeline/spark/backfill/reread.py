@@ -20,8 +20,8 @@ from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.bad_rows import corrupt_column, staged
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
-from dbsp.pipeline.spark.edited import modified_at
 from dbsp.pipeline.spark.planned import GLOB, entries_before, is_there, local_path
+from dbsp.pipeline.spark.runs.edited import modified_at
 from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
 from dbsp.pipeline.spark.staging import collect
 from dbsp.rows.binary import CORRUPT

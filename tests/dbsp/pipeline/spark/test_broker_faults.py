@@ -30,11 +30,14 @@ HASTY = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '100
 `kafka.max.block.ms` '1000', `kafka.delivery.timeout.ms` '1000'"""
 # seconds after which it dies
 DELAYS = (0.2, 0.4, 0.7, 0.9, 1.2, 1.6) if is_long() else (0.3, 1.0)
-READER = "fetchOffset.numRetries '1', fetchOffset.retryIntervalMs '10'"
+READER = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '1000',
+fetchOffset.numRetries '1', fetchOffset.retryIntervalMs '10'"""
+# by librdkafka, and by Spark, since the other has no such option
+READERS = {"direct": READER, "spark": f"{READER}, groupIdPrefix 'dbsp'"}
 PROGRAM = """
 CREATE TABLE sale (id INT NOT NULL, shop INT NOT NULL, units INT, PRIMARY KEY (id))
 USING kafka OPTIONS (`kafka.bootstrap.servers` '{0}', subscribe 'sale', startingOffsets 'earliest',
-maxOffsetsPerTrigger '20', {2}, {1}) WITH (format = 'json');
+maxOffsetsPerTrigger '20', {2}) WITH (format = 'json');
 CREATE VIEW sold AS SELECT shop, sum(units) AS units FROM sale GROUP BY shop;
 CREATE TABLE totals (shop INT NOT NULL, units BIGINT, PRIMARY KEY (shop))
 USING kafka OPTIONS (`kafka.bootstrap.servers` '{0}', topic 'totals', {1}) WITH (format = 'json');
@@ -76,8 +79,9 @@ def totals(sales: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"shop": shop, "units": units} for shop, units in of.items()]
 
 
-def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path: Path) -> None:
-    program = compile_program(PROGRAM.format(mortal.servers, HASTY, READER), session=spark)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path: Path, reader: str) -> None:
+    program = compile_program(PROGRAM.format(mortal.servers, HASTY, READERS[reader]), session=spark)
     draw, failed = random.Random(0), 0
     sales: dict[int, dict[str, Any]] = {}
 

@@ -65,6 +65,27 @@ def bad(p: Pipeline) -> list[tuple[int, str, str]]:
     return [(row["step"], row["origin"].partition(", ")[2], row["reason"]) for row in rows]
 
 
+def test_rows_with_one_key_are_bad_until_one_is_left(spark: Any, tmp_path: Path) -> None:
+    file = tmp_path / "t.xlsx"
+    text = TEXT.format(file, ", sheet 'Second'") + BAD
+    others: list[Any] = [None] * 4
+    written(
+        file, ROW, [None, 2, "b", "1.00", *others], [None, 2, "c", "x", *others], [None, 1, "a", 2, *others]
+    )
+    program = compile_program(text, session=spark)
+    reason = "several rows have this key (id); a key has one row"
+    with Pipeline(program, state=tmp_path / "state", spark=spark, runner="inline") as p:
+        p.run(once=True)
+        assert [row["id"] for row in p["v"].rows()] == [2]
+        places = [(1, f"sheet 'Second', row {row}", reason) for row in (3, 6)]
+        assert [each for each in bad(p) if each[2] == reason] == places
+        assert p.run(once=True) == 0
+        written(file, ROW, [None, 2, "b", "1.00", *others])
+        p.run(once=True)
+        assert [row["id"] for row in p["v"].rows()] == [1, 2]
+        assert len(bad(p)) == 3
+
+
 def test_a_cell_that_is_no_value_is_a_bad_row_once(spark: Any, tmp_path: Path, caplog: Any) -> None:
     """However often it is read again, and wherever its row is moved; until then the table is without it."""
     file = tmp_path / "t.xlsx"

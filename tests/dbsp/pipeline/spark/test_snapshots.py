@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +15,8 @@ import pytest
 
 from dbsp.circuits.errors import DataError, Error, ProgramError
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.pipeline.spark.snapshots import Looks
-from dbsp.pipeline.spark.streaming import run
 from dbsp.sql.compiler.load import compile_program
 from tests.dbsp.build import VOTES, table
 
@@ -152,6 +154,39 @@ def test_a_source_that_can_t_be_read_changes_nothing(spark: Any, tmp_path: Path)
         write(tmp_path, {1: "9.00"}, [])
         p.run(once=True)
         assert prices(p) == {1: "9.00"}
+
+
+def test_rows_that_share_a_key_are_bad_until_one_is_left(spark: Any, tmp_path: Path) -> None:
+    """Of each look: a key whose only good row is one has it, and what is bad is told when it comes."""
+    text = """
+    CREATE TABLE price (product BIGINT, shop INT, amount DECIMAL(9, 2), PRIMARY KEY (shop, product))
+    USING csv OPTIONS (path '{0}/prices.csv', header 'true') WITH (snapshot = 'every step');
+    CREATE VIEW prices AS SELECT * FROM price;
+    CREATE VIEW refused AS SELECT text, reason, count(*) AS n FROM bad_rows GROUP BY text, reason;
+    """
+    draw, most = random.Random(1), Counter[tuple[int, int, str]]()
+    with opened(spark, tmp_path, text) as p:
+        for _ in range(8):
+            rows = [
+                (draw.randrange(3), draw.randrange(2), draw.choice(["1.00", "2.00", "many"]))
+                for _ in range(draw.randrange(9))
+            ]
+            lines = ["product,shop,amount", *(",".join(map(str, row)) for row in rows)]
+            (tmp_path / "prices.csv").write_text("\n".join(lines) + "\n")
+            p.run(once=True)
+            good = [row for row in rows if row[2] != "many"]
+            times = Counter((shop, product) for product, shop, _ in good)
+            held = {(row["product"], row["shop"], str(row["amount"])) for row in p["prices"].rows()}
+            assert held == {row for row in good if times[row[1], row[0]] == 1}
+            most |= Counter(row for row in rows if row not in held)
+            told = {(row["text"], row["reason"][:12]): row["n"] for row in p["refused"].rows()}
+            assert told == {
+                (f"{product},{shop},{amount}", "a value is n")
+                if amount == "many"
+                else (f'{{"product":{product},"shop":{shop},"amount":{amount}}}', "several rows"): n
+                for (product, shop, amount), n in most.items()
+            }
+    assert {reason for _, reason in told} == {"a value is n", "several rows"}
 
 
 CSV = "USING csv OPTIONS (path 'x')"

@@ -9,7 +9,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError, Error, ProgramError
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.streaming import expected_steps, run
+from dbsp.pipeline.spark.runs.streaming import expected_steps, run
 from tests.dbsp.pipeline.spark.shop import EXPECTED, TEXT, changelog, opened
 
 pytestmark = pytest.mark.spark

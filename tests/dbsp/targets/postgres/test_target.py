@@ -15,7 +15,7 @@ import pytest
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands.check import notes
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.streaming import run
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.sql.compiler.load import compile_program
 from dbsp.views.changes import Changes
 from tests.dbsp.targets.voting import random_steps

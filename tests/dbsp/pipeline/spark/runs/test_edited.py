@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark import edited
-from dbsp.pipeline.spark.streaming import run
+from dbsp.pipeline.spark.runs import edited
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark

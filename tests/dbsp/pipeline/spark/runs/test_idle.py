@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark import idle
-from dbsp.pipeline.spark.idle import Idle
-from dbsp.pipeline.spark.streaming import run
+from dbsp.pipeline.spark.runs import idle
+from dbsp.pipeline.spark.runs.idle import Idle
+from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.sql.compiler.late_rows import late_rows_view
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.nodes import Scan, Union

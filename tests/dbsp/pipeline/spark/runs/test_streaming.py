@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.pipeline.spark.streaming import expected_steps, run
+from dbsp.pipeline.spark.runs.streaming import expected_steps, run
 from tests.dbsp.pipeline.spark.shop import EXPECTED, FILES, SOLD, changelog, opened, sell
 
 pytestmark = pytest.mark.spark

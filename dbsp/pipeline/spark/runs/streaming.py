@@ -35,20 +35,23 @@ from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import Refusals, staged
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
-from dbsp.pipeline.spark.edited import Edited
+from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
+from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of
-from dbsp.pipeline.spark.idle import Idle
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
+from dbsp.pipeline.spark.runs.edited import Edited
+from dbsp.pipeline.spark.runs.idle import Idle
+from dbsp.pipeline.spark.runs.unread import Unread
 from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
 from dbsp.pipeline.spark.sources import (
     check_paths,
     file_count,
     files_per_step,
+    messages_of,
     open_source,
     source_tables,
 )
-from dbsp.pipeline.spark.staging import collect
-from dbsp.pipeline.spark.unread import Unread
+from dbsp.pipeline.spark.staging import gathered, give_up
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_keys, share_packages
@@ -127,6 +130,7 @@ class Run:
             )
         check_paths(self.tables)
         self.spark = spark_of(pipeline)
+        self.direct = DirectReading(pipeline, self.spark)
 
     def run(self, once: bool, every: float | None) -> int:
         """See `run`."""
@@ -252,6 +256,8 @@ class Run:
         return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
+        if self.direct.take(relation, table):
+            return nothing(relation, messages_of(self.spark, table))
         read = read_columns(self.pipeline.program.circuit, table.name)
         frame = open_source(self.spark, table, read)
         place, timezone = self.pipeline.store.segments.place, self.pipeline.program.timezone
@@ -277,7 +283,7 @@ class Run:
         recorded = self.syncing.submit(self.checkpoint.record, self.pipeline.store.durable)
         try:
             files = self._files(batch)
-            for relation, chunk in self._collected(staged, files):
+            for relation, chunk in self._collected(staged, batch, files):
                 if relation < 0:
                     self._refuse(self.tables[~relation], chunk)
                 else:
@@ -309,7 +315,7 @@ class Run:
 
     def _look(self, tables: Sequence[Table]) -> None:
         """Queue how these tables differ from their sources, and the bad rows of those that weren't told."""
-        queue_differences(self.pipeline, self.spark, tables, self.told, self._refuse)
+        queue_differences(self.pipeline, self.spark, tables, self.looks, self.told, self._refuse)
 
     def _refuse(self, table: Table, bad: Chunk | pa.RecordBatch) -> None:
         self.pipeline.refuse(bad)
@@ -319,6 +325,7 @@ class Run:
         """A step wasn't made."""
         self.refusals.forget()
         self.told.forget()
+        self.looks.forget()
 
     def _without_absent(self, make: Callable[[], Changes]) -> Changes:
         """A step that takes back rows which aren't there is made without that, where bad rows are kept."""
@@ -349,9 +356,21 @@ class Run:
                     self.read_to[relation] = check_steps(table, self.read_to[relation], files[table.name])
         return files
 
-    def _collected(self, staged: DataFrame, files: dict[str, list[str]]) -> list[tuple[int, Chunk]]:
+    def _collected(
+        self, staged: DataFrame, batch: int, files: dict[str, list[str]]
+    ) -> list[tuple[int, Chunk]]:
+        spans = [
+            (of, span) for of in self.direct.direct for span in planned_spans(self.checkpoint.root, of, batch)
+        ]
+        values = self.direct.staged(spans) if spans else []
+        if len(self.direct.direct) < len(self.tables):
+            try:
+                values += staged.collect()
+            except BaseException:
+                give_up(self.pipeline.store, values)
+                raise
         try:
-            return collect(self.pipeline.store, staged)
+            return gathered(self.pipeline.store, values)
         except BadRow as error:
             if error.table not in files:
                 raise
@@ -371,3 +390,4 @@ class Run:
         # not under the lock: Spark waits here for a batch that may be waiting for it
         query.stop()
         self.syncing.shutdown()
+        self.direct.close()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark import unread
-from dbsp.pipeline.spark.unread import FILES, MESSAGES, Unread, lag
+from dbsp.pipeline.spark.runs import unread
+from dbsp.pipeline.spark.runs.unread import FILES, MESSAGES, Unread, lag
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Table
 from tests.dbsp.pipeline.spark.shop import opened, sell
