@@ -20,12 +20,14 @@ from dbsp.serving.postgres.language.types import (
     BOOL,
     BYTEA,
     DATE,
+    DAYS,
     FLOAT4,
     FLOAT8,
     INT2,
     INT4,
     INT8,
     JSON,
+    MICROSECONDS,
     NUMERIC,
     TEXT,
     TIMESTAMP,
@@ -36,9 +38,6 @@ from dbsp.serving.postgres.wire import message
 from dbsp.targets.databases.texts import as_hex
 
 _NUMBERS = {INT2: ">i2", INT4: ">i4", INT8: ">i8", FLOAT4: ">f4", FLOAT8: ">f8"}
-# from 1970 to 2000, where PostgreSQL's times begin
-DAYS = 10957
-MICROSECONDS = DAYS * 86_400_000_000
 # whose texts are Arrow's
 _PLAIN = (pt.is_integer, pt.is_decimal, pt.is_date32, pt.is_string, pt.is_large_string)
 # that no number has

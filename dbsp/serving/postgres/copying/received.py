@@ -20,16 +20,17 @@ from dbsp.serving.postgres.language.types import (
     BOOL,
     BYTEA,
     DATE,
+    DAYS,
     FLOAT4,
     FLOAT8,
     INT2,
     INT4,
     INT8,
+    MICROSECONDS,
     TIMESTAMP,
     TIMESTAMPTZ,
     oid_of,
 )
-from dbsp.serving.postgres.values import DAYS, MICROSECONDS
 
 _LAYOUTS = {
     BOOL: "u1",

@@ -18,6 +18,11 @@ FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (
 TEXTS, LISTED = 1009, {b"listed": b""}
 
 
+# from 1970 to 2000, where PostgreSQL's times begin
+DAYS = 10957
+MICROSECONDS = DAYS * 86_400_000_000
+
+
 class Type(NamedTuple):
     """name, full: PostgreSQL's, and the standard's. size: in bytes; -1: it varies. spark: Spark's name."""
 
