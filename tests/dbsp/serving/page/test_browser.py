@@ -236,6 +236,12 @@ def test_rows_of_a_large_group_come_in_pages(browser: Browser) -> None:
         assert next_.is_disabled()
         of_orders.get_by_role("button", name="previous").click()
         of_orders.get_by_text("21–40 of 50 rows").wait_for()
+        of_orders.locator(".pages").scroll_into_view_if_needed()
+        on_top = """head => {
+            const { x, y, width, height } = head.getBoundingClientRect();
+            return head.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+        }"""
+        assert at.page.locator("dialog.why header").evaluate(on_top)
 
 
 def test_the_graph_is_the_circuit(browser: Browser) -> None:
