@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from typing import overload
 
 from dbsp.circuits.errors import Error
+from dbsp.pipeline.beside.subscriptions import Callback, Subscriptions, following
 from dbsp.pipeline.sinks import Sinks
-from dbsp.pipeline.subscriptions import Callback, Subscriptions, following
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view

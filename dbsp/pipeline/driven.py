@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.background import Background
+from dbsp.pipeline.beside.background import Background
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import Changes
 

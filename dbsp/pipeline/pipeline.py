@@ -23,7 +23,8 @@ from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.asked import Asked
-from dbsp.pipeline.background import Background
+from dbsp.pipeline.beside.background import Background
+from dbsp.pipeline.beside.subscriptions import Subscriptions
 from dbsp.pipeline.delivering import Delivering
 from dbsp.pipeline.deltas.replacing import Replacing
 from dbsp.pipeline.driven import Driven
@@ -33,7 +34,6 @@ from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
 from dbsp.pipeline.runners import read_again, runner_of
 from dbsp.pipeline.sinks import Sinks
-from dbsp.pipeline.subscriptions import Subscriptions
 from dbsp.pipeline.udf import Function
 from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dbsp.circuits.steps.evaluation import evaluate
+from dbsp.queries.arranged import Arranged
 from dbsp.queries.leading import leading_rows
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.schemas import Schema
-from dbsp.views.arranged import Arranged
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:

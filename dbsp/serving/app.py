@@ -20,11 +20,11 @@ from dbsp.serving.answers import Refused, answer_to, json_response
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.explaining import Explaining
 from dbsp.serving.following.feed import Feed
+from dbsp.serving.following.sources import Sources
 from dbsp.serving.numbers import Numbers
 from dbsp.serving.operations import described
 from dbsp.serving.page.files import page_response, wants_page
 from dbsp.serving.reads import Handler, Reads
-from dbsp.serving.sources import Sources
 from dbsp.serving.status import Status
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.serving.writes import Writes
@@ -88,7 +88,7 @@ class Serving:
             ("/step", ["POST"], writes.step),
             ("/status", ["GET"], self.status.shown),
             ("/steps", ["GET"], self.status.follow),
-            ("/sources", ["GET"], self.sources.shown),
+            ("/sources", ["GET"], self._sources),
             ("/operators", ["GET"], self.status.operators),
             ("/circuit", ["GET"], explaining.circuit),
             ("/program", ["GET"], explaining.text),
@@ -130,6 +130,10 @@ class Serving:
         if file is None:
             raise Refused(404, f"{request.url.path}: no file of the page")
         return file
+
+    async def _sources(self, request: Request) -> Response:
+        said = {"sources": await self.sources.listed()}
+        return json_response(said, headers={"Cache-Control": "no-store"})
 
     async def _alive(self, request: Request) -> Response:
         return json_response({"step": self.pipeline.last_step})

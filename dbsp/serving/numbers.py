@@ -20,7 +20,7 @@ from starlette.responses import Response
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.metrics import Metrics
-from dbsp.serving.sources import Sources
+from dbsp.serving.following.sources import Sources
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.views.changes import Changes
 

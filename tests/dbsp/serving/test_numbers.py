@@ -13,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from dbsp.circuits.traces.origin import Traffic
-from dbsp.serving import sources
+from dbsp.serving.following import sources
 from dbsp.views.changes import Changes
 from tests.dbsp.serving.served import served
 from tests.servers.prometheus import checked

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.queries.arranged import Arranged
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.views.arranged import Arranged
 from dbsp.views.view import Contents
 from tests.generators.columns.zsets import zset_of
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from dbsp.circuits.errors import DataError, StateError
-from dbsp.pipeline.background import Background
+from dbsp.pipeline.beside.background import Background
 from tests.dbsp.pipeline.spark.shop import FILES, SOLD, opened, sell
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.serving import sources
+from dbsp.serving.following import sources
 from tests.dbsp.serving.served import served
 
 

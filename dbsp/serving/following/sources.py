@@ -1,7 +1,4 @@
-"""How far sources are behind.
-
-GET /sources    per table with a source: what it has that no step has read, the seconds since it had a row
-"""
+"""How far sources are behind: what they have that no step has read, and since when a table had no row."""
 
 from __future__ import annotations
 
@@ -10,11 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from starlette.requests import Request
-from starlette.responses import Response
-
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.serving.answers import json_response
 from dbsp.views.changes import Changes
 
 # seconds for which an answer is good: who asks has Spark asked, and files listed
@@ -51,12 +44,13 @@ class Sources:
             self._asked = now, asyncio.create_task(asyncio.to_thread(lambda: self.pipeline.unread))
         return await asyncio.shield(self._asked[1])
 
-    async def shown(self, request: Request) -> Response:
+    async def listed(self) -> list[dict[str, object]]:
         """All of them, in the order of the program."""
         unread, quiet = await self.unread(), self.quiet
-        found = []
+        found: list[dict[str, object]] = []
         for table, form in self.formats.items():
             count, unit = unread.get(table, (None, None))
-            said = {"table": table, "format": form, "unread": count, "unit": unit, "quiet": quiet.get(table)}
+            said: dict[str, object] = {"table": table, "format": form, "unread": count, "unit": unit}
+            said["quiet"] = quiet.get(table)
             found.append(said)
-        return json_response({"sources": found}, headers={"Cache-Control": "no-store"})
+        return found
