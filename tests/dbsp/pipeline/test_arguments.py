@@ -17,12 +17,15 @@ USUAL: dict[str, Any] = {
     "verify": "first read",
     "partitions": None,
     "max_undelivered": 0,
+    "evolve": False,
+    "backfill": None,
 }
 
 
 def test_the_usual_ones() -> None:
     check_arguments(**USUAL)
     check_arguments(**{**USUAL, "program": None, "sql": "CREATE TABLE t (a INT);"})
+    check_arguments(**{**USUAL, "evolve": True, "backfill": "from-source"})
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,8 @@ def test_the_usual_ones() -> None:
         ({"runner": "ray"}, "unknown runner 'ray'; runners: spark, inline"),
         ({"verify": "always"}, "verify='always'; there is: "),
         ({"partitions": 0}, "partitions=0: needs at least 1"),
+        ({"evolve": True, "backfill": "all"}, "backfill='all'; there is: from-source"),
+        ({"backfill": "from-source"}, "is a way to change a program: give evolve=True, too"),
         ({"max_undelivered": -1}, "max_undelivered=-1: needs at least 0"),
     ],
 )

@@ -6,7 +6,9 @@ for nothing.
 
 from __future__ import annotations
 
+import atexit
 import re
+import shutil
 import zipfile
 from collections import Counter
 from functools import cache
@@ -71,7 +73,8 @@ def _hosts(context: SparkContext) -> Any:
     compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
     compiler.cook((Path(__file__).parent / "Placed.java").read_text(encoding="utf-8"))
-    jar = Path(mkdtemp(prefix="dbsp-"), "placed.jar")
+    jar = Path(mkdtemp(prefix="dbsp-"), "placed.jar")  # which executors that come later fetch, too
+    atexit.register(shutil.rmtree, jar.parent, ignore_errors=True)
     with zipfile.ZipFile(jar, "w") as archive:
         for name, code in compiler.getBytecodes().items():
             archive.writestr(f"{name.replace('.', '/')}.class", bytes(code))
