@@ -26,9 +26,9 @@ from dbsp.declared.project.program import Compiled, view_name
 from dbsp.declared.project.surroundings import Files, Surroundings
 from dbsp.declared.reads import Reads
 from dbsp.declared.tables.delta import DELTA, DeltaManifest
-from dbsp.declared.tables.manifest import Held, Manifest
+from dbsp.declared.tables.manifest import Manifest
 from dbsp.declared.tables.parquet import SPARKS_LOG, ParquetTable, Written
-from dbsp.declared.tables.partitions import Partitioning, folders_of
+from dbsp.declared.tables.partitions import Partitioning
 from dbsp.history.between import changes_between
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.outputs import changes_schema
@@ -170,13 +170,13 @@ class Refresh:
             if not (anew or self._is_ours(manifest)):
                 _check_replaced(dataset, manifest)
             parts = _under(partitioning.schema, self.pipeline[view].parts)
-        before, written = manifest.held, Written(0, 0, 0, 0, 0)
-        if whole or any(map(len, parts)):
+        written, changes = Written(0, 0, 0, 0, 0), whole or any(map(len, parts))
+        if changes:
             table = ParquetTable(manifest, partitioning, dataset.only_grows)
             written = table.apply(last, self.reads.writer, parts, whole, shared)
-            self.around.written(
-                dataset, bool(dataset.partitioned_by) and (whole or _moved(before, manifest.held))
-            )
+        if changes or manifest.is_untold:
+            self.around.written(dataset, manifest.is_untold)
+            manifest.told()
         how = FULL if whole else INCREMENTAL if written.added or written.removed else UNCHANGED
         return Done(dataset, how, written, shared + time.perf_counter() - began, manifest.held.seconds)
 
@@ -220,11 +220,6 @@ def _under(schema: pa.Schema, parts: Sequence[ZSet]) -> Sequence[ZSet]:
     return [
         ZSet(pa.RecordBatch.from_arrays(part.rows.columns, schema=schema), part.weights) for part in parts
     ]
-
-
-def _moved(before: Held, after: Held) -> bool:
-    """Whether directories came or went."""
-    return folders_of([file.path for file in before.files]) != folders_of([file.path for file in after.files])
 
 
 def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:

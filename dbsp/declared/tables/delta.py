@@ -52,6 +52,11 @@ class DeltaManifest(Manifest):
     comment: str | None = None
     _replaced: int = -1  # the version whose files `there` has given
 
+    @property
+    def is_untold(self) -> bool:
+        """Never: readers ask the log."""
+        return False
+
     def there(self) -> list[str]:
         """See `Manifest`: as the log has them."""
         from deltalake import DeltaTable  # noqa: PLC0415  an extra

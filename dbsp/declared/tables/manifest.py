@@ -38,7 +38,8 @@ class Held:
     """files: of the table, as of the step. added: those of them that are still hidden. removed: what goes.
 
     writer: the state's name. columns: of the rows. seconds: what the table's last full refresh took. version:
-    of a log that the table has, the entry that is the step's.
+    of a log that the table has, the entry that is the step's. moved: whether directories came or went, and
+    the catalogue hasn't been told.
     """
 
     step: int = 0
@@ -49,6 +50,7 @@ class Held:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     version: int = -1
+    moved: bool = False
 
     @property
     def rows(self) -> int:
@@ -82,6 +84,18 @@ class Manifest:
         if begun is not None and self._goes_on(begun):
             self._finish(begun)
         self._next.unlink(missing_ok=True)
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether the catalogue is to be told of directories, which a run may have died before."""
+        return self.held.moved
+
+    def told(self) -> None:
+        """It has been."""
+        if self.held.moved:
+            self.held = replace(self.held, moved=False)
+            with disk(self.folder):
+                write_whole(self._path, seal(_KIND, asdict(self.held)))
 
     @property
     def indexes(self) -> Path:

@@ -27,7 +27,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.declared.tables.manifest import DataFile, Held, Manifest, hidden
-from dbsp.declared.tables.partitions import Partitioning, folder_of
+from dbsp.declared.tables.partitions import Partitioning, folder_of, folders_of
 from dbsp.declared.tables.rewriting import hashes_of, may_hold, pieces, repeated, take_out
 
 ROWS = 1 << 17
@@ -133,11 +133,18 @@ class _Writing:
             time.perf_counter() - self.began if self.whole else before.seconds,
             added,
             removed,
+            moved=before.moved or self._moved(before),
         )
         manifest.write(held)
         for path in removed:
             self.table.forget_hashes(path)
         return Written(inserted, gone, len(added), len(removed), self.bytes)
+
+    def _moved(self, before: Held) -> bool:
+        """Whether the table has partitions, and others than before."""
+        return bool(self.table.partitioning.columns) and (
+            self.whole or folders_of([*self.files]) != folders_of([file.path for file in before.files])
+        )
 
     def _insert(self, parts: Sequence[ZSet]) -> tuple[int, list[ZSet]]:
         """How many rows came; and those that go, with weights above 0."""

@@ -185,3 +185,25 @@ def test_a_streaming_table_is_written_anew_while_its_files_are_there(project):
     assert {one.how for one in project.run(sql).values()} == {UNCHANGED}
     assert project.run(sql, full_refresh_all=True)["s"].how == FULL
     assert len(project.rows("s")) == 2
+
+
+def test_a_catalogue_is_told_of_directories_by_the_next_run(project, monkeypatch):
+    """A run that ends between its step and that leaves it to the next, though nothing has come."""
+    project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, DATE'2024-02-29')")
+    sql = (
+        "CREATE MATERIALIZED VIEW m PARTITIONED BY (day) AS SELECT count(*) AS n, day FROM sale GROUP BY day"
+    )
+    project.run(sql)
+    project.sql("INSERT INTO sale VALUES (2, 'a', 1, DATE'2025-01-01')")
+    with project.opened(sql) as refresh, monkeypatch.context() as patched:
+        patched.setattr(type(refresh.around), "written", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            refresh.run(Asked())
+    assert {one.how for one in project.run(sql).values()} == {UNCHANGED}
+    partitions = [row[0] for row in project.spark.sql("SHOW PARTITIONS m").collect()]
+    assert partitions == ["day=2024-02-29", "day=2025-01-01"]
+    assert len(project.rows("m")) == 2
+
+
+def _killed(*_):
+    raise KeyboardInterrupt

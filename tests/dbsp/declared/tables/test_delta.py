@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -15,7 +14,8 @@ from dbsp.declared.tables import parquet
 from dbsp.declared.tables.delta import DeltaManifest, new_metadata
 from dbsp.declared.tables.parquet import ParquetTable
 from dbsp.declared.tables.partitions import Partitioning
-from tests.dbsp.declared.tables.test_parquet import SCHEMA, Killed, delta, zset
+from tests.dbsp.declared.tables.ends import killed_at
+from tests.dbsp.declared.tables.test_parquet import SCHEMA, delta, zset
 
 
 def opened(tmp_path, by=(), grows=False):
@@ -108,33 +108,16 @@ def test_an_end_at_any_point_is_a_step_or_none(tmp_path, monkeypatch):
     for point in range(60):
         place = tmp_path / str(point)
         opened(place).apply(1, "w", [zset(before)])
-        left = [point]
-
-        def ending(act, left=left):
-            def acting(*arguments, **options):
-                if left[0] == 0:
-                    raise Killed
-                left[0] -= 1
-                return act(*arguments, **options)
-
-            return acting
-
-        change = zset({(1, "x", 1): -1, (3, "z", 2): 1})
-        with monkeypatch.context() as patched:
-            for name in ("rename", "replace", "unlink", "link"):
-                patched.setattr(os, name, ending(getattr(os, name)))
-            try:
-                opened(place).apply(2, "w", [change])
-            except Killed:
-                pass
-            else:
-                assert point > 4
-                break
+        with killed_at(monkeypatch, point) as ended:
+            opened(place).apply(2, "w", [zset({(1, "x", 1): -1, (3, "z", 2): 1})])
+        if not ended[0]:
+            assert point > 3
+            break
         assert read(place) in (before, after)
         table = opened(place)
         assert table.manifest.is_untouched()
         if table.step == 1:
-            table.apply(2, "w", [change])
+            table.apply(2, "w", [zset({(1, "x", 1): -1, (3, "z", 2): 1})])
         assert read(place) == after
         assert DeltaTable(place / "t").version() == 1
     else:

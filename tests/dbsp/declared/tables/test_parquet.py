@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -17,6 +16,7 @@ from dbsp.declared.tables import parquet
 from dbsp.declared.tables.manifest import Manifest
 from dbsp.declared.tables.parquet import ParquetTable
 from dbsp.declared.tables.partitions import Partitioning
+from tests.dbsp.declared.tables.ends import killed_at
 
 SCHEMA = pa.schema([("n", pa.int64()), ("s", pa.string()), ("k", pa.int32())])
 
@@ -88,37 +88,17 @@ def test_a_whole_refresh_replaces_what_is_there(tmp_path):
     assert not (tmp_path / "t" / "_spark_metadata").exists()
 
 
-class Killed(BaseException):
-    pass
-
-
 def test_an_end_at_any_point_is_a_step_or_none(tmp_path, monkeypatch):
     """The process ends before each change of a name: what is opened next has all of the step, or nothing."""
     before, after = Counter({(1, "x", 1): 1, (2, "y", 1): 1}), Counter({(2, "y", 1): 1, (3, "z", 2): 1})
     for point in range(40):
         place = tmp_path / str(point)
         opened(place).apply(1, "w", [zset(before)])
-        left = [point]
-
-        def ending(act, left=left):
-            def acting(*arguments, **options):
-                if left[0] == 0:
-                    raise Killed
-                left[0] -= 1
-                return act(*arguments, **options)
-
-            return acting
-
-        with monkeypatch.context() as patched:
-            for name in ("rename", "replace", "unlink"):
-                patched.setattr(os, name, ending(getattr(os, name)))
-            try:
-                opened(place).apply(2, "w", [zset({(1, "x", 1): -1, (3, "z", 2): 1})])
-            except Killed:
-                pass
-            else:
-                assert point > 3
-                break
+        with killed_at(monkeypatch, point) as ended:
+            opened(place).apply(2, "w", [zset({(1, "x", 1): -1, (3, "z", 2): 1})])
+        if not ended[0]:
+            assert point > 3
+            break
         step = opened(place).step
         assert read(place) == {1: before, 2: after}[step]
         assert not list(place.joinpath("t").glob(".dbsp-*")) or step == 1
