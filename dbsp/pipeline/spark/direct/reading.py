@@ -25,6 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.errors import Error
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import SegmentWriter
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.bad_rows import Keeping
@@ -86,35 +87,39 @@ class Direct:
     read_columns: frozenset[int]
 
     def __call__(self, spans: Iterable[Span]) -> Part:
-        refused: list[Messages] = []
+        segments = segments_at(self.staging.place)
+        # as they come, since all may be
+        refused = segments.writer(f"staged-{secrets.token_hex(8)}.input", durable=False)
+        chunks: list[Chunk] = []
         failures: list[Error] = []
-        batches = self._vouched(spans, refused, failures)
+        batches = self._vouched(spans, refused, chunks, failures)
         staged = [
             row for batch in self.staging(batches) for row in zip(*batch.to_pydict().values(), strict=True)
         ]
+        refused.close()
+        if chunks:
+            segments.settle({refused.name})
         staged += [(self.relation, pickle.dumps(failure)) for failure in failures]
-        if not refused:
-            return Part(staged, [])
-        segments = segments_at(self.staging.place)
-        writer = segments.writer(f"staged-{secrets.token_hex(8)}.input", durable=False)
-        given = (weighted(each.to_arrow(), np.ones(len(each), np.int64)) for each in refused)
-        chunks = [(self.relation, writer.write(rows)) for rows in given]
-        writer.close()
-        segments.settle({writer.name})
-        return Part(staged, chunks)
+        return Part(staged, [(self.relation, chunk) for chunk in chunks])
 
     def _vouched(
-        self, spans: Iterable[Span], refused: list[Messages], failures: list[Error]
+        self, spans: Iterable[Span], refused: SegmentWriter, chunks: list[Chunk], failures: list[Error]
     ) -> Iterator[pa.RecordBatch]:
-        """Records; the messages of which there are none are added to `refused`."""
+        """Records; the messages of which there are none are written to `refused`."""
         try:
             for span in spans:
                 for unit in read(self.settings, self.patience, span):
-                    yield from self._records(unit, refused)
+                    left: list[Messages] = []
+                    yield from self._records(unit, left)
+                    for piece in left:
+                        chunks.append(
+                            refused.write(weighted(piece.to_arrow(), np.ones(len(piece), np.int64)))
+                        )
         except Error as error:
             failures.append(error)
 
     def _records(self, unit: Messages, refused: list[Messages]) -> Iterator[pa.RecordBatch]:
+        """Records; the pieces of which there are none are added to `refused`, in order."""
         pieces, attempts = [(0, len(unit))], 0
         left: list[tuple[int, int]] = []
         while pieces:
