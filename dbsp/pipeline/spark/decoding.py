@@ -57,10 +57,13 @@ def reader_options(table: Table) -> dict[str, str]:
     return {**own, "includeHeaders": "true"} if reads_headers else own
 
 
-def decoded(table: Table, messages: DataFrame, read: frozenset[int] | None = None) -> DataFrame:
+def decoded(
+    table: Table, messages: DataFrame, read: frozenset[int] | None = None, is_placed: bool = False
+) -> DataFrame:
     """The table's rows, or its records with where they lie. messages: Kafka's columns.
 
     read: the columns that something reads; None: all. Of JSON, which has names, others aren't looked at.
+    is_placed: whether rows, too, are beside where they lie.
     """
     assert table.value_format is not None
     fields = decoded_fields(table, read)
@@ -82,14 +85,15 @@ def decoded(table: Table, messages: DataFrame, read: frozenset[int] | None = Non
         messages = messages.where(col(VALUE).isNotNull())
     in_value = {field.name for field in fields}
     columns = [_column(table, field, in_value).alias(field.name) for field in record_columns(table)]
-    if table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
+    if is_placed or table.keeps_bad_rows or (table.changelog is not None and table.primary_key):
         columns += [col(column).alias(name) for name, column in OF_MESSAGES.items()]
     columns += [coalesce(*of).alias(name) for name, of in refused.items()]
     frame = messages.select(*parts).select(*columns)
     kept = marks(table, frame, _place()) if table.keeps_bad_rows else []
     if table.changelog is not None:
         return with_origin(table, frame, kept)
-    return frame.select(*(quoted(field.name) for field in table.schema), *kept)
+    places = OF_MESSAGES if is_placed else ()
+    return frame.select(*(quoted(field.name) for field in table.schema), *places, *kept)
 
 
 def decoded_fields(table: Table, read: frozenset[int] | None = None) -> Sequence[Field]:

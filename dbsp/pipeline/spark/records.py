@@ -93,6 +93,11 @@ def with_origin(table: Table, frame: DataFrame, more: Sequence[Column] = ()) -> 
     return frame.select(*columns, *more)
 
 
+def place_of(messages: pa.RecordBatch) -> Order:
+    """Of a batch's first message: a task reads a range of one partition."""
+    return tuple(messages.column(name)[0].as_py() for name in OF_MESSAGES)
+
+
 @dataclass(frozen=True)
 class Records:
     """Reads a batch of them. timezone: of timestamps that have none."""
@@ -114,12 +119,12 @@ class Records:
 
     def _runs(self, batch: pa.RecordBatch) -> Iterator[tuple[Order, pa.RecordBatch]]:
         """Records that follow each other in the source."""
+        names = {name.lower(): name for name in batch.schema.names}
+        if _TOPIC in names and batch.num_rows:
+            yield place_of(batch), batch
+            return
         if not self.table.primary_key or not batch.num_rows:
             yield (), batch
-            return
-        names = {name.lower(): name for name in batch.schema.names}
-        if _TOPIC in names:  # a task reads a range of one partition
-            yield tuple(batch.column(name)[0].as_py() for name in OF_MESSAGES), batch
             return
         if _PATH in names:
             keys = np.stack([_codes(batch.column(_PATH)), _codes(batch.column(_START))])

@@ -81,9 +81,10 @@ def keeps(circuit: Circuit, i: int) -> str:
 def detail(program: Program, i: int) -> str:
     """The operator's parameters, with columns by name."""
     circuit = program.circuit
-    if i in circuit.tables:
-        return spell_schema(program.tables[circuit.tables[i]].schema)
     node = circuit.nodes[i]
+    if i in circuit.tables:
+        table = program.tables.get(circuit.tables[i])  # rows that a source refuses are nobody's table
+        return spell_schema(fields_of(node.schema) if table is None else table.schema)
     inputs = (circuit.nodes[j].schema.names for j in node.inputs)
     return node.operator.shown(node.schema.names, *inputs)
 

@@ -113,8 +113,7 @@ class RecordColumns:
                 found[name] = pa.nulls(count, types[name])
         if table.changelog is None and any(found[name].null_count for name in self._required):
             return None
-        if table.changelog is not None and (table.keeps_bad_rows or table.primary_key):
-            found |= {name: self._metadata(messages, f"_{of}") for name, of in OF_MESSAGES.items()}
+        found |= {name: self._metadata(messages, f"_{of}") for name, of in OF_MESSAGES.items()}
         if table.keeps_bad_rows:
             found |= {mark: pa.nulls(count, pa.string()) for mark in MARKS}
         return pa.RecordBatch.from_arrays([*found.values()], [*found])

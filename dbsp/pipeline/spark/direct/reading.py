@@ -6,8 +6,9 @@
 Spark's source says what a step takes, and its checkpoint keeps it, so that a step is made again of the same
 messages whoever reads them. What isn't vouched for goes to Spark in the pieces in which it is found: the
 halves of a unit of messages, their halves, and so on. So a bad message among many costs a few attempts, and
-where most are bad, few attempts are made. Small batches are read where the pipeline is: a job of Spark's
-would cost more.
+where most are bad, few attempts are made. Rows count in the order of their offsets, whoever has decoded
+them, so that each arrives before the next one of its partition. Small batches are read where the pipeline is:
+a job of Spark's would cost more.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from dbsp.pipeline.spark.bad_rows import Keeping
 from dbsp.pipeline.spark.decoding import decoded, decoded_fields
 from dbsp.pipeline.spark.direct.client import MESSAGES, PATIENCE, Messages, close, read
 from dbsp.pipeline.spark.direct.columns import RecordColumns, has_columns
+from dbsp.pipeline.spark.direct.placed import Placed
 from dbsp.pipeline.spark.direct.spans import Span, shared_out
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.records import Records
@@ -185,7 +187,7 @@ class DirectReading:
         if self.spark.conf.get(_TIMES) == "LEGACY":  # of times that aren't those of today's parsers
             return False
         timezone = self.pipeline.program.timezone
-        reader = Records(table, timezone) if table.changelog else Rows(table, 1, timezone)
+        reader = Records(table, timezone) if table.changelog else Placed(Rows(table, 1, timezone))
         keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
         self.direct[relation] = Direct(
             relation,
@@ -223,7 +225,7 @@ class DirectReading:
         # a task a chunk: what is read between two of them has its place there
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
         messages = numbers.mapInArrow(_Stored(direct.staging.place, chunks), _DDL)
-        rows = with_integers(decoded(direct.columns.table, messages, direct.read_columns))
+        rows = with_integers(decoded(direct.columns.table, messages, direct.read_columns, is_placed=True))
         return [
             (row.relation, bytes(row.staged)) for row in rows.mapInArrow(direct.staging, STAGED).collect()
         ]

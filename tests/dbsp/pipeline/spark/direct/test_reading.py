@@ -16,7 +16,7 @@ import pytest
 
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.direct import client, reading
+from dbsp.pipeline.spark.direct import client, reading, spans
 from dbsp.pipeline.spark.direct.reading import DirectReading
 from dbsp.pipeline.spark.runs.streaming import Run
 from dbsp.sql.compiler.load import compile_program
@@ -87,6 +87,30 @@ def message(draw: random.Random, kind: str, broken: float) -> tuple[str | None, 
         envelope = {**sides, "op": op, "source": {"lsn": 1}}
         return key, json.dumps({"schema": {}, "payload": envelope} if draw.random() < 0.1 else envelope)
     return key, json.dumps(given)
+
+
+def test_rows_arrive_in_the_order_of_their_offsets(
+    spark: Any, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever decodes them: several tasks a partition, and Spark for what is broken."""
+    monkeypatch.setattr(client, "UNIT", 50)
+    monkeypatch.setattr(reading, "_LEAST", 3)
+    monkeypatch.setattr(reading, "_SMALL", 0)
+    monkeypatch.setattr(spans, "_WORTH_A_TASK", 70)
+    draw = random.Random(5)
+    send(spark, broker, "read_order", [message(draw, "row", 0.1) for _ in range(600)])
+    text = f"""
+    CREATE TABLE t (id INT, s STRING, _offset BIGINT, _partition INT) USING kafka OPTIONS (
+      `kafka.bootstrap.servers` '{broker.servers}', subscribe 'read_order', startingOffsets 'earliest'
+    ) WITH (format = 'json');
+    CREATE VIEW v AS SELECT _partition, collect_list(_offset) AS arrived FROM t GROUP BY _partition;
+    CREATE VIEW bad AS SELECT * FROM bad_rows;
+    """
+    lists, bad, _ = found(spark, text, tmp_path / "s")
+    arrived = [row["arrived"] for row in lists]
+    assert all(offsets == sorted(offsets) for offsets in arrived)
+    assert sum(map(len, arrived)) > 400
+    assert bad
 
 
 def found(spark: Any, text: str, state: Path) -> tuple[list[Any], list[Any], int]:
