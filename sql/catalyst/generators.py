@@ -1,6 +1,6 @@
 """Generators: explode and its kin go through the elements of a list, stack is one projection a row.
 
-json_tuple is a function to a list of one element.
+json_tuple is a function to a list of one element, and variant_explode one that Spark itself evaluates.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
-from dbsp.sql.catalyst.reading.expressions import expression
+from dbsp.sql.catalyst.reading.expressions import by_spark, expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
 from dbsp.sql.plans.nodes import Expand, Generate
@@ -21,7 +21,8 @@ def generate(query: Query, node: Node, child: Relation) -> Relation:
     """node: a Generate over `child`."""
     generator, outer = node["o"]["generator"], node["o"]["outer"]
     attributes = node["o"]["generatorOutput"]
-    made = tuple(Field(a["name"], query.value_type(a), a["n"]) for a in attributes)
+    # beside a row without elements they are NULL, whatever the generator says of them
+    made = tuple(Field(a["name"], query.value_type(a), a["n"] or outer) for a in attributes)
     # the column of a relation without columns is none of Catalyst's
     kept = tuple(i for i, id_ in enumerate(child.ids) if id_ >= 0)
     schema = (*(child.plan.schema[i] for i in kept), *made)
@@ -30,10 +31,12 @@ def generate(query: Query, node: Node, child: Relation) -> Relation:
     if name == "Stack":
         return Relation(Expand(child.plan, _stacked(query, generator, child, kept, made), schema), ids)
     if name == "JsonTuple":
-        made_of = pa.list_(pa.struct([(f"c{i}", field.type) for i, field in enumerate(made)]))
         arguments = tuple(expression(query, inner, child.position) for inner in generator["k"])
-        found = Call("json_tuple", arguments, made_of, nullable=False, text=query.spelled(generator))
+        found = Call("json_tuple", arguments, _list_of(made), nullable=False, text=query.spelled(generator))
         return Relation(Generate(child.plan, kept, found, schema, fields=True), ids)
+    if name == "VariantExplode":
+        found = by_spark(query, generator, child.position, _list_of(made))
+        return Relation(Generate(child.plan, kept, found, schema, outer, fields=True), ids)
     if name not in _EXPLODING or len(generator["k"]) != 1:
         raise query.refuse(generator, f"generator function {generator['pretty']}")
     elements = expression(query, generator["k"][0], child.position)
@@ -42,6 +45,10 @@ def generate(query: Query, node: Node, child: Relation) -> Relation:
     position = name == "PosExplode"
     fields = len(made) - position > 1 or name == "Inline"
     return Relation(Generate(child.plan, kept, elements, schema, outer, position, fields), ids)
+
+
+def _list_of(made: Schema) -> pa.DataType:
+    return pa.list_(pa.struct([(f"c{i}", field.type) for i, field in enumerate(made)]))
 
 
 def _stacked(

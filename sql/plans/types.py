@@ -32,7 +32,7 @@ INSIDE: Mapping[str, pa.DataType] = {"variant": VARIANT}
 
 
 class UnsupportedType(Exception):
-    """A type no column can have. The message is Spark's name of it."""
+    """A type no column can have. The message is Spark's name of it, and what to say instead."""
 
 
 _SIMPLE: dict[str, pa.DataType] = {
@@ -72,6 +72,21 @@ def arrow_type(spark: Any, more: Mapping[str, pa.DataType] | None = None) -> pa.
     raise UnsupportedType(str(kind))
 
 
+# what to say instead of a type that no column has, by the beginning of its name
+_INSTEAD = {
+    "variant": "keep its text: declare STRING, and say parse_json(s) in the query",
+    "interval": "of months and days; INTERVAL YEAR TO MONTH and INTERVAL DAY TO SECOND are columns' types",
+    "time(": "Spark has it switched off; keep INTERVAL HOUR TO SECOND, or a TIMESTAMP",
+    "string collate": "declare STRING, say x COLLATE name where it is compared, and group by lower(x)",
+    "void": "CAST what is NULL in it",
+}
+
+
+def _with_cure(name: str) -> str:
+    cure = next((cure for start, cure in _INSTEAD.items() if name.startswith(start)), "")
+    return f"{name} ({cure})" if cure else name
+
+
 def holds_variant(data_type: pa.DataType) -> bool:
     """Whether the type, or one inside of it, is VARIANT."""
     if data_type == VARIANT or not pa.types.is_nested(data_type):
@@ -90,7 +105,7 @@ def _arrow_atom(name: str) -> pa.DataType:
         return pa.duration("us")
     if is_year_month(name):
         return MONTHS
-    raise UnsupportedType(name)
+    raise UnsupportedType(_with_cure(name))
 
 
 def is_year_month(spark: Any) -> bool:

@@ -24,7 +24,7 @@ DOCUMENTS = """CASE WHEN i > 0 THEN concat('{"a": ', coalesce(s, '"x"'), ', "b":
 # ruff: noqa: E501  a query a line
 QUERIES = {
     "explode": "SELECT k, x FROM e LATERAL VIEW explode(a) AS x; SELECT x, count(*) AS n FROM v GROUP BY x",
-    "posexplode": "SELECT k, posexplode(a) FROM e; SELECT k, i, posexplode_outer(a) FROM e",
+    "posexplode": "SELECT k, posexplode(a) FROM e; SELECT k, i, posexplode_outer(a) FROM e; SELECT e.k, q.p, q.x FROM e, LATERAL posexplode_outer(a) q(p, x)",
     "inline": "SELECT k, inline(array(struct(i, s), CAST(NULL AS STRUCT<i: INT, s: STRING>))) FROM e; SELECT k, inline_outer(array(o)) FROM e",
     "stack": "SELECT k, stack(2, i, s, i + 1) FROM e; SELECT k, stack(3, i, s, i + 1, 'x') AS (p, q) FROM e",
     "json_tuple": "SELECT k, x, y FROM e LATERAL VIEW json_tuple(j, 'a', 'b') AS x, y; SELECT y, count(x) AS n FROM v GROUP BY y",

@@ -31,6 +31,9 @@ QUERIES = {
     "by a value inside": f"SELECT try_variant_get(j, '$.a', 'int') AS a, count(*) AS n, sum(k) AS k FROM {PARSED} GROUP BY 1",
     "united": f"SELECT k, to_json(coalesce(j, parse_json('null'))) AS j FROM (SELECT k, j FROM {PARSED} UNION ALL SELECT i, to_variant_object(array(h)) FROM e)",
     "put together": f"SELECT k, to_json(o.x) AS x, to_json(l[0]) AS y FROM (SELECT k, named_struct('x', j) AS o, array(j) AS l FROM {PARSED})",
+    "exploded": f"SELECT k, pos, key, to_json(value) AS x FROM {PARSED}, LATERAL variant_explode(j)",
+    "exploded outside": f"SELECT e.k, q.pos, q.key, q.value::string AS x FROM e, LATERAL variant_explode_outer(try_parse_json({DOCUMENT})) q",
+    "exploded twice": f"SELECT k, a.key, b.pos, count(*) AS n FROM {PARSED}, LATERAL variant_explode(j) a, LATERAL variant_explode(a.value) b GROUP BY 1, 2, 3",
     "changed": f"SELECT k, to_json(try_variant_set(j, '$.a', i)) AS a, to_json(variant_delete(j, '$.b')) AS b FROM {PARSED}",
 }
 # fmt: on
@@ -51,7 +54,7 @@ def test_laws(spark: Any, name: str) -> None:
     [
         ("CREATE VIEW v AS SELECT parse_json(s) AS j FROM e", "column 'j' of view 'v' is a VARIANT, which"),
         ("CREATE VIEW v AS SELECT array(parse_json(s)) AS j FROM e", "column 'j' of view 'v' is a VARIANT, which"),
-        ("CREATE TABLE t (v VARIANT); CREATE VIEW v AS SELECT s FROM e", "type variant is not supported yet"),
+        ("CREATE TABLE t (v VARIANT); CREATE VIEW v AS SELECT s FROM e", r"type variant \(keep its text: declare STRING"),
         ("CREATE LOCAL VIEW l AS SELECT parse_json(s) AS j FROM e; CREATE VIEW v AS SELECT * FROM l", "'j' of view 'v'"),
     ],
 )  # fmt: skip

@@ -21,10 +21,12 @@ import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Generator;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.aggregate.ImperativeAggregate;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.execution.arrow.ArrowWriter;
 import org.apache.spark.sql.internal.SQLConf$;
 import org.apache.spark.sql.types.*;
@@ -49,9 +51,10 @@ public class Evaluator {
   private static final class Known {
     final String timezone;
     final UnsafeProjection input; // rows as executors have them: in Arrow's arrays expressions miss NULLs
-    final UnsafeProjection projection; // of an aggregate function, of its result
+    final UnsafeProjection projection; // of an aggregate function or a generator, of its result
     final ArrowWriter writer;
     final ImperativeAggregate aggregate; // or null
+    final Generator generator; // or null
 
     Known(byte[] bytes) throws Exception {
       ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes));
@@ -64,12 +67,21 @@ public class Evaluator {
           scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(arguments.values())).toList());
       input.initialize(0);
       aggregate = expression instanceof ImperativeAggregate ? (ImperativeAggregate) expression : null;
+      generator = expression instanceof Generator ? (Generator) expression : null;
       projection = UnsafeProjection$.MODULE$.create(
-          aggregate == null ? expression : new BoundReference(0, expression.dataType(), true));
+          aggregate == null && generator == null ? expression : new BoundReference(0, expression.dataType(), true));
       projection.initialize(0);
       StructType schema = new StructType().add("value", stored(expression.dataType()), true);
       writer = ArrowWriter.create(schema, "UTC", false, false);
     }
+  }
+
+  /** What a generator makes of a row, as one value. */
+  private static InternalRow list(Generator generator, InternalRow row) {
+    ArrayList made = new ArrayList();
+    scala.collection.Iterator it = ((scala.collection.IterableOnce) generator.eval(row)).iterator();
+    while (it.hasNext()) made.add(((InternalRow) it.next()).copy());
+    return new GenericInternalRow(new Object[] {new GenericArrayData(made.toArray())});
   }
 
   private static InternalRow begun(ImperativeAggregate aggregate) {
@@ -178,6 +190,10 @@ public class Evaluator {
       InternalRow group = null;
       for (row = 0; each.hasNext(); row++) {
         InternalRow given = (InternalRow) each.next();
+        if (one.generator != null) {
+          one.writer.write(one.projection.apply(list(one.generator, one.input.apply(given).copy())));
+          continue;
+        }
         if (one.aggregate == null) {
           one.writer.write(one.projection.apply(one.input.apply(given)));
           continue;

@@ -144,10 +144,25 @@ def _by_spark(
     query: Query, node: Node, position: Mapping[int, int], special: Special, call: Call | None = None
 ) -> Call:
     """The call as one that Spark evaluates. call: what no kernel covers, where it has values of ours."""
-    text = query.spelled(node)
     refused = call is not None and _uncovered(call)
-    if call is None:
-        call = Call(_function(query, node), (), query.value_type(node), node["n"], (), text)
+    type_ = query.value_type(node) if call is None else call.type
+    return by_spark(query, node, position, type_, special, refused or "")
+
+
+def by_spark(
+    query: Query,
+    node: Node,
+    position: Mapping[int, int],
+    type_: pa.DataType,
+    special: Special = lambda _: None,
+    refused: str = "",
+) -> Call:
+    """The node as a call, of that type, that Spark evaluates. refused: why no kernel of ours covers it.
+
+    Raises ProgramError where Spark can't be given it.
+    """
+    text = query.spelled(node)
+    call = Call(_function(query, node), (), type_, node["n"], (), text)
     # of what an expression became: XPathStringEvaluator.evaluate
     name = _named(node, call).removeprefix("static_invoke.").removesuffix("Evaluator.evaluate")
     given = given_to_spark(query, node, name)
@@ -157,7 +172,7 @@ def _by_spark(
         raise query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")
     function, inside = given
     arguments = tuple(expression(query, child, position, special) for child in inside)
-    return Call(NAME, arguments, call.type, call.nullable, (("expression", function),), text)
+    return Call(NAME, arguments, type_, node["n"], (("expression", function),), text)
 
 
 def _as_calendar(argument: Expression) -> Expression:

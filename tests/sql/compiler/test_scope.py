@@ -25,7 +25,7 @@ from tests.sql.recorded import TABLES, check_program_refused, check_refused, com
         ),
         (
             "CREATE TABLE n (a VARIANT); CREATE VIEW v AS SELECT 1 AS x",
-            "2:19: column 'a' of 'n': type variant is",
+            "2:19: column 'a' of 'n': type variant (keep its text",
         ),
         ("CREATE TABLE n (a INTEGR); CREATE VIEW v AS SELECT 1 AS x", '2:19: Unsupported data type "INTEGR"'),
     ],
