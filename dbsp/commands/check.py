@@ -17,6 +17,7 @@ import pyarrow.types as pt
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.operators.emission.trigger import Trigger
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.progress.waterline import CLOCK
@@ -58,8 +59,9 @@ def bounds(program: Program) -> Iterator[Bound]:
     """In the circuit's order."""
     circuit = program.circuit
     for i in sorted({*circuit.layouts, *circuit.logs}):
-        tables = [program.tables[name] for name in sorted(_tables(circuit, i))]
-        by = _bound(program, i, tables) or _identified(program, i)
+        names = _tables(circuit, i)
+        tables = [program.tables[name] for name in sorted(names & program.tables.keys())]
+        by = _REFUSED if names == {BAD_ROWS} else _bound(program, i, tables) or _identified(program, i)
         hint = "" if by is not None else _hint(circuit, i, tables)
         yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
 
@@ -145,7 +147,7 @@ def _bound(program: Program, i: int, tables: list[Table]) -> str | None:
         )
     view = _view(circuit, i)
     if view in SYSTEM_VIEWS:
-        return "what comes too late" if view == LATE_ROWS else "what sources bring that is no row"
+        return "what comes too late" if view == LATE_ROWS else _REFUSED
     own = circuit.nodes[i].operator.own_bound()
     if own is not None:
         return own
@@ -165,6 +167,7 @@ def _listed(reasons: Sequence[str]) -> str:
 
 
 _KEY = "the primary key of "
+_REFUSED = "what sources bring that is no row"
 
 
 def _view(circuit: Circuit, i: int) -> str | None:

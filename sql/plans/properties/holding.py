@@ -24,10 +24,15 @@ def held(program: Program, node: int) -> Reasons | None:
 def constant_domain(program: Program, node: int, columns: tuple[int, ...]) -> str | None:
     """What bounds how many values some columns of a node have together."""
     origins = [origin(program.circuit, node, column) for column in columns]
-    if any(o is None or o[1] not in program.tables[o[0]].constant_domain for o in origins):
+    if any(o is None or not _has_constant_domain(program, *o) for o in origins):
         return None
     names = dict.fromkeys(f"{table}.{column}" for table, column in filter(None, origins))
     return "the constant domain of " + " and ".join(names) if names else "being one row"
+
+
+def _has_constant_domain(program: Program, relation: str, column: str) -> bool:
+    """relation: a table, or what sources refuse."""
+    return relation in program.tables and column in program.tables[relation].constant_domain
 
 
 def key_of(table: Table) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.sql.plans.program import Program
-from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.paths import proofs
 from dbsp.sql.plans.types import ddl
 
@@ -83,8 +83,10 @@ def detail(program: Program, i: int) -> str:
     circuit = program.circuit
     node = circuit.nodes[i]
     if i in circuit.tables:
-        table = program.tables.get(circuit.tables[i])  # rows that a source refuses are nobody's table
-        return spell_schema(fields_of(node.schema) if table is None else table.schema)
+        table = program.tables.get(circuit.tables[i])
+        # what sources refuse is in no table
+        of_refused = tuple(Field(one.name, one.type, one.nullable) for one in node.schema)
+        return spell_schema(of_refused if table is None else table.schema)
     inputs = (circuit.nodes[j].schema.names for j in node.inputs)
     return node.operator.shown(node.schema.names, *inputs)
 

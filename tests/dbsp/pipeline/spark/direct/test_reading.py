@@ -16,7 +16,7 @@ import pytest
 
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.direct import client, reading, spans
+from dbsp.pipeline.spark.direct import client, reading
 from dbsp.pipeline.spark.direct.reading import DirectReading
 from dbsp.pipeline.spark.runs.streaming import Run
 from dbsp.sql.compiler.load import compile_program
@@ -92,11 +92,9 @@ def message(draw: random.Random, kind: str, broken: float) -> tuple[str | None, 
 def test_rows_arrive_in_the_order_of_their_offsets(
     spark: Any, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever decodes them: several tasks a partition, and Spark for what is broken."""
+    """Whoever decodes them: Arrow, or Spark what is broken and what stands beside it."""
     monkeypatch.setattr(client, "UNIT", 50)
     monkeypatch.setattr(reading, "_LEAST", 3)
-    monkeypatch.setattr(reading, "_SMALL", 0)
-    monkeypatch.setattr(spans, "_WORTH_A_TASK", 70)
     draw = random.Random(5)
     send(spark, broker, "read_order", [message(draw, "row", 0.1) for _ in range(600)])
     text = f"""
