@@ -95,7 +95,9 @@ def fetch_archive(coordinates: tuple[str, str, str], folder: Path) -> bool:
     if not archive.exists():
         return False
     with tarfile.open(archive) as opened:
-        opened.extractall(partial, filter="data")
+        if hasattr(tarfile, "data_filter"):  # as of Python 3.11.4
+            opened.extraction_filter = tarfile.data_filter
+        opened.extractall(partial)
     archive.unlink()
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
