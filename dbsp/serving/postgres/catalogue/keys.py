@@ -7,22 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dbsp.sql.plans.program import Table
 
 Row = dict[str, object]
+# PostgreSQL's number of what an index is unless it is said otherwise
+_BTREE = 403
 Add = Callable[[str, Sequence[Row]], None]
 
 
 def add_keys(add: Add, tables: Sequence[Table], numbers: Mapping[str, int], first: int, schema: Row) -> None:
     """numbers: of tables, by name. first: the first that is free. schema: of `public`, as a row has it."""
     keyed = [table for table in tables if table.primary_key]
+    add("pg.pg_am", [{"oid": _BTREE, "amname": "btree", "amtype": "i"}])
     for number, table in enumerate(keyed, first):
         names = [column.name for column in table.schema]
         places = [names.index(name) + 1 for name in table.primary_key]
         name, of = f"{table.name}_pkey", numbers[table.name]
         add("pg.pg_constraint", [_constraint(number + len(keyed), name, of, number, places)])
         add("pg.pg_index", [_index(number, of, places)])
-        add(
-            "pg.pg_class",
-            [{"oid": number, "relname": name, "relkind": "i", "relnatts": len(places), **schema}],
-        )
+        index = {"oid": number, "relname": name, "relkind": "i", "relam": _BTREE, "relnatts": len(places)}
+        add("pg.pg_class", [{**index, **schema}])
         listed = ", ".join(_quoted(one) for one in table.primary_key)
         definition = (
             f"CREATE UNIQUE INDEX {_quoted(name)} ON public.{_quoted(table.name)} USING btree ({listed})"

@@ -16,7 +16,7 @@ from dbsp.serving.postgres.language.spelling import Word, value_of
 OWN = frozenset(re.findall(r"CREATE MACRO pg\.(\w+)", FUNCTIONS))
 
 # what stands before the value in `'name'::regclass`, as a function of it
-_LOOKED_UP = {"regclass": "pg.to_regclass", "regtype": "pg.to_regtype"}
+_LOOKED_UP = {"regclass": "pg.to_regclass", "regtype": "pg.to_regtype", "regproc": "pg.to_regproc"}
 # types that are numbers to DuckDB, and texts
 _TYPES = {
     **dict.fromkeys(["oid", "xid", "regclass", "regtype", "regproc", "regnamespace", "regrole"], "BIGINT"),
@@ -34,11 +34,7 @@ def respelled(words: Sequence[Word], values: Sequence[Value]) -> str:
         word = words[i]
         texts = [each.text.lower() for each in words[i : i + 4]]
         if word.name in ("pg_catalog", "information_schema") and texts[1:2] == ["."]:
-            # a function that isn't there is DuckDB's own
-            is_other = texts[3:4] == ["("] and texts[2] not in OWN
-            parts.append(
-                " information." if word.name == "information_schema" else " " if is_other else " pg."
-            )
+            parts.append(f" {_schema_of(word.name, texts[2:])}")
             i += 2
         elif texts[:3] == ["operator", "(", "pg_catalog"]:
             end = next((j for j in range(i, len(words)) if words[j].text == ")"), len(words))
@@ -52,6 +48,16 @@ def respelled(words: Sequence[Word], values: Sequence[Value]) -> str:
             parts.append(_one(words, i, plain))
             i += 1
     return "".join(parts)
+
+
+def _schema_of(schema: str, after: Sequence[str]) -> str:
+    """Where a name of it stands, with its dot. after: the name, and what follows it."""
+    is_function = after[1:2] == ["("]
+    if is_function and after[0] in OWN:
+        return "pg."
+    if schema == "information_schema":
+        return "information."
+    return "" if is_function else "pg."  # a function that isn't there is DuckDB's own
 
 
 def _one(words: Sequence[Word], at: int, plain: Sequence[str]) -> str:

@@ -127,6 +127,8 @@ CREATE MACRO pg.has_table_privilege(x, y, z := '') AS true;
 CREATE MACRO pg.has_database_privilege(x, y, z := '') AS true;
 CREATE MACRO pg.quote_ident(x) AS x;
 CREATE MACRO pg.array_upper(x, n) AS len(x);
+CREATE MACRO pg._pg_expandarray(a) AS
+  unnest(list_transform(range(1, len(a) + 1), lambda i: {{'x': a[i], 'n': i}}));
 CREATE MACRO pg.format_type(number, size) AS (
   SELECT shown || CASE WHEN number = 1700 AND size > 4
     THEN '(' || ((size - 4) >> 16)::VARCHAR || ',' || ((size - 4) & 65535)::VARCHAR || ')' ELSE '' END
@@ -135,6 +137,7 @@ CREATE MACRO pg.to_regclass(asked) AS (
   SELECT oid FROM pg.pg_class WHERE relname = replace(replace(asked, '"', ''), 'public.', ''));
 CREATE MACRO pg.to_regtype(asked) AS (
   SELECT oid FROM pg.shown_types WHERE shown = asked OR typname = asked);
+CREATE MACRO pg.to_regproc(asked) AS NULL::BIGINT;
 CREATE MACRO pg.current_setting(asked, missing := false) AS (
   SELECT setting FROM pg.pg_settings s WHERE s.name = lower(asked));
 """
@@ -147,6 +150,8 @@ SETTINGS = {
     "IntervalStyle": "iso_8601",
     "TimeZone": "UTC",
     "integer_datetimes": "on",
+    "max_index_keys": "32",
+    "max_identifier_length": "63",
     "standard_conforming_strings": "on",
     "is_superuser": "off",
     "application_name": "",
@@ -154,7 +159,6 @@ SETTINGS = {
     "in_hot_standby": "off",
     "search_path": "public",
     "transaction_isolation": "read committed",
-    "max_identifier_length": "63",
     "lc_collate": "C",
     "statement_timeout": "60s",
 }

@@ -79,6 +79,24 @@ def test_tools_find_tables_their_columns_and_keys(java: Java, port: Served) -> N
         assert rows(told.getPrimaryKeys(None, "public", "orders"), "COLUMN_NAME", "KEY_SEQ") == [("id", "1")]
 
 
+def test_tools_find_what_else_they_ask_for(java: Java, port: Served) -> None:
+    """Of what isn't there they find nothing, and no error."""
+    with java.connection(port) as one:
+        told = one.getMetaData()
+        assert ("public",) in rows(told.getSchemas(), "TABLE_SCHEM")
+        assert rows(told.getCatalogs(), "TABLE_CAT") == [("dbsp",)]
+        assert ("VIEW",) in rows(told.getTableTypes(), "TABLE_TYPE")
+        assert rows(told.getIndexInfo(None, "public", "orders", True, False), "COLUMN_NAME") == [("id",)]
+        assert rows(told.getBestRowIdentifier(None, "public", "orders", 2, False), "COLUMN_NAME") == [("id",)]
+        assert rows(told.getImportedKeys(None, "public", "orders"), "FKTABLE_NAME") == []
+        assert rows(told.getExportedKeys(None, "public", "orders"), "FKTABLE_NAME") == []
+        assert rows(told.getProcedures(None, "public", "%"), "PROCEDURE_NAME") == []
+        assert rows(told.getFunctions(None, "public", "%"), "FUNCTION_NAME") == []
+        assert ("numeric",) in rows(told.getTypeInfo(), "TYPE_NAME")
+        rows(told.getTablePrivileges(None, "public", "orders"), "TABLE_NAME")
+        rows(told.getColumnPrivileges(None, "public", "orders", "%"), "COLUMN_NAME")
+
+
 @pytest.mark.parametrize("mode", ["extended", "simple", "extendedForPrepared"])
 def test_a_prepared_statement_gives_the_same_each_time(java: Java, port: Served, mode: str) -> None:
     """Of the driver's sixth call on, it is prepared by name, and its answers come in binary."""
