@@ -13,7 +13,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from dbsp.circuits.errors import ProgramError
@@ -34,7 +36,7 @@ def commands_of(file: Path, root: Path) -> list[Any]:
         SparkConnectGraphElementRegistry,
     )
 
-    specified = importlib.util.spec_from_file_location(file.stem, file)
+    specified = importlib.util.spec_from_file_location(file.stem, file, loader=_Written(file.stem, str(file)))
     assert specified is not None
     assert specified.loader is not None
     module = importlib.util.module_from_spec(specified)
@@ -58,6 +60,14 @@ def commands_of(file: Path, root: Path) -> list[Any]:
 def modules_of(files: Iterable[Path], root: Path) -> Modules:
     """Of those files that are in Python. Raises ProgramError."""
     return {file: commands_of(file, root) for file in files if file.suffix == ".py"}
+
+
+class _Written(SourceFileLoader):
+    """Compiles what is written: bytecode that is kept knows a file by its size and the second it is from."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
 
 
 @dataclass

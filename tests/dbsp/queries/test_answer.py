@@ -102,7 +102,7 @@ def test_the_first_rows_are_those_of_all_rows(spark: Any, query: str) -> None:
         "SELECT s FROM v WHERE k % 7 <> 0 ORDER BY k",
         "SELECT s FROM v ORDER BY k DESC LIMIT 3",
         "SELECT upper(s) AS u FROM v ORDER BY k % 5, k LIMIT 7 OFFSET 2",
-        "SELECT s, s AS t, count(*) AS n FROM v GROUP BY s ORDER BY sum(k) DESC",
+        "SELECT s, s AS t, count(*) AS n FROM v GROUP BY s ORDER BY sum(k) DESC, s",
         "SELECT s FROM v GROUP BY s ORDER BY max(k) - min(k), min(k) LIMIT 2",
         "SELECT 1 AS one, k + 1 AS k FROM v ORDER BY v.k DESC",
         "SELECT DISTINCT s FROM v ORDER BY s DESC",
