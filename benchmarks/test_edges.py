@@ -15,6 +15,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from psycopg.errors import UndefinedTable
 from pyspark.sql.functions import col, struct, to_json
 from pyspark.sql.functions import from_json as parsed
 
@@ -156,7 +157,7 @@ def test_kafka_to_postgres(benchmark: Any, spark: Any, broker: Broker, tmp_path:
 def _is_there(server: Any, units: int) -> bool:
     try:
         return bool(server.rows("SELECT units FROM total") == [(units,)])
-    except Exception:  # the table is made with the first row
+    except UndefinedTable:  # it is made with the first row
         return False
 
 

@@ -112,15 +112,20 @@ def _opened(directory: Path) -> Iterator[int | None]:
         os.close(descriptor)
 
 
+def is_own(found: os.stat_result) -> bool:
+    """Whether nobody but this user, and root, can have written it."""
+    return found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
+
+
 def _trusted(found: os.stat_result, path: Path) -> bool:
+    if is_own(found):
+        return True
     if found.st_uid != os.geteuid():
         problem = f"it belongs to another user ({found.st_uid}, this is {os.geteuid()})"
-    elif found.st_mode & _OTHERS_WRITE:
+    else:
         problem = (
             f"others may write it ({stat.filemode(found.st_mode)}); chmod go-w it after a look, or delete it"
         )
-    else:
-        return True
     _warn(path, problem)
     return False
 

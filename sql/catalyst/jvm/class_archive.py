@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -29,7 +28,7 @@ from pathlib import Path
 
 from dbsp.circuits.errors import Error
 from dbsp.circuits.functions.spark.installed import jars, java_path
-from dbsp.circuits.private_directory import cache_directory, is_private
+from dbsp.circuits.private_directory import cache_directory, is_own, is_private
 
 # of them the one goes that wasn't mapped for the longest time: of older Sparks and Javas
 _KEPT = 2
@@ -109,9 +108,7 @@ def _is_whole(archive: Path) -> bool:
     """Raises OSError but where it isn't there."""
     try:
         with archive.open("rb") as file:
-            found = os.fstat(file.fileno())
-            ours = found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-            return ours and any(file.read(4))
+            return is_own(os.fstat(file.fileno())) and any(file.read(4))
     except FileNotFoundError:
         return False
 

@@ -181,7 +181,8 @@ class DirectReading:
     def take(self, relation: int, table: Table) -> bool:
         """Whether the table is read so, from now on."""
         settings = _client_settings(table)
-        fields = tuple(decoded_fields(table, read_columns(self.pipeline.program.circuit, table.name)))
+        wanted = read_columns(self.pipeline.program.circuit, table.name)
+        fields = tuple(decoded_fields(table, wanted))
         if settings is None or not has_columns(table, fields) or not self._is_there():
             return False
         if self.spark.conf.get(_TIMES) == "LEGACY":  # of times that aren't those of today's parsers
@@ -195,7 +196,7 @@ class DirectReading:
             Staging(self.pipeline.store.segments.place, relation, reader, keeping),
             settings,
             float(table.option(_PATIENCE, str(PATIENCE * 1000))) / 1000,
-            read_columns(self.pipeline.program.circuit, table.name),
+            wanted,
         )
         return True
 

@@ -155,7 +155,8 @@ def test_a_bad_record_of_a_bag_names_its_file(spark: Any, tmp_path: Path) -> Non
     write(tmp_path / "in" / "b d%3F.json", {"id": 1, "__weight": 1}, {"id": 2, "__weight": 0}, time=1)
     with opened(spark, tmp_path, text.format(tmp_path / "in")) as p:
         wanted = (
-            r"__weight is a number other than 0, not 0; the record: id=2, __weight=0; it is in '.*b d%3F.json'"
+            r"__weight is a number other than 0, not 0; the record: id=2, __weight=0; "
+            r"it is in '.*b d%3F.json'"
         )
         with pytest.raises(DataError, match=wanted):
             p.run(once=True)
