@@ -19,15 +19,20 @@ from tests.dbsp.declared.made import dataset, project
 KEY = as_it_is("a key", "key")
 
 
+@pytest.fixture(scope="module")
+def program():
+    """Compiled before the tests have caches of their own: each would start a JVM for it."""
+    return load_program("CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a FROM t;")
+
+
 @pytest.fixture
-def made(tmp_path, monkeypatch):
+def made(program, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     metastore, files = tmp_path / "metastore_db", tmp_path / "files"
     metastore.mkdir()
     files.mkdir()
     catalogue = Catalogue(metastore)
     source = ParquetFiles(files, f"file://{files}", pa.schema([("a", pa.int64())]), None)
-    program = load_program("CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a FROM t;")
     given = project(dataset("v", MATERIALIZED_VIEW), tables=[Table("`t`", "a BIGINT", False)])
     return Remembered(
         given, Compiled(program, {}), catalogue, catalogue.digest(), {"`t`": source}, {"v": tmp_path}
