@@ -110,8 +110,8 @@ def test_a_collector_that_is_down_ends_nothing_and_delays_the_end_little() -> No
         assert tracer is not None
         began = time.monotonic()
         tracer.start_span("one").end()
-        assert time.monotonic() - began < 0.5
-    assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
 
 
 def test_what_is_no_url_is_said_at_once() -> None:
