@@ -93,6 +93,8 @@ class Catalyst:
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
         settings.set("spark.sql.join.asofJoin.enabled", "true")
+        # ${env:NAME} in a text would be what this process knows, told to whoever asks a query
+        settings.set("spark.sql.variable.substitute", "false")
         self._dumper = self._new_dumper()
 
     def _new_dumper(self) -> Any:
