@@ -44,6 +44,8 @@ class Problems:
         self._lines = {
             one.name.lower(): one.lines[0] for one in reversed(shown_statements(program)) if one.name
         }
+        for insert in program.inserts:  # of whose query nobody has said a name
+            self._lines.setdefault(insert.view.lower(), self._place(insert.location) or 1)
         self._of_program = [*self._noted(), *self._growing()]
 
     def found(
@@ -68,7 +70,7 @@ class Problems:
         for bound in bounds(self._program):
             if not bound.is_bounded:
                 line = self._line(relations.get(bound.number, ""))
-                yield Problem(line, WARNING, f"{bound.operator} keeps {bound.keeps}: {bound.hint}")
+                yield Problem(line, WARNING, f"{bound.operator} {bound.keeps}: {bound.hint}")
 
     def _late(self, late: Mapping[str, int]) -> Iterator[Problem]:
         for relation, rows in late.items():
