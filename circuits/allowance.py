@@ -21,7 +21,7 @@ class Allowance:
     """seconds: from now on. bytes: of what is computed and kept at the same time."""
 
     def __init__(self, seconds: float, bytes_: int) -> None:
-        self._until, self._bytes, self._ended = time.monotonic() + seconds, bytes_, False
+        self._until, self.bytes, self._ended = time.monotonic() + seconds, bytes_, False
 
     def end(self) -> None:
         """Nobody waits any more. From any thread."""
@@ -36,8 +36,8 @@ class Allowance:
     def check(self, bytes_: int) -> None:
         if self._ended or time.monotonic() > self._until:
             raise Ended("ended: nobody waits for it any more")
-        if bytes_ > self._bytes:
-            needed, most = (f"{-(-one // _MEGABYTE):,} MB" for one in (bytes_, self._bytes))
+        if bytes_ > self.bytes:
+            needed, most = (f"{-(-one // _MEGABYTE):,} MB" for one in (bytes_, self.bytes))
             raise TooMuch(f"this takes {needed} at a time, and may take {most}; ask for less")
 
 
@@ -49,6 +49,11 @@ def may_go_on(bytes_: int = 0) -> None:
     allowance = _CURRENT.get()
     if allowance is not None:
         allowance.check(bytes_)
+
+
+def current_allowance() -> Allowance | None:
+    """Of what is evaluated here; None: nobody waits for it, as for a step."""
+    return _CURRENT.get()
 
 
 def has_allowance() -> bool:

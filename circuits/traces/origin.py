@@ -9,7 +9,9 @@ from typing import Protocol
 
 @dataclass
 class Traffic:
-    """Requests to another machine, and bytes of objects to it and from it."""
+    """Requests to another machine, and bytes of objects to it and from it. found, fetched: segments that were
+    opened and of which a copy was here, or was brought for that.
+    """
 
     gets: int = 0
     puts: int = 0
@@ -17,6 +19,8 @@ class Traffic:
     lists: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
+    found: int = 0
+    fetched: int = 0
 
     def __add__(self, other: Traffic) -> Traffic:
         return Traffic(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))

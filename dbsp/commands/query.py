@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,10 +18,12 @@ from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.months import to_integers
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands.history.reading import beside_a_writer, program_of, session_of
+from dbsp.commands.process.logs import say
 from dbsp.commands.shown.text_table import text_table
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
+from dbsp.queries.by_spark import by_spark
 from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.program import Program
@@ -86,9 +87,11 @@ def query_state(
 
         select = over_files(source, files, spark(), views)
     else:
-        # where it raises Spark says better what is wrong, or can do what the engine can't
-        with suppress(ProgramError):
+        try:
             result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
+        except ProgramError as refused:  # Spark says better what is wrong, or can do what the engine can't
+            result = _ask(spark(), select, views, output_views(program), _functions(identity))
+            say(by_spark(refused))
     if result is None:
         result = _ask(spark(), select, views, output_views(program), _functions(identity))
     yield from _lines(result, output)

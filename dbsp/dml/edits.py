@@ -26,7 +26,7 @@ from dbsp.dml.defaults import with_defaults
 from dbsp.dml.merged import merged
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, evaluated, matching, relation
-from dbsp.queries.answer import answer
+from dbsp.queries.answer import answer, answer_or_hand_over
 from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.casting import Refused
 from dbsp.rows.incoming import arrow_schema, whole_rows
@@ -107,7 +107,7 @@ class Edits:
         """The rows of a query, as statements see them: tables with what was changed, views as of the step."""
         contents = {name: self._contents(name) for name in named_in(select, self.readable)}
         plans = self.plans.in_zone(timezone or self.program.timezone)
-        return answer(plans, select, contents, self.spark, self.step, self.moment)
+        return answer_or_hand_over(plans, select, contents, self.spark, self.step, self.moment)
 
     def again(self) -> Edits:
         """As of the same step, with nothing changed."""

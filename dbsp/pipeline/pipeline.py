@@ -300,8 +300,9 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         It means what it would as a view, and is evaluated once, in process, without a Spark job. One that is
         new is compiled: 0.1 s, and once the start of a JVM where none runs. now() is the machine's clock.
         timezone: of the query's session; None: the program's.
-        A view as of yet another step is asked for by FOR SYSTEM_TIME AS OF. Raises ProgramError for what
-        can't be a view; `p[view].to_spark()` has all of Spark.
+        A view as of yet another step is asked for by FOR SYSTEM_TIME AS OF. What no view can say, as rand()
+        and TABLESAMPLE, Spark evaluates, and `note` of the rows says so. Raises ProgramError for what reads
+        something else than views and tables; `p[view].to_spark()` has all of Spark.
 
         INSERT INTO, UPDATE, DELETE FROM and TRUNCATE queue what they change for the next step, and give
         `num_affected_rows`; they see tables and views as of the last step.

@@ -18,7 +18,7 @@ from dbsp.history.between import as_table, changes_between, changes_of_each, int
 from dbsp.history.travel import travels
 from dbsp.lineage.asking import Asking
 from dbsp.pipeline.position import Position
-from dbsp.queries.answer import answer, columns_of
+from dbsp.queries.answer import answer_or_hand_over, columns_of
 from dbsp.queries.plans import Plans, named_in
 from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
@@ -76,7 +76,7 @@ class Reading:
 
         step, views = self._last(read) if as_of is None else self._at(as_of, read)
         views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
-        return answer(self._plans(timezone), select, views, self._spark, step)
+        return answer_or_hand_over(self._plans(timezone), select, views, self._spark, step)
 
     def _plans(self, timezone: str | None) -> Plans:
         return self.plans if timezone is None else self.plans.in_zone(timezone)

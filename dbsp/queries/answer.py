@@ -1,4 +1,4 @@
-"""What a query gives: its circuit is evaluated once over what views hold, in process."""
+"""What a query gives: its circuit is evaluated once over what views hold, in process; or Spark is asked."""
 
 from __future__ import annotations
 
@@ -10,15 +10,33 @@ import pyarrow as pa
 
 from dbsp.circuits.steps.evaluation import evaluate
 from dbsp.queries.arranged import Arranged
+from dbsp.queries.by_spark import answered_by_spark
 from dbsp.queries.leading import leading_rows
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
+from dbsp.sql.compiler.queries.evaluable import Evaluable
 from dbsp.sql.compiler.queries.query import QUERY
+from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def answer_or_hand_over(
+    plans: Plans,
+    select: str,
+    views: Mapping[str, Contents],
+    spark: SparkSession | None = None,
+    step: int = 0,
+    now: datetime | None = None,
+) -> Contents:
+    """As `answer`; what the engine refuses and Spark doesn't is Spark's, and the rows say so."""
+    program = plans.known(select, _columns(views))
+    if isinstance(program, Evaluable):
+        return answered_by_spark(program, views, plans.session, spark, step)
+    return _evaluated(program, views, spark, step, now)
 
 
 def answer(
@@ -34,7 +52,29 @@ def answer(
     step: the views'. now: what now() is; None: the machine's clock. Raises ProgramError for the query,
     EvaluationError for a row that has no value. Cost: of reading the views that it names, and no Spark job.
     """
-    program = plans.of(select, {name: view.columns for name, view in views.items()})
+    return _evaluated(plans.of(select, _columns(views)), views, spark, step, now)
+
+
+def columns_of(plans: Plans, select: str, read: Mapping[str, Schema]) -> pa.Schema:
+    """Of the rows that either gives. Raises ProgramError."""
+    program = plans.known(select, read)
+    if isinstance(program, Evaluable):
+        return arrow_schema(program)
+    view = program.views[QUERY]
+    return pa.schema([*arrow_schema(view)][: len(view.schema) - view.unshown])
+
+
+def _columns(views: Mapping[str, Contents]) -> dict[str, Schema]:
+    return {name: view.columns for name, view in views.items()}
+
+
+def _evaluated(
+    program: Program,
+    views: Mapping[str, Contents],
+    spark: SparkSession | None,
+    step: int,
+    now: datetime | None,
+) -> Contents:
     tables = {name: views[name].parts for name in program.tables}
     for name, (count, order) in leading_rows(program.views[QUERY].plan).items():
         if len(views[name].parts) and sum(map(len, tables[name])) > count:
@@ -43,9 +83,3 @@ def answer(
     view = program.views[QUERY]
     found = Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)
     return Arranged(found, view.unshown) if view.unshown else found
-
-
-def columns_of(plans: Plans, select: str, read: Mapping[str, Schema]) -> pa.Schema:
-    """Of the rows that it has. Raises ProgramError."""
-    view = plans.of(select, read).views[QUERY]
-    return pa.schema([*arrow_schema(view)][: len(view.schema) - view.unshown])

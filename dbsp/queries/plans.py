@@ -1,16 +1,22 @@
-"""Queries of a program's views, compiled: the last ones in memory, their shapes in the cache of programs."""
+"""Queries of a program's views, compiled: the last ones in memory, their shapes in the cache of programs.
+
+Of one that the engine refuses and Spark doesn't it is known that Spark is to evaluate it.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from dbsp.circuits.allowance import has_allowance
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.compiler.queries.query import QUERY, load_query
-from dbsp.sql.compiler.queries.shapes import Shapes
+from dbsp.sql.compiler.queries.evaluable import Evaluable, evaluable
+from dbsp.sql.compiler.queries.query import QUERY, compiled_query, found_query
+from dbsp.sql.compiler.queries.shapes import Plan, Shapes
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.text.source import as_it_is
@@ -20,8 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _KEPT = 256
-# where a query's plan was: as it is, in its shape's, or nowhere
-FOUND = ("text", "shape", "compiled")
+# where a query's plan was: as it is, in its shape's, or nowhere; and of Spark's those that are new
+FOUND = ("text", "shape", "compiled", "spark")
 
 
 class Plans:
@@ -30,8 +36,8 @@ class Plans:
     def __init__(
         self, session: Callable[[], SparkSession], timezone: str, known: Mapping[str, Schema] | None = None
     ) -> None:
-        self._session, self._timezone, self._known = session, timezone, known or {}
-        self._kept: OrderedDict[object, Program] = OrderedDict()
+        self.session, self._timezone, self._known = session, timezone, known or {}
+        self._kept: OrderedDict[object, Program | Evaluable] = OrderedDict()
         self._shapes = Shapes()
         self._found, self._counting = Counter(dict.fromkeys(FOUND, 0)), Lock()
 
@@ -50,6 +56,13 @@ class Plans:
 
     def of(self, select: str, read: Mapping[str, Schema]) -> Program:
         """The query's program. read: the relations that it names. Raises ProgramError."""
+        found = self.known(select, read)
+        if isinstance(found, Evaluable):
+            raise found.refused
+        return found
+
+    def known(self, select: str, read: Mapping[str, Schema]) -> Program | Evaluable:
+        """The query's program, or what Spark is to evaluate. Raises ProgramError where neither can be."""
         key = select, self._timezone, tuple(read.items())
         program = self._kept.pop(key, None)
         where = FOUND[0]
@@ -62,21 +75,55 @@ class Plans:
             self._kept.popitem(last=False)
         return program
 
-    def _loaded(self, select: str, read: Mapping[str, Schema]) -> tuple[Program, str]:
+    def _loaded(self, select: str, read: Mapping[str, Schema]) -> tuple[Program | Evaluable, str]:
         where = FOUND[1]
 
-        def session() -> SparkSession:
+        def compile_() -> Plan | Program:
             nonlocal where
             where = FOUND[2]
-            return self._session()
+            made = self._compiled(select, read)
+            if isinstance(made, Evaluable):
+                raise _NotOursError(made)
+            return made
 
         try:
-            program = load_query(select, read, session, self._timezone, self._shapes)
-            return program, where
-        except ProgramError:
-            if self._known:  # with all that there is, the error says what, and what was misspelt
-                load_query(select, {**self._known, **read}, self._session, self._timezone)
-            raise
+            program = found_query(select, read, self._timezone, compile_, self._shapes)
+        except _NotOursError as other:
+            return other.query, FOUND[3]
+        return program, where
+
+    def _compiled(self, select: str, read: Mapping[str, Schema]) -> Plan | Program | Evaluable:
+        asked = select, read, self._timezone, self._known
+        if not has_allowance():
+            return compiled(self.session(), *asked)
+        from dbsp.queries.beside.process import COMPILER, done  # noqa: PLC0415  only a server's pay for it
+
+        made: Plan | Program | Evaluable = done(COMPILER, compiled, *asked)
+        return made
+
+
+class _NotOursError(Exception):
+    """A query is Spark's to evaluate."""
+
+    def __init__(self, query: Evaluable) -> None:
+        self.query = query
+
+
+def compiled(
+    spark: SparkSession, select: str, read: Mapping[str, Schema], timezone: str, known: Mapping[str, Schema]
+) -> Plan | Program | Evaluable:
+    """What `compiled_query` makes of the query, or what Spark is to evaluate.
+
+    known: what the query might have meant. Raises ProgramError.
+    """
+    try:
+        return compiled_query(select, read, lambda: spark, timezone)
+    except ProgramError as refused:
+        with suppress(ProgramError):
+            return evaluable(select, read, spark, timezone, refused)
+        if known:  # with all that there is, the error says what, and what was misspelt
+            compiled_query(select, {**known, **read}, lambda: spark, timezone)
+        raise
 
 
 def named_in(select: str, names: Iterable[str]) -> list[str]:

@@ -22,6 +22,7 @@ from dbsp.rows.literals import array_of
 from dbsp.sql.plans.types import ddl
 
 if TYPE_CHECKING:
+    from dbsp.sql.compiler.queries.evaluable import Evaluable
     from dbsp.sql.plans.program import Table, View
 
 
@@ -41,7 +42,7 @@ class BadRow(DataError):
 SHAPES = "a list of dicts or tuples, a pyarrow Table or RecordBatch, or an object with __arrow_c_stream__"
 
 
-def arrow_schema(relation: Table | View) -> pa.Schema:
+def arrow_schema(relation: Table | View | Evaluable) -> pa.Schema:
     """Its columns as Arrow fields."""
     return pa.schema([pa.field(field.name, field.type, field.nullable) for field in relation.schema])
 

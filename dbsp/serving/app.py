@@ -75,7 +75,7 @@ class Serving:
     def app(self) -> Starlette:
         """The routes."""
         reads, writes = Reads(self.pipeline, self.evaluating), self.writes
-        explaining = Explaining(self.pipeline.program)
+        explaining = Explaining(self.pipeline, self.status)
         routes: list[tuple[str, list[str], Handler]] = [
             ("/", ["GET"], self._index),
             ("/views", ["GET"], reads.views),
@@ -92,6 +92,7 @@ class Serving:
             ("/operators", ["GET"], self.status.operators),
             ("/circuit", ["GET"], explaining.circuit),
             ("/program", ["GET"], explaining.text),
+            ("/problems", ["GET"], explaining.problems),
             ("/metrics", ["GET"], self.numbers.shown),
             ("/healthz", ["GET"], self._alive),
             ("/readyz", ["GET"], self._ready),

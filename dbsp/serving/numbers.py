@@ -96,6 +96,12 @@ class Numbers:
         self.moved = Counter(
             "dbsp_store_bytes", "Bytes to and from the store of the state", ["direction"], registry=of
         )
+        self.copies = Counter(
+            "dbsp_store_copies",
+            "Segments of a store that steps opened, by where they were",
+            ["found"],
+            registry=of,
+        )
         of.register(_Plans(pipeline))
         self.made_at = Gauge("dbsp_last_step_time_seconds", "When this process made a step", registry=of)
         last = Gauge("dbsp_last_step", "The number of the last step", registry=of)
@@ -128,6 +134,8 @@ class Numbers:
             self.requests.labels(request.removesuffix("s")).inc(getattr(traffic, request))
         self.moved.labels("read").inc(traffic.bytes_read)
         self.moved.labels("written").inc(traffic.bytes_written)
+        self.copies.labels("here").inc(traffic.found)
+        self.copies.labels("fetched").inc(traffic.fetched)
         self._last = metrics
 
     def _look(self, metrics: Metrics) -> None:

@@ -122,6 +122,8 @@ class Reads:
                 "more": more,
                 "columns": columns_of(contents.columns),
             }
+            if contents.note:
+                head["note"] = contents.note
             return spelled(shown, form, head), contents.step
 
         if found is not None and len(found) <= FEW:

@@ -26,6 +26,7 @@ from dbsp.serving.answers import json_response
 from dbsp.serving.following.feed import Feed
 from dbsp.serving.following.rounds import Rounds
 from dbsp.serving.formats import EVENTS
+from dbsp.serving.page.problems import Problem, Problems
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.views.changes import Changes
 from dbsp.views.outputs import state_of
@@ -124,6 +125,12 @@ class Status:
             "followers": self._subscriptions.open,
         }
         return json_response(answer, headers={"Cache-Control": "no-store"})
+
+    def problems(self, of: Problems) -> list[Problem]:
+        """As of now. In any thread: the view of bad rows may have to be read."""
+        pipeline = self._pipeline
+        bad = pipeline.view(BAD_ROWS) if BAD_ROWS in pipeline else None
+        return of.found(dict(self._late), bad, pipeline.undelivered, self._trouble())
 
     async def operators(self, request: Request) -> Response:
         """By their numbers; rows and seconds are None where this process made no step."""

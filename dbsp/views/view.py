@@ -42,7 +42,11 @@ class Contents:
         >>> view = p["turnover"]
         >>> view, view.step, view.schema.names
         (<turnover: 2 rows>, 1, ['buyer', 'total'])
+
+    note: what else there is to say of the rows.
     """
+
+    note = ""
 
     def __init__(
         self,

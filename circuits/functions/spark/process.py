@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import select
-import struct
 import subprocess
 import tempfile
 import threading
@@ -19,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import IO
 
 import pyarrow as pa
 
-from dbsp.circuits.allowance import has_allowance, may_go_on
+from dbsp.circuits.allowance import has_allowance
+from dbsp.circuits.child import INT, Child, EndedError
 from dbsp.circuits.errors import Error, EvaluationError
 from dbsp.circuits.functions.spark.installed import jars, java_path
 
@@ -40,30 +38,20 @@ _OPENED = (
 )
 _KNOWN = 256  # expressions that the JVM has ready, as in Evaluator.java
 _FAILED = -1
-_INT = struct.Struct(">i")
-_LOOK = 0.1  # seconds between two looks at whether anybody waits
-
-
-class _EndedError(Exception):
-    """The JVM had ended before it was asked."""
 
 
 @dataclass(eq=False)
-class Evaluator:
+class Evaluator(Child):
     """A JVM that runs. numbers: of the expressions that it knows, counted by `counter`, the latest last."""
 
-    process: subprocess.Popen[bytes]
-    log: IO[bytes]
     numbers: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
     counter: Iterator[int] = field(default_factory=count)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    ended: bool = False
 
     def ask(self, expression: bytes, rows: pa.RecordBatch) -> pa.Array:
         """The expression's values. Raises EvaluationError, Error where the JVM ends, as `may_go_on` does."""
         with self.lock:
             if self.ended:
-                raise _EndedError
+                raise EndedError
             try:
                 return self._ask(expression, rows)
             except EvaluationError:
@@ -72,32 +60,26 @@ class Evaluator:
                 self.end()  # an answer that nobody has read would be the next one's
                 if isinstance(error, (OSError, EOFError)):
                     raise Error(
-                        f"the JVM that evaluates Spark's functions has ended: {self._said()}"
+                        f"the JVM that evaluates Spark's functions has ended: {self.said()}"
                     ) from None
                 raise
-
-    def end(self) -> None:
-        """Let the next that asks start another."""
-        self.ended = True
-        self.process.kill()
-        self.process.wait()
 
     def _ask(self, expression: bytes, rows: pa.RecordBatch) -> pa.Array:
         known = expression in self.numbers
         number = self.numbers[expression] if known else next(self.counter)
         written = pa.BufferOutputStream()
-        written.write(_INT.pack(number))
-        written.write(_INT.pack(0 if known else len(expression)))
+        written.write(INT.pack(number))
+        written.write(INT.pack(0 if known else len(expression)))
         written.write(b"" if known else expression)
         with pa.ipc.new_stream(written, rows.schema) as stream:
             stream.write_batch(rows)
-        self._write(memoryview(written.getvalue()))
-        size = self._int()
+        self.write(memoryview(written.getvalue()))
+        size = self.int()
         if size != _FAILED:
             self._keep(expression, number)
-            return pa.ipc.open_stream(self._read(size)).read_next_batch().column(0)
-        row = self._int()
-        condition, message = (self._read(self._int()).decode() for _ in range(2))
+            return pa.ipc.open_stream(self.read(size)).read_next_batch().column(0)
+        row = self.int()
+        condition, message = (self.read(self.int()).decode() for _ in range(2))
         if row >= 0:  # else it isn't known there
             self._keep(expression, number)
         raise EvaluationError(condition or "EXPRESSION_FAILED", _plain(message, condition), max(row, 0))
@@ -108,34 +90,6 @@ class Evaluator:
         self.numbers.move_to_end(expression)
         if len(self.numbers) > _KNOWN:
             self.numbers.popitem(last=False)
-
-    def _int(self) -> int:
-        return int(_INT.unpack(self._read(_INT.size))[0])
-
-    def _write(self, data: memoryview) -> None:
-        assert self.process.stdin is not None
-        while data:
-            data = data[self.process.stdin.write(data) :]
-
-    def _read(self, size: int) -> bytes:
-        """While somebody waits for it."""
-        assert self.process.stdout is not None
-        read = bytearray()
-        while len(read) < size:
-            while not select.select([self.process.stdout], [], [], _LOOK)[0]:
-                may_go_on()
-            more = self.process.stdout.read(size - len(read))
-            if not more:
-                raise EOFError
-            read += more
-        return bytes(read)
-
-    def _said(self) -> str:
-        """Why it has ended, as far as it has said so."""
-        self.log.seek(0)
-        lines = self.log.read().decode(errors="replace").splitlines()
-        thrown = [line for line in lines if "Error" in line or "Exception" in line]
-        return (thrown or [f"it was killed, status {self.process.poll()}"])[0].strip()
 
 
 def _plain(message: str, condition: str) -> str:
@@ -149,7 +103,7 @@ def values(expression: bytes, rows: pa.RecordBatch) -> pa.Array:
     while True:
         try:
             return evaluator().ask(expression, rows)
-        except _EndedError:  # another thread has found it so
+        except EndedError:  # another thread has found it so
             continue
 
 

@@ -28,11 +28,14 @@ class Command:
 
 @dataclass
 class Rows:
-    """Rows that are there. at: how many have been sent. tag: what is said after so many of them."""
+    """Rows that are there. at: how many have been sent. tag: what is said after so many of them. notice: what
+    else there is to say of them.
+    """
 
     batch: pa.RecordBatch
     at: int = 0
     tag: str = "SELECT {}"
+    notice: str = ""
 
     @property
     def schema(self) -> pa.Schema:

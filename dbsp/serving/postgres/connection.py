@@ -164,7 +164,7 @@ class Connection:
         """Of a transaction that nobody began or ends."""
         warning = await self.session.end()
         if warning:
-            self.out.say(wire.notice("01000", warning))
+            self.out.say(wire.warning("01000", warning))
 
     # -- the simple protocol ------------------------------------------------------------------------
 
@@ -174,12 +174,19 @@ class Connection:
             self.out.say(wire.EMPTY)
         for words in found:
             answer = await self.session.answer(words)
+            self._note(answer)
             if isinstance(answer, Rows | Followed):
                 self.out.say(wire.row_description(answer.fields, [0] * len(answer.fields)))
                 await self._sending.rows(answer, [0] * len(answer.fields), 0)
             else:
                 await self._done(answer)
         await self._end()
+
+    def _note(self, answer: Answer) -> None:
+        """What else there is to say of rows, before they are sent."""
+        rows = answer.rows if isinstance(answer, Copied) else answer
+        if isinstance(rows, Rows) and rows.notice:
+            self.out.say(wire.notice(rows.notice))
 
     async def _done(self, answer: Command | Copied | Copying) -> None:
         if isinstance(answer, Copied):
@@ -190,7 +197,7 @@ class Connection:
             return
         self._report()
         if answer.warning:
-            self.out.say(wire.notice("01000", answer.warning))
+            self.out.say(wire.warning("01000", answer.warning))
         self.out.say(wire.complete(answer.tag))
 
     async def _take(self, answer: Copying) -> None:
@@ -276,6 +283,7 @@ class Connection:
     async def _answered(self, portal: _Portal) -> Answer | None:
         if portal.answer is None and portal.prepared.words:
             portal.answer = await self.session.answer(portal.prepared.words, portal.values)
+            self._note(portal.answer)
         return portal.answer
 
     def _close(self, message: wire.Reader) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.serving.postgres.answers import Rows
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
@@ -41,20 +42,22 @@ class Queries:
         lookup = None if self.catalogue.asks(words) else lookup_of(words)
         return None if lookup is None else self._looked_up(lookup, values, self.pipeline.view, indexed=True)
 
-    def rows(self, words: Sequence[Word], values: Sequence[Value], own: bool, zone: str) -> pa.RecordBatch:
+    def rows(self, words: Sequence[Word], values: Sequence[Value], own: bool, zone: str) -> Rows:
         """own: with what the transaction has changed. Raises Error."""
         if self.catalogue.asks(words):
-            return _one_batch(self.catalogue.answer(words, values))
+            return Rows(_one_batch(self.catalogue.answer(words, values)))
         seen = self.written.snapshot() if own else None
         lookup = lookup_of(words)
         if lookup is not None:
             found = self._looked_up(lookup, values, self.pipeline.view if seen is None else seen.read)
             if found is not None:
-                return found
+                return Rows(found)
         select = spark_text(words, [value.spark for value in values])
         if seen is None or travels(select)[1]:
-            return self.pipeline.sql(select, timezone=zone).batch()
-        return seen.query(select, zone).batch()
+            contents = self.pipeline.sql(select, timezone=zone)
+        else:
+            contents = seen.query(select, zone)
+        return Rows(contents.batch(), notice=contents.note)
 
     def _looked_up(
         self,

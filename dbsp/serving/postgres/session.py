@@ -88,11 +88,11 @@ class Session:
             calls = calls_of(words, values)
             if calls is not None:
                 return Rows(_texts(calls, [self.settings.called(call) for call in calls]))
-            found = self.queries.at_once(words, values, self._sees_its_own)
-            if found is None:
-                own = self._sees_its_own
-                found = await self.evaluating.done(lambda: self.queries.rows(words, values, own, self.zone))
-            return Rows(found)
+            own = self._sees_its_own
+            found = self.queries.at_once(words, values, own)
+            if found is not None:
+                return Rows(found)
+            return await self.evaluating.done(lambda: self.queries.rows(words, values, own, self.zone))
         if first == "COPY":
             return await self._copy(words, values)
         if first == "SUBSCRIBE":

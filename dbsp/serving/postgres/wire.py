@@ -136,8 +136,12 @@ def fatal(code: str, said: str) -> bytes:
     return _said(b"E", "FATAL", code, said)
 
 
-def notice(code: str, said: str) -> bytes:
+def warning(code: str, said: str) -> bytes:
     return _said(b"N", "WARNING", code, said)
+
+
+def notice(said: str) -> bytes:
+    return _said(b"N", "NOTICE", "00000", said)
 
 
 def _said(kind: bytes, severity: str, code: str, said: str) -> bytes:

@@ -30,6 +30,8 @@ class Copies:
         self._sending: dict[str, Future[None]] = {}
         self._threads: ThreadPoolExecutor | None = None  # made where it is used: a task may only read
         self._changing = Lock()
+        self._brought: set[str] = set()  # and not opened yet
+        self._opened = Traffic()
 
     @property
     def uri(self) -> str:
@@ -37,14 +39,26 @@ class Copies:
 
     @property
     def traffic(self) -> Traffic:
-        return self._bucket.traffic + Traffic()
+        return self._bucket.traffic + self._opened
 
     def fetch(self, segment: str, anew: bool) -> None:
         damaged = self.cache.stat(segment) if anew else None
-        self.cache.bring(segment, lambda path: self._bucket.fetch(_object(segment), path), damaged)
+
+        def write(path: Path) -> None:
+            self._bucket.fetch(_object(segment), path)
+            with self._changing:
+                self._brought.add(segment)
+
+        self.cache.bring(segment, write, damaged)
 
     def used(self, segment: str) -> None:
         self.cache.used(segment)
+        with self._changing:
+            if segment in self._brought:
+                self._brought.discard(segment)
+                self._opened.fetched += 1
+            else:
+                self._opened.found += 1
 
     def send(self, segment: str) -> None:
         file = self.cache.path(segment).open("rb")  # which it stays, should the copy go

@@ -312,14 +312,58 @@ public class Dumper {
     return scala.jdk.javaapi.CollectionConverters.asScala(java.util.Arrays.asList(qualifier)).toList();
   }
 
-  private void query(String text) throws Exception {
-    this.text = text;
+  // ---- what Spark alone evaluates
+
+  /** Of a query that is about its relations and nothing else {"names": [...], "schema": DataType.json}, of another one
+   *  {"outside": what}; or {"error": {...}}. */
+  public String evaluable(String text) {
+    start();
+    Analyse analyse = new Analyse(this, text);
+    session.withActive(analyse);
+    if (analyse.failure != null) {
+      if (!(analyse.failure instanceof SparkThrowable)) throw new RuntimeException(analyse.failure);
+      error(analyse.failure);
+      return out.toString();
+    }
+    String outside = Outside.of(analyse.analyzed);
+    if (outside != null) { out.append("{\"outside\":"); string(outside); return out.append('}').toString(); }
+    return out.append("{\"schema\":").append(analyse.analyzed.schema().json()).append('}').toString();
+  }
+
+  /** The rows of such a query, whose relations have theirs. */
+  public Object rows(String text) throws Throwable {
+    Analyse analyse = new Analyse(this, text);
+    session.withActive(analyse);
+    if (analyse.failure != null) throw analyse.failure;
+    String outside = Outside.of(analyse.analyzed);
+    if (outside != null) throw new IllegalArgumentException(outside);
+    return org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(session, analyse.analyzed);
+  }
+
+  public static class Analyse extends scala.runtime.AbstractFunction0 {
+    private final Dumper dumper;
+    private final String text;
+    Throwable failure;
+    LogicalPlan analyzed;
+    public Analyse(Dumper dumper, String text) { this.dumper = dumper; this.text = text; }
+    public Object apply() {
+      try { analyzed = dumper.analyzed(text); } catch (Throwable error) { failure = error; }
+      return null;
+    }
+  }
+
+  private LogicalPlan analyzed(String text) throws Exception {
     LogicalPlan parsed = (LogicalPlan) session.sessionState().sqlParser().parsePlan(text)
         .transformDownWithSubqueries(new Relations(this, new java.util.HashSet()));
     org.apache.spark.sql.execution.QueryExecution execution = session.sessionState().executePlan(
         parsed, session.sessionState().executePlan$default$2());
     execution.assertAnalyzed();
-    LogicalPlan analyzed = execution.analyzed();
+    return execution.analyzed();
+  }
+
+  private void query(String text) throws Exception {
+    this.text = text;
+    LogicalPlan analyzed = analyzed(text);
     out.append("{\"names\":[");
     Iterator it = analyzed.output().iterator();
     for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string(((Attribute) it.next()).name()); }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbsp.sql.catalyst.jvm.connect import check_classic
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 RELATION = "dbsp.relation"  # the metadata key that names a leaf's table
 
@@ -69,7 +69,7 @@ _OPTIONS = {
 def _dumper_class(gateway: Any) -> Any:
     """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
     loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for name in ("Parameters", "Portable", "Dumper"):  # each sees those before it
+    for name in ("Parameters", "Portable", "Outside", "Dumper"):  # each sees those before it
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(loader)
         compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
@@ -93,6 +93,8 @@ class Catalyst:
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
         settings.set("spark.sql.join.asofJoin.enabled", "true")
+        # ${env:NAME} in a text would be what this process knows, told to whoever asks a query
+        settings.set("spark.sql.variable.substitute", "false")
         self._dumper = self._new_dumper()
 
     def _new_dumper(self) -> Any:
@@ -177,6 +179,30 @@ class Catalyst:
             loaded = self._jvm.org.apache.spark.util.Utils.classForName(listed + "$", True, False)
             names += loaded.getField("MODULE$").get(None).getAllOptions().mkString(",").split(",")
         return names
+
+    def evaluable(self, text: str) -> Any:
+        """Of a query that reads what is registered and nothing else {"schema": DataType json}, of another one
+        {"outside": ...}; or the dumped error as {"error": ...}.
+        """
+        return json.loads(self._dumper.evaluable(text))
+
+    @property
+    def session(self) -> SparkSession:
+        """Its own, which knows what is registered."""
+        from pyspark.sql import SparkSession  # noqa: PLC0415  as above
+
+        return SparkSession(self._context, self._session)
+
+    def fill(self, name: str, rows: DataFrame) -> None:
+        """Let later queries read these rows, of `session`, as a relation."""
+        rows.createOrReplaceTempView("`" + name.replace("`", "``") + "`")
+        self._dumper.relation(name)
+
+    def rows(self, text: str) -> DataFrame:
+        """What Spark says of such a query."""
+        from pyspark.sql import DataFrame  # noqa: PLC0415
+
+        return DataFrame(self._dumper.rows(text), self.session)
 
     def portable(self, number: int) -> Any:
         """What Portable.java makes of an expression of a dump, by its number there ("x")."""

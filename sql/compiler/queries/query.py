@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.cache import cached
@@ -19,6 +19,8 @@ from dbsp.sql.text.tokens import Slice, tokens
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from dbsp.sql.compiler.scope import Scope
 
 QUERY = "query"
 _WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "FROM", "("})
@@ -37,18 +39,51 @@ def load_query(
     session: to compile in; not asked for where a query of its shape is in the cache, or in `shapes`, which
     has what was read of it. Raises ProgramError.
     """
-    source = as_it_is(select.strip().rstrip(";").rstrip(), QUERY)
+
+    def compile_() -> Plan | Program:
+        return compiled_query(select, relations, session, timezone)
+
+    return found_query(select, relations, timezone, compile_, Shapes() if shapes is None else shapes)
+
+
+def found_query(
+    select: str,
+    relations: Mapping[str, Schema],
+    timezone: str,
+    compile_: Callable[[], Plan | Program],
+    shapes: Shapes,
+) -> Program:
+    """The same, compiled wherever that is: compile_ gives what `compiled_query` does, and raises as that."""
+    source = query_source(select)
     among = tuple(sorted(relations.items()))
     shape = shape_of(source, timezone)
     if shape is None:
-        compile_ = partial(_compiled, source, relations, session, timezone)
-        return cached(source, timezone, compile_, relations=among)
-    shapes = Shapes() if shapes is None else shapes
+        return cached(source, timezone, partial(_made, compile_, Program), relations=among)
     plan = shapes.plan(shape, timezone, among)
     if plan is None:
-        plan = _opened(source, shape, partial(_compiled, source, relations, session, timezone))
+        plan = _made(compile_, Plan)
         shapes.keep(plan, shape, timezone, among)
     return plan.filled(shape, source)
+
+
+def compiled_query(
+    select: str, relations: Mapping[str, Schema], session: Callable[[], SparkSession], timezone: str
+) -> Plan | Program:
+    """What a query is compiled to: with holes where it has a shape. Raises ProgramError."""
+    source = query_source(select)
+    shape = shape_of(source, timezone)
+    if shape is None:
+        return _compiled(source, relations, session, timezone)
+    return _opened(source, shape, partial(_compiled, source, relations, session, timezone))
+
+
+Made = TypeVar("Made", Plan, Program)
+
+
+def _made(compile_: Callable[[], Plan | Program], kind: type[Made]) -> Made:
+    made = compile_()
+    assert isinstance(made, kind), made
+    return made
 
 
 def _opened(source: Source, shape: Shape, compile_: Callable[..., Program]) -> Plan:
@@ -68,14 +103,30 @@ def _compiled(
     found: dict[str, Sequence[int]] | None = None,
 ) -> Program:
     """found: is told which literals of the shape became parameters."""
-    # what only compiling needs
-    from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415
-    from dbsp.sql.compiler.compile import Compiler  # noqa: PLC0415
+    from dbsp.sql.compiler.compile import Compiler  # noqa: PLC0415  what only compiling needs
+
+    scope = scope_of(source, relations, session(), timezone, shape)
+    compiler = Compiler(source, scope)
+    compiler.add_query(QUERY, Slice(source.text, 0), once=True)
+    if found is not None:
+        found |= scope.parameters or {"free": (), "sized": ()}
+    return compiler.program()
+
+
+def scope_of(
+    source: Source,
+    relations: Mapping[str, Schema],
+    session: SparkSession,
+    timezone: str,
+    shape: Shape | None = None,
+) -> Scope:
+    """What the query's text means, over these relations. Raises ProgramError."""
+    from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415  what only compiling needs
     from dbsp.sql.compiler.scope import Scope  # noqa: PLC0415
 
     _check_word(source)
     names = frozenset({*relations, QUERY})
-    scope = Scope(source, Catalyst(session(), timezone), names, frozenset(), reading=True, shape=shape)
+    scope = Scope(source, Catalyst(session, timezone), names, frozenset(), reading=True, shape=shape)
     types: dict[str, object] = {}
     for name, schema in relations.items():
         spelled = [ddl(column.type) for column in schema]
@@ -85,11 +136,12 @@ def _compiled(
         scope.catalyst.register(name, columns)
         # its rows have no order of arrival, and are there as they are stored: some of them taken back
         scope.defined.tables[name] = Table(name, schema, (), False, True, None, {}, QUERY)
-    compiler = Compiler(source, scope)
-    compiler.add_query(QUERY, Slice(source.text, 0), once=True)
-    if found is not None:
-        found |= scope.parameters or {"free": (), "sized": ()}
-    return compiler.program()
+    return scope
+
+
+def query_source(select: str) -> Source:
+    """The text of one query."""
+    return as_it_is(select.strip().rstrip(";").rstrip(), QUERY)
 
 
 def _check_word(source: Source) -> None:

@@ -44,7 +44,7 @@ def test_the_last_ones_are_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
         asked.append(select)
         return votes_program()
 
-    monkeypatch.setattr(plans, "load_query", load)
+    monkeypatch.setattr(plans, "found_query", load)
     monkeypatch.setattr(plans, "_KEPT", 2)
     kept = Plans(lambda: pytest.fail("a session"), "UTC")
     for select in ("SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3", "SELECT 1", "SELECT 2"):
@@ -58,11 +58,11 @@ def test_the_last_ones_are_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_query_of_another_time_zone_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def load(select: str, read: Any, session: Any, timezone: str, shapes: Any) -> Any:
+    def load(select: str, read: Any, timezone: str, compile_: Any, shapes: Any) -> Any:
         asked.append(timezone)
         return votes_program()
 
-    monkeypatch.setattr(plans, "load_query", load)
+    monkeypatch.setattr(plans, "found_query", load)
     kept = Plans(lambda: pytest.fail("a session"), "UTC")
     assert kept.in_zone("UTC") is kept
     for zone in ("Asia/Tokyo", "UTC", "Asia/Tokyo", "UTC"):

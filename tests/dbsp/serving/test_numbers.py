@@ -58,19 +58,24 @@ def test_where_plans_of_queries_were(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             client.get("/query", params={"sql": f"SELECT n FROM hourly WHERE n > {number}"})
         said = client.get("/metrics").text
     found = dict(re.findall(r'^dbsp_query_plans_total{found="(\w+)"} (\S+)$', said, re.MULTILINE))
-    assert found == {"text": "1.0", "shape": "1.0", "compiled": "1.0"}
+    assert found == {"text": "1.0", "shape": "1.0", "compiled": "1.0", "spark": "0.0"}
 
 
 def test_what_the_store_was_asked() -> None:
     with served(program=PROGRAM) as (client, serving):
         serving.pipeline.insert("seen", [{"at": datetime(2024, 1, 1, tzinfo=UTC), "n": 1}])
         changes = serving.pipeline.step()
-        traffic = Traffic(gets=2, puts=3, deletes=4, lists=5, bytes_read=60, bytes_written=70)
+        traffic = Traffic(
+            gets=2, puts=3, deletes=4, lists=5, bytes_read=60, bytes_written=70, found=8, fetched=9
+        )
         for _ in range(2):
             serving.numbers.made(replace_traffic(changes, traffic))
         said = client.get("/metrics").text
-    counts = dict(re.findall(r'^dbsp_store_(?:requests|bytes)_total{\w+="(\w+)"} (\S+)$', said, re.MULTILINE))
+    counts = dict(
+        re.findall(r'^dbsp_store_(?:requests|bytes|copies)_total{\w+="(\w+)"} (\S+)$', said, re.MULTILINE)
+    )
     expected = {"get": 4, "put": 6, "delete": 8, "list": 10, "read": 120, "written": 140}
+    expected |= {"here": 16, "fetched": 18}
     assert {name: float(count) for name, count in counts.items()} == expected
 
 

@@ -1,7 +1,7 @@
-// The program's text, with the lines of a relation marked.
+// The program's text, with the lines of a relation marked, and below its lines what is wrong with them.
 
 import { ask } from "./asking.js";
-import { h, put, visible } from "./dom.js";
+import { counted, h, put, visible } from "./dom.js";
 
 const KEYWORDS = new Set(
   (
@@ -16,17 +16,24 @@ const KEYWORDS = new Set(
 );
 const TOKEN = /(--[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|([A-Za-z_]\w*)/g;
 
+// milliseconds between two looks at what is wrong
+const PAUSE = 1000;
+
 export function programPart(section, rest, page) {
   const names = h("ul");
   const code = h("pre", { class: "text", tabindex: "0", "aria-label": "the program's text" });
   const title = h("h2", {}, "Program");
+  const wrong = h("p", { class: "range", role: "status" });
   put(
     section,
     h("nav", { class: "list", "aria-label": "Relations" }, h("h2", {}, "Relations"), names),
-    h("div", { class: "view" }, h("div", { class: "title" }, title), code),
+    h("div", { class: "view" }, h("div", { class: "title" }, title, wrong), code),
   );
   let program = null;
   let lines = [];
+  let marked = "";
+  let looking = null;
+  let again = false;
 
   function go([name]) {
     const chosen = program?.statements.find((one) => one.name === name);
@@ -70,10 +77,53 @@ export function programPart(section, rest, page) {
     lines = coloured(program.text.replace(/\n+$/, "")).map((parts) => h("span", { class: "line" }, parts));
     put(code, lines);
     go(rest);
+    look();
   }
 
+  /** What is wrong by now, at most once in a while. */
+  function look() {
+    again = true;
+    if (looking !== null || !lines.length) return;
+    again = false;
+    looking = setTimeout(() => {
+      looking = null;
+      if (again) look();
+    }, PAUSE);
+    ask("problems").then(({ problems }) => mark(problems), () => {});
+  }
+
+  function mark(problems) {
+    const said = JSON.stringify(problems);
+    if (said === marked) return;
+    marked = said;
+    for (const old of code.querySelectorAll(".problem")) old.remove();
+    const last = new Map();
+    for (const one of problems) {
+      const at = Math.min(one.line, lines.length) - 1;
+      const below = last.get(at) ?? lines[at];
+      const note = h("span", { class: `problem ${one.kind}` }, h("b", {}, one.kind), ` ${visible(one.text)}`);
+      below.after(note);
+      last.set(at, note);
+    }
+    lines.forEach((line, n) => line.classList.toggle("marked", last.has(n)));
+    const kinds = ["error", "warning", "note"]
+      .map((kind) => [problems.filter((one) => one.kind === kind).length, kind])
+      .filter(([many]) => many)
+      .map(([many, kind]) => counted(many, kind));
+    wrong.textContent = kinds.join(", ");
+  }
+
+  const events = ["step", "status", "state"];
+  for (const event of events) page.stepping.addEventListener(event, look);
   load();
-  return { go, leave() {} };
+  return {
+    go,
+    leave() {
+      clearTimeout(looking);
+      looking = 0;
+      for (const event of events) page.stepping.removeEventListener(event, look);
+    },
+  };
 }
 
 /** Per line its pieces. */

@@ -80,7 +80,8 @@ export function queryPart(section, rest, page) {
       show(answer);
       const more = answer.more ? ` · the first ${count(MOST)}` : "";
       const time = `${count(Math.round(took))} ms`;
-      note.textContent = `${counted(answer.of, "row")} of step ${count(answer.step)} in ${time}${more}`;
+      const else_ = answer.note ? ` · ${visible(answer.note)}` : "";
+      note.textContent = `${counted(answer.of, "row")} of step ${count(answer.step)} in ${time}${more}${else_}`;
       file.href = `query?format=csv&sql=${encodeURIComponent(sql)}`;
       file.hidden = false;
     } catch (problem) {

@@ -53,7 +53,7 @@ def test_an_answer_that_nobody_has_read_is_not_the_next_ones(
     def interrupt(_: int) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(interrupted, "_read", interrupt)
+    monkeypatch.setattr(interrupted, "read", interrupt)
     with pytest.raises(KeyboardInterrupt):
         evaluate(call, ROWS)
     assert evaluate(call, ROWS.slice(1)).to_pylist() == ["2"]

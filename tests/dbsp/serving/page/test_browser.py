@@ -328,7 +328,48 @@ def test_the_text_with_the_lines_of_a_view(browser: Browser) -> None:
     with opened(browser, "program/turnover") as at:
         at.page.locator(".line.chosen").wait_for()
         assert at.page.locator(".line.chosen").inner_text().startswith("CREATE VIEW turnover")
-        assert at.page.locator("pre.text").inner_text().strip() == PROGRAM.strip()
+        lines = at.page.locator("pre.text .line").all_inner_texts()
+        assert "\n".join(line.rstrip("\n") for line in lines).strip() == PROGRAM.strip()
+
+
+TROUBLED = """\
+CREATE TABLE seen (at TIMESTAMP NOT NULL LATENESS INTERVAL 1 HOUR, n INT) WITH (append_only = true);
+SET spark.sql.shuffle.partitions = 7;
+CREATE TABLE kept (n INT, c BIGINT, PRIMARY KEY (n))
+USING sqlite OPTIONS (path '{path}');
+CREATE VIEW v AS SELECT n, count(*) AS c FROM seen GROUP BY n;
+INSERT INTO kept
+SELECT n, c FROM v WHERE n IS NOT NULL;
+"""
+
+
+def test_problems_stand_at_the_lines_that_they_are_about(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "kept.db"
+    with opened(browser, "program", program=TROUBLED.format(path=file)) as at:
+
+        def below(line: int) -> list[str]:
+            """What is said between this line and the next one."""
+            found = at.page.locator("pre.text > *").evaluate_all(
+                "(all) => all.map((one) => [one.classList.contains('line'), one.textContent])"
+            )
+            starts = [n for n, (is_line, _) in enumerate(found) if is_line] + [len(found)]
+            return [text for _, text in found[starts[line - 1] + 1 : starts[line]]]
+
+        at.page.locator(".problem.warning").first.wait_for()
+        assert [text.partition(" ")[0] for text in below(2)] == ["note"]
+        assert "grows with seen" in below(5)[0] and "grows with seen" in below(6)[0]
+        assert below(1) == below(4) == below(7) == []
+        at.page.get_by_role("status").filter(has_text="warning").wait_for()
+        at.client.posted("seen", [{"at": "2024-01-01T15:00:00Z", "n": 1}])
+        at.client.posted("seen", [{"at": "2024-01-01T10:00:00Z", "n": 1}])
+        at.page.locator(".problem", has_text="1 row came too late").wait_for()
+        assert below(1) == ["warning 1 row came too late and is in late_rows"]
+        at.serving.troubled(f"{at.serving.pipeline.program.name}:3:1: <i>no</i> such sink")
+        at.page.locator(".problem.error", has_text="<i>no</i> such sink").wait_for()
+        assert [text.partition(" ")[0] for text in below(3)] == ["error"]
+        at.serving.troubled("")
+        at.page.locator(".problem.error").wait_for(state="detached")
+        assert below(1) != []
 
 
 def test_by_keyboard_alone(browser: Browser) -> None:

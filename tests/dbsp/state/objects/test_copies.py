@@ -44,8 +44,10 @@ def test_what_was_written_here_is_not_fetched_and_what_was_elsewhere_is_once(tmp
     chunk = written(here, "a", 1)
     assert here.open(chunk, SCHEMA).to_pydict() == {"x": [1]}
     assert bucket.traffic == Traffic(puts=1, bytes_written=path_of(here, chunk).stat().st_size)
-    for _ in range(2):
-        assert opened(bucket, tmp_path / "there").open(chunk, SCHEMA).to_pydict() == {"x": [1]}
+    for found, fetched in ((0, 1), (1, 0)):
+        there = opened(bucket, tmp_path / "there")
+        assert there.open(chunk, SCHEMA).to_pydict() == {"x": [1]}
+        assert (there.traffic.found, there.traffic.fetched) == (found, fetched)
     assert bucket.traffic.gets == 1
     assert bucket.traffic.lists == 0
 

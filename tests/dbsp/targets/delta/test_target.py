@@ -14,10 +14,10 @@ import pytest
 from deltalake import DeltaTable
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.commands.check import notes
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.testing.bags import arrow_values, identity
+from dbsp.views.explained.checks import notes
 from tests.dbsp.targets.voting import random_steps
 
 pytestmark = pytest.mark.spark

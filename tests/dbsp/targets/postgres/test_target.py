@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.commands.check import notes
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.runs.streaming import run
 from dbsp.sql.compiler.load import compile_program
 from dbsp.views.changes import Changes
+from dbsp.views.explained.checks import notes
 from tests.dbsp.targets.voting import random_steps
 from tests.servers.postgres import Server
 

@@ -65,3 +65,11 @@ def test_formats_and_their_options(spark: Any) -> None:
     assert not catalyst.has_format("no.such.format")
     assert {"header", "basePath"} <= {*catalyst.options("csv")}
     assert catalyst.options("kafka") == []
+
+
+@pytest.mark.spark
+def test_a_text_is_no_way_to_what_the_process_knows(spark: Any) -> None:
+    """Spark would put an environment variable, a property, a setting in its place, whoever asks."""
+    texts = "${env:PATH}", "${system:java.home}", "${spark.app.id}", "${hiveconf:spark.app.id}"
+    dumped = Catalyst(spark, "UTC").query("SELECT " + ", ".join(f"'{text}'" for text in texts))
+    assert tuple(dumped["names"]) == texts

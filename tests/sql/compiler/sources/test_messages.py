@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.commands.check import notes
 from dbsp.sql.compiler.load import compile_program
+from dbsp.views.explained.checks import notes
 
 pytestmark = pytest.mark.spark
 

@@ -8,9 +8,9 @@ import pytest
 from pyspark.sql.datasource import DataSource
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.commands.check import notes
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program
+from dbsp.views.explained.checks import notes
 
 pytestmark = pytest.mark.spark
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.commands.check import bounds
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.shown.boxes import boxes
+from dbsp.views.explained.checks import bounds
 
 pytestmark = pytest.mark.spark
 

@@ -18,13 +18,13 @@ import confluent_kafka
 import pytest
 
 from dbsp.circuits.errors import ProgramError, StateError
-from dbsp.commands.check import notes
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.messages import transactions
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
+from dbsp.views.explained.checks import notes
 from tests.dbsp.build import VOTES, table, votes_program
 from tests.dbsp.targets.voting import feed, opened, write_again
 from tests.effort import is_long

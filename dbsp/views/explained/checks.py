@@ -39,8 +39,11 @@ from dbsp.sql.plans.shown.boxes import keeps
 
 @dataclass(frozen=True)
 class Bound:
-    """by: what bounds the operator's state; None: nothing does, and `hint` says what might."""
+    """number: of its node. by: what bounds the operator's state; None: nothing does, and `hint` says what
+    might.
+    """
 
+    number: int
     operator: str
     keeps: str
     by: str | None
@@ -63,7 +66,7 @@ def bounds(program: Program) -> Iterator[Bound]:
         tables = [program.tables[name] for name in sorted(names & program.tables.keys())]
         by = _REFUSED if names == {BAD_ROWS} else _bound(program, i, tables) or _identified(program, i)
         hint = "" if by is not None else _hint(circuit, i, tables)
-        yield Bound(label(circuit, i), keeps(circuit, i), by, hint)
+        yield Bound(i, label(circuit, i), keeps(circuit, i), by, hint)
 
 
 def _identified(program: Program, i: int) -> str | None:

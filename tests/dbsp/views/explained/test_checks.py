@@ -7,10 +7,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column
-from dbsp.commands.check import bounds
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.nodes import Aggregate, Distinct, Scan, Union
 from dbsp.sql.plans.schemas import Field
+from dbsp.views.explained.checks import bounds
 from tests.dbsp.build import CUSTOMER, VOTES, program, table, view
 
 COUNT = AggregateCall("count", (), pa.int64(), False)
