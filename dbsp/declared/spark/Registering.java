@@ -4,13 +4,17 @@ import org.apache.spark.connect.proto.Relation;
 import org.apache.spark.sql.connect.pipelines.PipelinesHandler$;
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner;
 import org.apache.spark.sql.connect.service.SessionHolder;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.pipelines.graph.DataflowGraph;
 
 /** What PySpark's pipelines would send to a server, handled where the server would: without one. */
 public class Registering extends scala.runtime.AbstractFunction1 {
+  private final SparkSession session;
   private final SessionHolder holder;
   private final SparkConnectPlanner planner;
 
-  public Registering(org.apache.spark.sql.classic.SparkSession session) {
+  public Registering(SparkSession session) {
+    this.session = session;
     holder = new SessionHolder("dbsp", java.util.UUID.randomUUID().toString(), session);
     planner = new SparkConnectPlanner(holder, scala.Option.empty());
   }
@@ -32,5 +36,20 @@ public class Registering extends scala.runtime.AbstractFunction1 {
 
   public void handle(byte[] command) throws Exception {
     PipelinesHandler$.MODULE$.handlePipelinesCommand(holder, PipelineCommand.parseFrom(command), null, this, this);
+  }
+
+  /**
+   * The graph, its flows analysed. Threads that Spark starts for it ask for the active session, which they have
+   * from the thread that starts them: one that has none, or another, would have them fail, or analyse by that.
+   */
+  public DataflowGraph resolve(DataflowGraph graph) {
+    scala.Option before = SparkSession.getActiveSession();
+    SparkSession.setActiveSession(session);
+    try {
+      return graph.resolve(false);
+    } finally {
+      if (before.isDefined()) SparkSession.setActiveSession((SparkSession) before.get());
+      else SparkSession.clearActiveSession();
+    }
   }
 }

@@ -45,6 +45,10 @@ class Definitions:
         self.graph = self.registering.create(catalog, database, conf)
         return self.registering.graph(self.graph)
 
+    def resolve(self, graph: Any) -> Any:
+        """A graph with its flows analysed, by this session."""
+        return self.registering.resolve(graph)
+
     def handle(self, command: Any) -> None:
         """A command of one of its modules. Raises what the server would."""
         name = command.WhichOneof("command_type")

@@ -73,7 +73,7 @@ class _Reading:
             registration.processSqlFile(
                 file.read_text(encoding="utf-8"), str(file.relative_to(self.spec.root)), self.session
             )
-        resolved = context.toDataflowGraph().resolve(False)
+        resolved = self.definitions.resolve(context.toDataflowGraph())
         self._check(resolved)
         graph = resolved.validate(False)
         # several threads resolve flows, which come as they are done
