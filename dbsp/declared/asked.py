@@ -29,7 +29,7 @@ class Asked:
         if self.full_refresh_all:
             return
         for dataset in (each for each in anew if each.is_streaming):
-            for reader in project.stored:
+            for reader in project.refreshed:
                 if reader.is_streaming and reader not in anew and dataset in above(project, reader):
                     raise Error(
                         f"not supported yet: --full-refresh {shown(dataset.name)} without "
@@ -60,7 +60,7 @@ class Asked:
 
 def _named(project: Project, names: Sequence[str]) -> Iterator[Dataset]:
     """A name may leave out what stands before it."""
-    known = {shown(dataset.name): dataset for dataset in project.stored}
+    known = {shown(dataset.name): dataset for dataset in project.refreshed}
     for name in names:
         found = [
             dataset for full, dataset in known.items() if f".{full}".lower().endswith(f".{name}".lower())

@@ -3,6 +3,7 @@
 STORAGE/dbsp/state          of the circuit, as of any pipeline: `dbsp query`, `dbsp why` read it
 STORAGE/dbsp/reads.json     which files of the sources it has
 STORAGE/dbsp/tables/        which step each table has, and its files
+STORAGE/dbsp/sinks/         the same of what is sent on, and the files that aren't sent
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dbsp.declared.spark.asking import Asking
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.modules import Modules
 from dbsp.declared.spark.reading import read_project
+from dbsp.declared.spark.sending import check_sink
 from dbsp.declared.spark.spec import Spec
 from dbsp.state.records.places import scheme_of
 
@@ -48,8 +50,11 @@ def plan_project(spark: SparkSession, spec: Spec, modules: Modules | None = None
     check_meaning(spark, spec)
     project = read_project(spark, spec, modules)
     catalog = Catalog(spark)
-    for dataset in project.stored:
-        catalog.check(dataset)
+    for dataset in project.refreshed:
+        if dataset.is_sink:
+            check_sink(dataset)
+        else:
+            catalog.check(dataset)
     return Planned(project, compile_project(spark, project))
 
 
@@ -89,7 +94,7 @@ def check_kept(planned: Planned, asked: Asked) -> None:
         if why is None:
             continue
         if dataset.is_streaming:
-            raise ProgramError(f"{why}; streaming table {shown(dataset.name)} can't be kept")
+            raise ProgramError(f"{why}; {dataset.kind} {shown(dataset.name)} can't be kept")
         if any(each in flow.query for flow in dataset.flows for each in planned.project.definitions):
             raise ProgramError(
                 f"{why}; not supported yet: to recompute {shown(dataset.name)}, which is in Python"

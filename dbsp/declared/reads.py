@@ -102,6 +102,6 @@ def _streams(project: Project) -> dict[str, str]:
     """Of each streaming table what it is of."""
     return {
         shown(dataset.name): repr([(flow.query, flow.catalog, flow.database) for flow in dataset.flows])
-        for dataset in project.stored
+        for dataset in project.refreshed
         if dataset.is_streaming
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -76,7 +76,7 @@ class Refresh:
                     [one for one in above(self.project, dataset) if one.is_stored], asked, done
                 )
                 done.append(self._recompute(dataset))
-        done += self._bring(self.project.stored, asked, done)
+        done += self._bring(self.project.refreshed, asked, done)
         order = {dataset.name: number for number, dataset in enumerate(self.project.datasets)}
         return sorted(done, key=lambda one: order[one.dataset.name])
 
@@ -126,7 +126,7 @@ class Refresh:
         still.
         """
         found: dict[str, Dataset] = {}
-        for dataset in self.project.stored:
+        for dataset in self.project.refreshed:
             if dataset.is_streaming and asked.is_anew(self.project, dataset):
                 # stored ones between have their rows, whatever became of files
                 read = [one for one in above(self.project, dataset) if not one.is_stored]
@@ -159,7 +159,7 @@ class Refresh:
         began = time.perf_counter()
         view, last = view_name(dataset.name), self.pipeline.last_step
         manifest = self._manifest(dataset)
-        manifest.open(self.around.directory(dataset, manifest.is_there))
+        manifest.open(self._directory(dataset, manifest))
         partitioning = Partitioning(
             changes_schema(self.pipeline.program, view), tuple(dataset.partitioned_by)
         )
@@ -174,15 +174,30 @@ class Refresh:
         if changes:
             table = ParquetTable(manifest, partitioning, dataset.only_grows)
             written = table.apply(last, self.reads.writer, parts, whole, shared)
-        if changes or manifest.is_untold:
+        if dataset.is_sink:
+            self._send(dataset, manifest)
+        elif changes or manifest.is_untold:
             self.around.written(dataset, manifest.is_untold)
             manifest.told()
         how = FULL if whole else INCREMENTAL if written.added or written.removed else UNCHANGED
         return Done(dataset, how, written, shared + time.perf_counter() - began, manifest.held.seconds)
 
+    def _directory(self, dataset: Dataset, manifest: Manifest) -> Path:
+        if dataset.is_sink:
+            return manifest.folder / manifest.name
+        return self.around.directory(dataset, manifest.is_there)
+
+    def _send(self, sink: Dataset, manifest: Manifest) -> None:
+        """Hand on what is written, which then goes. A run may have died before."""
+        held = manifest.held
+        if held.files:
+            self.around.send(sink, manifest.directory)
+            manifest.write(replace(held, files=(), removed=tuple(file.path for file in held.files)))
+
     def _manifest(self, dataset: Dataset) -> Manifest:
-        folder, name = self.folder / "tables", quote(view_name(dataset.name), safe="")
-        if (dataset.format or "").lower() != DELTA:
+        name = quote(view_name(dataset.name), safe="")
+        folder = self.folder / ("sinks" if dataset.is_sink else "tables")
+        if dataset.is_sink or (dataset.format or "").lower() != DELTA:
             return Manifest(folder, name)
         return DeltaManifest(
             folder,
@@ -223,7 +238,14 @@ def _under(schema: pa.Schema, parts: Sequence[ZSet]) -> Sequence[ZSet]:
 
 
 def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:
-    """Raises StateError before rows are lost that nothing can compute again."""
+    """Raises StateError before rows are lost that nothing can compute again, or are sent once more."""
+    if dataset.is_sink:
+        if manifest.held.step:
+            raise StateError(
+                f"{dataset.place}: sink {shown(dataset.name)} has got rows, and which of those that there "
+                "are isn't known any more; --full-refresh of it sends all"
+            )
+        return
     there = (manifest.directory / SPARKS_LOG).exists() or manifest.there()
     if dataset.is_streaming and there:
         raise StateError(

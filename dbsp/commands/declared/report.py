@@ -61,6 +61,8 @@ def _plan(planned: Planned, dataset: Dataset, asked: Asked) -> tuple[str, str]:
     why = planned.compiled.refused.get(dataset.name)
     if why is not None:
         return ("full" if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
+    if dataset.is_sink:
+        return "sent", f"its rows are never taken back: those of a step go to {dataset.format}"
     if dataset.only_grows:
         return "appended", "its rows are never taken back: a step adds a file"
     if not dataset.is_stored:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 MATERIALIZED_VIEW, STREAMING_TABLE, TEMPORARY_VIEW = "materialized view", "streaming table", "temporary view"
+SINK = "sink"
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Flow:
 class Dataset:
     """name: in full, as `quoted` spells it. columns: their names and types; ddl: the same for CREATE TABLE.
 
-    format: None where the project names none.
+    format: None where the project names none. options: of a sink.
     """
 
     name: str
@@ -97,16 +98,22 @@ class Dataset:
     partitioned_by: Sequence[str] = ()
     clustered_by: Sequence[str] = ()
     format: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_stored(self) -> bool:
         """Whether it is a table of the catalogue."""
-        return self.kind != TEMPORARY_VIEW
+        return self.kind in (MATERIALIZED_VIEW, STREAMING_TABLE)
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether its rows are sent on, and kept nowhere."""
+        return self.kind == SINK
 
     @property
     def is_streaming(self) -> bool:
         """Whether what it has read stays read."""
-        return self.kind == STREAMING_TABLE
+        return self.kind in (STREAMING_TABLE, SINK)
 
     @property
     def only_grows(self) -> bool:
@@ -140,6 +147,11 @@ class Project:
     def stored(self) -> tuple[Dataset, ...]:
         """Those that are tables of the catalogue."""
         return tuple(dataset for dataset in self.datasets if dataset.is_stored)
+
+    @property
+    def refreshed(self) -> tuple[Dataset, ...]:
+        """Those that a run brings up to date: tables, and after them sinks, which may be out of reach."""
+        return (*self.stored, *(dataset for dataset in self.datasets if dataset.is_sink))
 
 
 def quoted(parts: Sequence[str]) -> str:

@@ -58,6 +58,9 @@ class Surroundings(Protocol):
     def written(self, dataset: Dataset, repaired: bool) -> None:
         """Let readers see a table's files. repaired: whether directories came or went."""
 
+    def send(self, sink: Dataset, rows: Path) -> None:
+        """Hand on the rows of files in that directory, each file once, whatever ends a try. It has files."""
+
     def recompute(self, project: Project, dataset: Dataset) -> tuple[object, int]:
         """The rows of what can't be maintained, and how many of them are written to its table."""
 

@@ -88,6 +88,10 @@ class Remembering:
         if repaired:
             self.spark().written(dataset, repaired)
 
+    def send(self, sink: Dataset, rows: Path) -> None:
+        """See `Surroundings`."""
+        self.spark().send(sink, rows)
+
     def recompute(self, project: Project, dataset: Dataset) -> tuple[object, int]:
         """Of a project that is remembered all datasets are maintained."""
         raise AssertionError(f"{shown(dataset.name)} isn't maintained")

@@ -4,24 +4,50 @@ import org.apache.spark.connect.proto.Relation;
 import org.apache.spark.sql.connect.pipelines.PipelinesHandler$;
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner;
 import org.apache.spark.sql.connect.service.SessionHolder;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.pipelines.graph.DataflowGraph;
 
 /** What PySpark's pipelines would send to a server, handled where the server would: without one. */
 public class Registering extends scala.runtime.AbstractFunction1 {
+  private final SparkSession session;
   private final SessionHolder holder;
   private final SparkConnectPlanner planner;
 
-  public Registering(org.apache.spark.sql.classic.SparkSession session) {
+  public Registering(SparkSession session) {
+    this.session = session;
     holder = new SessionHolder("dbsp", java.util.UUID.randomUUID().toString(), session);
     planner = new SparkConnectPlanner(holder, scala.Option.empty());
   }
 
   /** A relation's plan, as it is before it is analysed, or an expression. */
   public Object apply(Object message) {
-    if (message instanceof Relation) return planner.transformRelation((Relation) message);
+    if (message instanceof Relation)
+      return planner.transformRelation((Relation) message).transformDownWithSubqueries(new Shown());
     return planner.transformExpression((Expression) message);
   }
 
   public Object plan(byte[] relation) throws Exception { return apply(Relation.parseFrom(relation)); }
+
+  /** A dataset under its own name. Some methods of a DataFrame have the server analyse what they are called of, which
+   *  would take the table that an earlier run has left for what the project defines: so the names of datasets are
+   *  spelled meanwhile as no relation is. */
+  public static class Shown extends scala.runtime.AbstractPartialFunction {
+    public boolean isDefinedAt(Object plan) {
+      return plan instanceof UnresolvedRelation
+          && HIDDEN.equals(((UnresolvedRelation) plan).multipartIdentifier().head());
+    }
+    public Object applyOrElse(Object plan, scala.Function1 other) {
+      if (!isDefinedAt(plan)) return other.apply(plan);
+      UnresolvedRelation hidden = (UnresolvedRelation) plan;
+      scala.collection.immutable.Seq parts = (scala.collection.immutable.Seq) hidden.multipartIdentifier().tail();
+      UnresolvedRelation shown = new UnresolvedRelation(parts, hidden.options(), hidden.isStreaming());
+      shown.copyTagsFrom(hidden);
+      return shown;
+    }
+  }
+
+  private static final String HIDDEN = "dbsp hidden";
 
   /** The graph that commands with its name define. */
   public Object graph(String name) { return holder.dataflowGraphRegistry().getDataflowGraphOrThrow(name); }
@@ -32,5 +58,20 @@ public class Registering extends scala.runtime.AbstractFunction1 {
 
   public void handle(byte[] command) throws Exception {
     PipelinesHandler$.MODULE$.handlePipelinesCommand(holder, PipelineCommand.parseFrom(command), null, this, this);
+  }
+
+  /**
+   * The graph, its flows analysed. Threads that Spark starts for it ask for the active session, which they have
+   * from the thread that starts them: one that has none, or another, would have them fail, or analyse by that.
+   */
+  public DataflowGraph resolve(DataflowGraph graph) {
+    scala.Option before = SparkSession.getActiveSession();
+    SparkSession.setActiveSession(session);
+    try {
+      return graph.resolve(false);
+    } finally {
+      if (before.isDefined()) SparkSession.setActiveSession((SparkSession) before.get());
+      else SparkSession.clearActiveSession();
+    }
   }
 }

@@ -11,6 +11,7 @@ from dbsp.declared.project.datasets import Dataset, Project, Table
 from dbsp.declared.project.surroundings import Arrived, Files
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.recomputing import recompute, rows_of
+from dbsp.declared.spark.sending import send
 from dbsp.declared.spark.sources import look
 
 
@@ -31,6 +32,10 @@ class Asking:
     def written(self, dataset: Dataset, repaired: bool) -> None:
         """See `Surroundings`."""
         Catalog(self.spark).refresh(dataset, repaired)
+
+    def send(self, sink: Dataset, rows: Path) -> None:
+        """See `Surroundings`."""
+        send(self.spark, sink, rows)
 
     def recompute(self, project: Project, dataset: Dataset) -> tuple[object, int]:
         """See `Surroundings`."""

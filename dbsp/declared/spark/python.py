@@ -6,34 +6,45 @@ DataFrame is a plan, not analysed yet: reading a dataset by its name needs no da
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.spark.modules import digest_of, messages_in
 
+_HIDDEN = "dbsp hidden"  # of a name, as in Registering.java
+
 
 @dataclass(frozen=True)
 class Definition:
-    """plan: of the JVM, not analysed. digest: of what it says. streams: the relations that it streams."""
+    """plan: of the JVM, not analysed. digest: of what it says. streams: the relations that it streams.
+
+    tables: those of the catalogue that it reads. Spark names none that a part is of which it has analysed.
+    """
 
     plan: Any
     digest: str
     streams: tuple[str, ...]
+    tables: tuple[str, ...] = ()
 
 
 @dataclass
 class Definitions:
-    """The graph of a project, and what its functions have given, by the flow's name."""
+    """The graph of a project, and what its functions have given, by the flow's name.
+
+    before: what names may leave out, with its dots.
+    """
 
     spark: SparkSession
     registering: Any = None
     graph: str = ""
+    before: tuple[str, ...] = ()
     found: dict[str, Definition] = field(default_factory=dict)
 
     def create(self, catalog: str, database: str, conf: Any) -> Any:
@@ -42,24 +53,60 @@ class Definitions:
         arguments = context._gateway.new_array(context._jvm.java.lang.Object, 1)
         arguments[0] = self.spark._jsparkSession
         self.registering = _class(context._gateway).newInstance(arguments)
+        self.before = (f"{catalog.lower()}.", f"{catalog.lower()}.{database.lower()}.")
         self.graph = self.registering.create(catalog, database, conf)
         return self.registering.graph(self.graph)
 
-    def handle(self, command: Any) -> None:
-        """A command of one of its modules. Raises what the server would."""
-        name = command.WhichOneof("command_type")
-        getattr(command, name).dataflow_graph_id = self.graph
-        self.registering.handle(command.SerializeToString())
-        if command.HasField("define_flow"):
-            said, relation = _relation(command.define_flow)
-            last = self.registering.graph(self.graph).flows().last()
-            parts = last.identifier().nameParts()
-            name = ".".join(str(parts.apply(i)) for i in range(parts.size()))
-            plan = self.registering.plan(relation.SerializeToString())
-            streams = tuple(
-                read.named_table.unparsed_identifier for read in _reads(relation) if read.is_streaming
-            )
-            self.found[name] = Definition(plan, digest_of(said)[:16], streams)
+    def resolve(self, graph: Any) -> Any:
+        """A graph with its flows analysed, by this session."""
+        return self.registering.resolve(graph)
+
+    def handle(self, command: Any, datasets: Collection[str] = ()) -> None:
+        """A command of one of its modules. Raises what the server would.
+
+        datasets: the names of those of the project, in full and in small letters.
+        """
+        sent = type(command)()
+        sent.CopyFrom(command)
+        getattr(sent, sent.WhichOneof("command_type")).dataflow_graph_id = self.graph
+        if not sent.HasField("define_flow"):
+            self.registering.handle(sent.SerializeToString())
+            return
+        said, relation = _relation(sent.define_flow)
+        digest = digest_of(said)[:16]
+        reads = list(_reads(relation))
+        streams = tuple(read.named_table.unparsed_identifier for read in reads if read.is_streaming)
+        tables = []
+        for read in reads:
+            if not read.HasField("named_table"):
+                continue
+            written = read.named_table.unparsed_identifier
+            if self._is_one(written, datasets):
+                read.named_table.unparsed_identifier = f"`{_HIDDEN}`.{written}"
+            else:
+                tables.append(written)
+        self.registering.handle(sent.SerializeToString())
+        name = _spelled(self.registering.graph(self.graph).flows().last().identifier().nameParts())
+        plan = self.registering.plan(relation.SerializeToString())
+        self.found[name] = Definition(plan, digest, streams, tuple(tables))
+
+    def _is_one(self, written: str, datasets: Collection[str]) -> bool:
+        """Whether it is the name of a dataset, which may leave out what is in use."""
+        parser = self.spark._jsparkSession.sessionState().sqlParser()
+        try:
+            name = _spelled(parser.parseMultipartIdentifier(written)).lower()
+        except PySparkException:  # which is said where it is read
+            return False
+        return any(f"{before}{name}" in datasets for before in ("", *self.before))
+
+
+def as_written(message: str) -> str:
+    """With the names of datasets as they are."""
+    return message.replace(f"`{_HIDDEN}`.", "")
+
+
+def _spelled(parts: Any) -> str:
+    return ".".join(str(parts.apply(i)) for i in range(parts.size()))
 
 
 @cache

@@ -7,7 +7,7 @@ means what it means there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.datasets import (
     MATERIALIZED_VIEW,
+    SINK,
     STREAMING_TABLE,
     TEMPORARY_VIEW,
     Clause,
@@ -32,7 +33,7 @@ from dbsp.declared.project.datasets import (
 from dbsp.declared.project.streams import streamed
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
 from dbsp.declared.spark.modules import Modules, modules_of
-from dbsp.declared.spark.python import Definition, Definitions
+from dbsp.declared.spark.python import Definition, Definitions, as_written
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
@@ -45,7 +46,7 @@ def read_project(spark: SparkSession, spec: Spec, modules: Modules | None = None
     try:
         return _Reading(spark, spec).read(files, said)
     except PySparkException as error:
-        raise ProgramError(str(error).strip()) from error
+        raise ProgramError(as_written(str(error).strip())) from error
 
 
 class _Reading:
@@ -66,14 +67,23 @@ class _Reading:
         for file in files:
             if file.suffix == ".py":
                 for command in modules[file]:
-                    self.definitions.handle(command)
+                    if not command.HasField("define_flow"):
+                        self.definitions.handle(command)
                 continue
             # a context of its own: what is in use ends with the file
             registration = self.pipelines.graph.SqlGraphRegistrationContext(context)
             registration.processSqlFile(
                 file.read_text(encoding="utf-8"), str(file.relative_to(self.spec.root)), self.session
             )
-        resolved = context.toDataflowGraph().resolve(False)
+        defining = {
+            _shown(output.identifier()).lower()
+            for output in (*_each(context.tables()), *_each(context.views()))
+        }
+        for file in files:
+            for command in modules.get(file, ()):
+                if command.HasField("define_flow"):
+                    self.definitions.handle(command, defining)
+        resolved = self.definitions.resolve(context.toDataflowGraph())
         self._check(resolved)
         graph = resolved.validate(False)
         # several threads resolve flows, which come as they are done
@@ -84,13 +94,13 @@ class _Reading:
         defined = {
             _name(output.identifier()): output for output in (*_each(graph.tables()), *_each(graph.views()))
         }
-        for sink in _each(graph.sinks()):
-            raise ProgramError(
-                f"{self._place(sink.origin())}: not supported yet: sinks; write a streaming table"
-            )
+        sinks = {_name(sink.identifier()): sink for sink in _each(graph.sinks())}
         schemas = {_name(pair._1()): pair._2() for pair in _each(graph.inferSchemas(False))}
         datasets = [
-            self._dataset(name, defined[name], by_target[name], schemas.get(name)) for name in by_target
+            self._sink(sinks[name], by_target[name], schemas[name], defined)
+            if name in sinks
+            else self._dataset(name, defined[name], by_target[name], schemas.get(name))
+            for name in by_target
         ]
         plans = {_definition(name, one): one.plan for name, one in self.definitions.found.items()}
         return Project(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans)
@@ -111,6 +121,7 @@ class _Reading:
         database = _option(context.currentDatabase()) or self.database
         defined = self.definitions.found.get(_shown(flow.identifier()))
         changes = None
+        external = set(map(_name, _each(result.usedExternalInputs())))
         if defined is None:
             query, place = self._query(flow.origin())
             read = list(streamed(query))
@@ -118,25 +129,26 @@ class _Reading:
             query = f"SELECT * FROM {quoted([_definition(_shown(flow.identifier()), defined)])}"
             place = self._place(flow.origin())
             read = [next(streamed(f"STREAM {name}")) for name in defined.streams]
+            named = (next(streamed(f"STREAM {name}")) for name in defined.tables)
+            external |= {_full(parts, catalog, database) for parts in named}
         if flow.getClass().getSimpleName() == "AutoCdcMergeFlow":
             said = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
             changes = changes_of(self.spark, flow, place, said)
-        external = frozenset(map(_name, _each(result.usedExternalInputs())))
         streams = frozenset(_full(parts, catalog, database) for parts in read)
-        named = Flow(
+        made = Flow(
             _name(flow.identifier()),
             query,
             place,
             catalog,
             database,
             streams,
-            external,
+            frozenset(external),
             frozenset(map(_name, _each(result.inputs()))),
             _columns(flow.schema()),
             {key: value for key, value in _pairs(flow.sqlConf()).items() if key.startswith("spark.sql.")},
             changes,
         )
-        return _name(flow.destinationIdentifier()), named
+        return _name(flow.destinationIdentifier()), made
 
     def _query(self, origin: Any) -> tuple[str, Place]:
         """The query of a statement, and where it begins."""
@@ -179,6 +191,24 @@ class _Reading:
             [str(each) for each in _each(_option(output.partitionCols()) or ())],
             [str(each) for each in _each(_option(output.clusterCols()) or ())],
             _option(output.format()),
+        )
+
+    def _sink(self, sink: Any, flows: list[Flow], schema: Any, defined: Mapping[str, Any]) -> Dataset:
+        """A name of a sink has no catalogue; here it has that of the pipeline, as a table of it would."""
+        place = self._place(sink.origin())
+        given = _shown(sink.identifier())
+        name = quoted([self.catalog, self.database, given])
+        if name in defined:
+            raise ProgramError(f"{place}: not supported yet: sink {given}, as a dataset has that name, too")
+        if any(dict(flow.columns) != _columns(schema) for flow in flows):
+            raise ProgramError(
+                f"{place}: not supported yet: flows into sink {given} with other columns, or types, than "
+                "each other; give each a sink of its own"
+            )
+        return Dataset(
+            *(name, SINK, place, tuple(flows), _columns(schema), str(schema.asNullable().toDDL())),
+            format=str(sink.format()),
+            options=_pairs(sink.options()),
         )
 
     def _tables(self, datasets: list[Dataset]) -> tuple[Table, ...]:

@@ -124,3 +124,52 @@ def test_the_project_of_init_runs(project, monkeypatch):
     with opened(project.spark, read_spec("shop/spark-pipeline.yml"), Asked()) as refresh:
         refresh.run(Asked())
     assert project.rows("example_sql_materialized_view") == [(0,), (2,), (4,), (6,), (8,)]
+
+
+DERIVED = """
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+
+@dp.table
+def bronze():
+    return spark.readStream.table("sale").withColumn("twice", F.col("amount") * 2)
+
+
+@dp.table
+def silver():
+    return spark.readStream.table("bronze").withColumn("id", F.col("id") + 100)
+
+
+@dp.materialized_view
+def gold():
+    renamed = spark.read.table({gold}).withColumnRenamed("id", "number").withColumn("n", F.lit(1))
+    return renamed.groupBy("shop").agg(F.sum("n").alias("n"), F.max("{last}").alias("last"))
+"""
+
+
+@pytest.mark.parametrize("named", ["silver", "{0}.silver", "spark_catalog.{0}.silver"])
+def test_a_dataset_is_read_whose_table_an_earlier_run_has_made(tables, named):
+    """Spark analyses what some methods are called of: it would find the table, and lose whose it is."""
+    sql = "CREATE MATERIALIZED VIEW m AS SELECT n FROM gold;"
+    gold = repr(named.format(tables.database))
+    for shop in ("a", "c"):
+        tables.write(DERIVED.format(gold=gold, last="number"), "python.py")
+        tables.run(sql)
+        tables.sql(f"INSERT INTO sale VALUES (7, '{shop}', 1)")
+    tables.run(sql)
+    assert tables.rows("gold") == [("a", 3, 107), ("b", 1, 102), ("c", 1, 107)]
+    # of columns that the table hasn't got yet
+    tables.write(DERIVED.format(gold=gold, last="twice"), "python.py")
+    tables.run(sql)
+    assert [row[:2] for row in tables.rows("gold")] == [("a", 3), ("b", 1), ("c", 1)]
+
+
+def test_a_method_that_needs_the_columns_of_a_dataset_is_refused_by_its_name(tables):
+    """As by Spark at its first run; later it takes the table for the dataset, and loses whose it is."""
+    sql, text = "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a;", DERIVED.format(gold="'silver'", last="number")
+    tables.write(text, "python.py")
+    tables.run(sql)
+    tables.write(text.replace(".withColumnRenamed", ".na.fill(0).withColumnRenamed"), "python.py")
+    with pytest.raises(ProgramError, match="`silver` cannot be found"):
+        tables.plan(sql)

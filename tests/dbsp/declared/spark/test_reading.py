@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from dbsp.circuits.errors import ProgramError
@@ -67,3 +69,17 @@ def test_what_is_wrong_is_said_in_sparks_words(project, sql, message):
     project.sql("CREATE TABLE t (a INT) USING parquet")
     with pytest.raises(ProgramError, match=f"(?s){message}"):
         project.plan(sql)
+
+
+def test_a_thread_that_has_no_active_session_reads_one_dataset_by_another(project):
+    """Spark analyses such a flow by the active session, which a thread of the JVM that is new hasn't got."""
+    sql = "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a; CREATE MATERIALIZED VIEW n AS SELECT a FROM m;"
+    with ThreadPoolExecutor(1) as threads:
+        read = threads.submit(project.plan, sql).result().project
+    assert [dataset.name.split("`")[-2] for dataset in read.datasets] == ["m", "n"]
+
+
+def test_flows_are_analysed_by_the_session_that_is_given(project):
+    project.spark.conf.set("spark.sql.groupByAliases", "false")
+    with pytest.raises(ProgramError, match="UNRESOLVED_COLUMN"):
+        project.plan("CREATE MATERIALIZED VIEW m AS SELECT a + 1 AS b FROM VALUES (1) AS t(a) GROUP BY b;")
