@@ -26,8 +26,9 @@ def main(clients: int, rate: float, seconds: float) -> None:
     from dbsp.pipeline.pipeline import Pipeline  # noqa: PLC0415
     from dbsp.serving.access import Access  # noqa: PLC0415
     from dbsp.serving.app import Serving  # noqa: PLC0415
+    from dbsp.serving.ports.server import listening  # noqa: PLC0415
+    from dbsp.serving.ports.switching import Switching  # noqa: PLC0415
     from dbsp.serving.postgres.port import listening_postgres  # noqa: PLC0415
-    from dbsp.serving.server import listening  # noqa: PLC0415
 
     with Pipeline(sql=PROGRAM, runner="inline") as pipeline:
         pipeline.insert("orders", [_order(i, i) for i in range(HELD)])
@@ -35,7 +36,7 @@ def main(clients: int, rate: float, seconds: float) -> None:
         serving = Serving(pipeline, Access("token"))
         with (
             listening(serving, "127.0.0.1", 0) as (_, http),
-            listening_postgres(serving, "127.0.0.1", 0) as (_, postgres),
+            listening_postgres(Switching(serving), "127.0.0.1", 0) as (_, postgres),
         ):
             number = 0
             for protocol, port in (("postgres", postgres), ("http", http)):

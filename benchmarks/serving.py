@@ -45,7 +45,7 @@ def main(clients: int, kind: str, rate: float, seconds: float, pairs: int) -> No
     from dbsp.pipeline.pipeline import Pipeline  # noqa: PLC0415
     from dbsp.serving.access import Access  # noqa: PLC0415
     from dbsp.serving.app import Serving  # noqa: PLC0415
-    from dbsp.serving.server import listening  # noqa: PLC0415
+    from dbsp.serving.ports.server import listening  # noqa: PLC0415
 
     with Pipeline(sql=PROGRAM, runner="inline") as pipeline:
         serving = Serving(pipeline, Access("token"))

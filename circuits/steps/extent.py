@@ -1,7 +1,13 @@
-"""Rows of a trace as somebody's input: read, merged and laid out by the task that is given them.
+r"""Rows of a trace as somebody's input: read, merged and laid out by the task that is given them.
 
 So whoever deals them out holds references. A range of the sort key is merged as one batch, so that what
 cancels in it is not there; of a log, which has no order, the rows of a chunk are as they were written.
+
+What a trace has changed by is the chunks that it has, less those that it had:
+
+    I(m) − I(n) = Σ (live(m) \ live(n)) − Σ (live(n) \ live(m))
+
+and a chunk that is merged away meanwhile cancels against what it was merged into.
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ from dbsp.circuits.traces.zset import WEIGHT
 
 @dataclass(frozen=True)
 class Extent:
-    """The rows of `chunks` with low <= sort key < high, about `rows` of them.
+    """The rows of `chunks`, less those of `minus`, with low <= sort key < high, about `rows` of them.
 
     columns: of each of the schema's the stored one, which may be narrower; a constant; or None, for NULL.
     owner: whose rows they are, in words.
@@ -35,11 +41,15 @@ class Extent:
     rows: int
     low: int = 0
     high: int = END
+    minus: tuple[Chunk, ...] = ()
 
     def open(self, segments: Segments) -> pa.RecordBatch:
         """The columns, then the weights. Raises DamagedChunk."""
         parts = [self._stored(chunk, segments).between(self.low, self.high) for chunk in self.chunks]
-        whole = parts[0] if len(parts) == 1 else Batch.merge(self.layout, parts)
+        parts += [-self._stored(chunk, segments).between(self.low, self.high) for chunk in self.minus]
+        whole = (parts[0] if len(parts) == 1 else Batch.merge(self.layout, parts)).zset
+        if self.minus and self.layout.bag:  # in which a row is listed as often as it came
+            whole = whole.consolidate()
         columns = [
             _made(whole.rows, column, field.type)
             for column, field in zip(self.columns, self.schema, strict=True)
@@ -64,14 +74,18 @@ class Extent:
 
         Keys are hashes, so that ranges have about the same number of rows: of few keys, some have more.
         """
-        low = min(chunk.low for chunk in self.chunks)
-        width = max(chunk.high for chunk in self.chunks) + 1 - low
+        both = (*self.chunks, *self.minus)
+        low = min(chunk.low for chunk in both)
+        width = max(chunk.high for chunk in both) + 1 - low
         cuts = [low + width * i // count for i in range(count + 1)]
         return [self._between(low, high, -(-self.rows // count)) for low, high in pairwise(cuts)]
 
     def _between(self, low: int, high: int, rows: int) -> Extent:
-        inside = tuple(chunk for chunk in self.chunks if chunk.low < high and chunk.high >= low)
-        return replace(self, chunks=inside, rows=rows, low=low, high=high)
+        inside, gone = (
+            tuple(chunk for chunk in chunks if chunk.low < high and chunk.high >= low)
+            for chunks in (self.chunks, self.minus)
+        )
+        return replace(self, chunks=inside, minus=gone, rows=rows, low=low, high=high)
 
 
 def _made(rows: pa.RecordBatch, column: int | pa.Scalar | None, data_type: pa.DataType) -> pa.Array:

@@ -134,6 +134,10 @@ class Batch:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def __neg__(self) -> Batch:
+        """What takes its rows back, of a layout without accumulators."""
+        return Batch(self.keys, self.rows, -self.weights)
+
     @property
     def zset(self) -> ZSet:
         return ZSet(self.rows, self.weights)

@@ -6,7 +6,7 @@ gained is NULL in the rows that were there, or its DEFAULT; one whose type is wi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -61,8 +61,39 @@ class Given:
             parts = whole.in_ranges(tasks * steps)
             dealt = [[part for part in parts[step::steps] if part.chunks] for step in range(steps)]
         for pieces in filter(None, dealt):
-            ordinals = accumulate((piece.rows for piece in pieces), initial=0)
-            yield [Input(ordinal, piece) for ordinal, piece in zip(ordinals, pieces, strict=False)]
+            yield _inputs(pieces)
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether `since` can tell: sums of rows that have become one aren't taken back row by row."""
+        layout = self.kept.held.stored()
+        return not (layout.sums or layout.minima or layout.maxima)
+
+    def since(self, before: Spine, after: Spine) -> list[Input]:
+        """What the stream has changed by between two states of the trace, for one step.
+
+        A piece is a range of the sort key with about PIECE rows that are read, of which those that were
+        merged meanwhile cancel. All of it is one step's, since half of it is the contents of no moment.
+        """
+        had, have = ({(c.segment, c.offset): c for c in spine.live} for spine in (before, after))
+        came = tuple(chunk for place, chunk in have.items() if place not in had)
+        gone = tuple(chunk for place, chunk in had.items() if place not in have)
+        rows = sum(chunk.rows for chunk in (*came, *gone))
+        if not rows:
+            return []
+        layout = self.kept.held.stored()
+        if self.kept.held.log:  # whose rows have no order: all that were merged are compared at once
+            layout = replace(layout, bag=True)
+        whole = Extent(came, layout, self.schema, self.columns, self.kept.owner, rows, minus=gone)
+        if self.kept.held.log:
+            return _inputs(whole.of_log() if not gone else [whole])
+        parts = whole.in_ranges(-(-rows // PIECE))
+        return _inputs([part for part in parts if part.chunks or part.minus])
+
+
+def _inputs(pieces: Sequence[Extent]) -> list[Input]:
+    ordinals = accumulate((piece.rows for piece in pieces), initial=0)
+    return [Input(ordinal, piece) for ordinal, piece in zip(ordinals, pieces, strict=False)]
 
 
 @dataclass(frozen=True)

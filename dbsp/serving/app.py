@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import LOCAL, Access
 from dbsp.serving.answers import Refused, answer_to, json_response
@@ -33,21 +34,29 @@ from dbsp.views.changes import Changes
 
 @dataclass
 class Serving:
-    """hosts: the names that clients know this machine by; `*`: any. trouble: why no step is made."""
+    """hosts: the names that clients know this machine by; `*`: any. trouble: why no step is made.
+
+    changing: of its program into another, beside its steps.
+    """
 
     pipeline: Pipeline
     access: Access = field(default_factory=Access)
     hosts: tuple[str, ...] = LOCAL
     trouble: str = ""
     evaluating: Evaluating = field(default_factory=Evaluating)
+    changing: Changing | None = None
 
     def __post_init__(self) -> None:
         self.feed = Feed(self.pipeline)
         self.subscriptions = Subscriptions(self.pipeline, self.feed)
         self.sources = Sources(self.pipeline)
-        self.numbers = Numbers(self.pipeline, self.subscriptions, self.sources)
+        self.numbers = Numbers(self.pipeline, self.subscriptions, self.sources, self.changing)
         self.writes = Writes(self.pipeline, self.made, self.access)
-        self.status = Status(self.pipeline, self.feed, self.subscriptions, lambda: self.trouble)
+        self.status = Status(
+            self.pipeline, self.feed, self.subscriptions, lambda: self.trouble, self.changing
+        )
+        if self.changing is not None:
+            self.writes.waits = self.changing.waits
 
     def troubled(self, why: str) -> None:
         """No step is made, and why; '': they are. From any thread."""

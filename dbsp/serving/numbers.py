@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.metrics import Metrics
 from dbsp.serving.following.sources import Sources
@@ -55,7 +56,13 @@ class _Plans(Collector):
 class Numbers:
     """Told of each step by `made`."""
 
-    def __init__(self, pipeline: Pipeline, subscriptions: Subscriptions, sources: Sources) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        subscriptions: Subscriptions,
+        sources: Sources,
+        changing: Changing | None = None,
+    ) -> None:
         self._pipeline, self._sources = pipeline, sources
         self._last: Metrics | None = None
         self.registry = of = CollectorRegistry()
@@ -108,6 +115,11 @@ class Numbers:
         last.set_function(lambda: pipeline.last_step)
         connected = Gauge("dbsp_subscribers", "Clients that follow a view", registry=of)
         connected.set_function(lambda: subscriptions.open)
+        if changing is not None:
+            read = Gauge("dbsp_backfill_rows", "Rows that a change of program has read", registry=of)
+            read.set_function(lambda: changing.rows)
+            total = Gauge("dbsp_backfill_rows_wanted", "Of how many, as far as is known", registry=of)
+            total.set_function(lambda: changing.total)
 
     def made(self, changes: Changes) -> None:
         """Count a step."""

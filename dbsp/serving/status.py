@@ -2,7 +2,8 @@
 
     GET /status         the last steps, waterlines, what was late or bad, sources and sinks, state
     GET /steps          each step as it is made, from the next one on, a few at once; the size of the state
-                        after them; and what keeps others from being made: server-sent events
+                        after them; what keeps others from being made; how far a change of the program is:
+                        server-sent events
     GET /operators      of each operator the rows and seconds of the last step, and its state
 
 Counts and steps are of this process. What a step was is spelled once, when somebody is told.
@@ -20,6 +21,7 @@ from starlette.responses import Response, StreamingResponse
 
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.steps.state import State
+from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.metrics import Metrics
 from dbsp.serving.answers import json_response
@@ -39,14 +41,20 @@ PAUSE = 0.25
 
 class Status:
     """Told of each step by `made`; of its views the changed rows of each task count. trouble: why no step is
-    made, '' while one is.
+    made, '' while one is. changing: into what the program is being changed.
     """
 
     def __init__(
-        self, pipeline: Pipeline, feed: Feed, subscriptions: Subscriptions, trouble: Callable[[], str]
+        self,
+        pipeline: Pipeline,
+        feed: Feed,
+        subscriptions: Subscriptions,
+        trouble: Callable[[], str],
+        changing: Changing | None = None,
     ) -> None:
         self._pipeline, self._feed, self._subscriptions = pipeline, feed, subscriptions
         self._trouble = trouble
+        self._changing = changing
         self._began = datetime.now(UTC)
         self._steps: deque[tuple[int, dict[str, object]]] = deque(maxlen=STEPS)
         self._told = 0
@@ -85,6 +93,10 @@ class Status:
         """What keeps steps from being made is another, or none. From any thread."""
         self._tell()
 
+    def progressed(self) -> None:
+        """The change of the program is further than it was. From any thread."""
+        self._tell()
+
     def _tell(self) -> None:
         self._told += 1
         self.rounds.tell()
@@ -99,6 +111,7 @@ class Status:
             "program": program.name,
             "step": pipeline.last_step,
             "trouble": self._wrong,
+            "changing": self._change,
             "began": _spelled(self._began),
             "kept": steps[-KEPT:],
             "keep": str(pipeline.store.keep),
@@ -157,10 +170,13 @@ class Status:
     async def _stream(self, step: int) -> AsyncIterator[bytes]:
         yield b"retry: 1000\n\n"
         wrong, told = "", self.rounds.seen
+        change: object = None
         with self._subscriptions.counted():
             while True:
                 if wrong != (wrong := self._wrong):
                     yield f"event: trouble\ndata: {json.dumps(wrong)}\n\n".encode()
+                if change != (change := self._change):
+                    yield f"event: changing\ndata: {json.dumps(change)}\n\n".encode()
                 step, message = self._since(step)
                 if message:
                     self.rounds.sent(len(message))
@@ -187,6 +203,19 @@ class Status:
     @property
     def _wrong(self) -> str:
         return self._trouble() or ("the pipeline has ended" if self._feed.ended else "")
+
+    @property
+    def _change(self) -> dict[str, object] | None:
+        changing = self._changing
+        if changing is None:
+            return None
+        return {
+            "views": changing.views,
+            "rows": changing.rows,
+            "of": changing.total,
+            "trouble": changing.trouble,
+            "waits": changing.waits,
+        }
 
     @property
     def _state(self) -> State:

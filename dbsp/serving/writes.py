@@ -46,7 +46,7 @@ Rows: TypeAlias = pa.Table | list[dict[str, Any]]
 
 @dataclass
 class Writes:
-    """Each takes its turn with the sources of the program. made: told of each step.
+    """Each takes its turn with the sources of the program. made: told of each step. waits: why none is made.
 
     They have a thread of their own: those that wait for a long step keep nobody from reading.
     """
@@ -54,6 +54,7 @@ class Writes:
     pipeline: Pipeline
     made: Callable[[Changes], None]
     access: Access
+    waits: str = ""
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "writes"))
 
     async def tables(self, request: Request) -> Response:
@@ -135,6 +136,8 @@ class Writes:
 
     def _make(self, key: str, queue: Queue) -> dict[str, object]:
         pipeline = self.pipeline
+        if self.waits:
+            raise Refused(503, f"no step is made: {self.waits}; send it again later")
         with pipeline.turn:
             before = pipeline.requested(key) if key else None
             if before is not None:

@@ -27,7 +27,7 @@ from dbsp.state.records.commits import (
     sync,
     write_whole,
 )
-from dbsp.state.records.identity import FORMAT, NAME, Identity, OtherProgram, of_another
+from dbsp.state.records.identity import NAME, NUMBERED, Identity, OtherProgram, of_another
 from dbsp.state.records.places import Place, delete
 
 log = logging.getLogger("dbsp")
@@ -74,7 +74,7 @@ class Recovery:
                 self._past.kept.add(step, Known.of(commit))
         if self.last is not None and self.last.fingerprint != self._identity.fingerprint:
             raise of_another(self._root, "another program", self.last.fingerprint, self._identity)
-        if self.last is not None and self.last.format == FORMAT:
+        if self.last is not None and self.last.format > NUMBERED:
             self._refuse_other_traces(self.last)
 
     def _load_old(self, step: int) -> Commit | None:

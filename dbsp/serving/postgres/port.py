@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from dbsp.serving.access import VARIABLE
 from dbsp.serving.app import Serving
+from dbsp.serving.ports.server import bound_to
+from dbsp.serving.ports.switching import Switching
 from dbsp.serving.postgres import wire
 from dbsp.serving.postgres.answers import state_of
 from dbsp.serving.postgres.catalogue.answering import Catalogue
@@ -21,7 +23,6 @@ from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.scram import MECHANISM, Exchange, NotProved
 from dbsp.serving.postgres.session import WRITER, Session
 from dbsp.serving.postgres.transaction import Transaction
-from dbsp.serving.server import bound_to
 
 log = logging.getLogger("dbsp")
 
@@ -31,7 +32,7 @@ CONNECTIONS, _BEGUN = 500, 10.0
 
 @contextmanager
 def listening_postgres(
-    serving: Serving, host: str, port: int, tls: ssl.SSLContext | None = None
+    switching: Switching, host: str, port: int, tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, int]]:
     """Answer PostgreSQL's clients while the block runs, within that of `listening`. port 0: one that is free.
 
@@ -39,8 +40,9 @@ def listening_postgres(
     Raises Error where nothing can be answered there.
     """
     bound = bound_to(host, port, "--postgres")
-    at = _Port(serving, tls)
-    loop = serving.feed.rounds.loop
+    at = _Port(switching, tls)
+    loop = switching.loop
+    switching.disconnecting.append(at.disconnect)
     server = asyncio.run_coroutine_threadsafe(asyncio.start_server(at.connected, sock=bound), loop).result()
     try:
         yield bound.getsockname()[:2]
@@ -52,16 +54,22 @@ def listening_postgres(
 class _Port:
     """connections: by what a client cancels by."""
 
-    serving: Serving
+    switching: Switching
     tls: ssl.SSLContext | None = None
     connections: dict[tuple[int, int], Connection] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        pipeline = self.serving.pipeline
-        program = pipeline.program
-        views = {name: program.views[name].schema for name in pipeline}
-        self.catalogue = Catalogue(views, list(program.inputs.values()), definitions_of(program))
+        self._catalogue = self.serving, _catalogue_of(self.serving)
+
+    @property
+    def serving(self) -> Serving:
+        return self.switching.serving
+
+    def _catalogue_for(self, serving: Serving) -> Catalogue:
+        if self._catalogue[0] is not serving:
+            self._catalogue = serving, _catalogue_of(serving)
+        return self._catalogue[1]
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A client, until it leaves. One that sends nonsense is told so, and is gone."""
@@ -71,7 +79,7 @@ class _Port:
         try:
             await self._served(reader, writer)
         except asyncio.CancelledError:
-            writer.write(wire.fatal("57P01", "the server ends"))
+            writer.write(wire.fatal("57P01", "the server ends, or its program changes; connect again"))
         except (ConnectionError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError):
             pass  # it has left, or never begun
         except wire.BadMessage as error:
@@ -101,14 +109,19 @@ class _Port:
         if len(self.connections) >= CONNECTIONS:
             writer.write(wire.fatal("53300", f"{CONNECTIONS} clients are connected; try again later"))
             return
-        serving = self.serving
+        serving = await self.switching.current()
         given = _given(message)
         may_write = given.get("user") == WRITER
         if may_write and not await self._proved(reader, writer):
             return
         written = Transaction(serving.pipeline, serving.writes)
         session = Session(
-            serving.pipeline, serving.evaluating, serving.subscriptions, self.catalogue, written, may_write
+            serving.pipeline,
+            serving.evaluating,
+            serving.subscriptions,
+            self._catalogue_for(serving),
+            written,
+            may_write,
         )
         session.settings.start(given)
         key = secrets.randbits(31), secrets.randbits(31)
@@ -146,10 +159,20 @@ class _Port:
     async def close(self, server: asyncio.Server) -> None:
         """No client is left."""
         server.close()
+        await self.disconnect()
+
+    async def disconnect(self) -> None:
+        """Who is connected now is told to connect again."""
         tasks = [*self._tasks]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _catalogue_of(serving: Serving) -> Catalogue:
+    program = serving.pipeline.program
+    views = {name: program.views[name].schema for name in serving.pipeline}
+    return Catalogue(views, list(program.inputs.values()), definitions_of(program))
 
 
 def _is_encrypted(writer: asyncio.StreamWriter) -> bool:

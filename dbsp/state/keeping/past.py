@@ -32,11 +32,15 @@ log = logging.getLogger("dbsp")
 
 
 class Past:
-    """Of a state directory. durable: what is put back survives a power failure."""
+    """Of a state directory. durable: what is put back survives a power failure.
+
+    held: steps that stay for as long as this process reads them, whatever the rule and the tags say.
+    """
 
     def __init__(self, root: Place, segments: Segments, keep: Keep, durable: bool) -> None:
         self.keep = keep
         self.kept = Kept()
+        self.held = frozenset[int]()
         self.tags = Tags(root)
         self.sweep = Sweep(segments)
         self._root = root
@@ -114,7 +118,8 @@ class Past:
         oldest = self.kept.oldest(self.keep)
         if min(self.kept) >= oldest:
             return []
-        return self.kept.past(oldest, self.tags.known_pinned() if self._on_store else self.tags.pinned())
+        pinned = self.tags.known_pinned() if self._on_store else self.tags.pinned()
+        return self.kept.past(oldest, pinned | self.held)
 
     def _forget_expired(self) -> None:
         """Delete the records, but for those that a tag keeps by now. Raises StateError."""

@@ -33,7 +33,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.chunk import is_name
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.identity import FORMAT, NAME, NUMBERED
+from dbsp.state.records.identity import FORMAT, NAME, NUMBERED, refuse_newer
 from dbsp.state.records.places import Place, delete, names_in
 from dbsp.state.records.sealed import seal, unseal
 
@@ -118,6 +118,7 @@ class Commit:
             f"restore it from a backup, or go back to a whole step: `dbsp fsck {path.parents[1]}` names it"
         )
         record: dict[str, Any] = unseal("commit", data, path, advice)  # type: ignore[assignment]
+        refuse_newer(path.parents[1], record.get("format", NUMBERED))
         if path.name not in (LAST.name, record_name(record["step"])):
             raise StateError(f"{path}: damaged: the file is the record of step {record['step']}; {advice}")
         outside = [name for name in record["segments"] if not is_name(name)]

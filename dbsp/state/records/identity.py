@@ -19,7 +19,9 @@ from dbsp.state.records.manifest import Manifest, manifest_of
 from dbsp.state.records.places import Place, names_in
 from dbsp.state.records.sealed import read_sealed, seal
 
-FORMAT = 3  # 2 knew traces by the number of their node, 1 had no checksums
+# 3: a piece of a merge is one chunk; 2: traces are known by the numbers of their nodes; 1: without checksums.
+# A state of 2 or 3 is read; its next record, and before it program.json, are of this format.
+FORMAT = 4
 NUMBERED = 2
 NAME = "program.json"
 NEXT = "program.next.json"
@@ -82,16 +84,21 @@ def read_identity(root: Place, name: str = NAME) -> Identity | None:
         raise
     if record is None:
         return None
-    if record["format"] not in (NUMBERED, FORMAT):
-        raise StateError(
-            f"{root}: written by a newer dbsp (format {record['format']}, this one reads {FORMAT}); "
-            "upgrade dbsp"
-        )
+    refuse_newer(root, record["format"])
     functions = tuple(Declared.from_json(each) for each in record["functions"])
     known = (record["program"], record["fingerprint"], record["text"], record["timezone"], functions)
     if record["format"] == NUMBERED:
         return Identity(*known, format=NUMBERED)
-    return Identity(*known, Manifest.from_json(record["manifest"]))
+    return Identity(*known, Manifest.from_json(record["manifest"]), record["format"])
+
+
+def refuse_newer(root: Place, written: int) -> None:
+    """Raises StateError for a format that this release doesn't know."""
+    if not NUMBERED <= written <= FORMAT:
+        raise StateError(
+            f"{root}: written by a newer dbsp (format {written}, this one reads {NUMBERED} to {FORMAT}); "
+            "upgrade dbsp"
+        )
 
 
 def _refuse_older(path: Place) -> None:

@@ -72,3 +72,44 @@ def test_columns_as_they_are_asked_for(tmp_path: Path) -> None:
     schema = pa.schema([("wide", pa.float64()), ("none", pa.string()), ("given", pa.string())])
     made = Extent(held.chunks, layout, schema, (1, None, pa.scalar("x")), "a trace", 1).open(segments)
     assert made.to_pylist() == [{"wide": 2.0, "none": None, "given": "x", WEIGHT: 3}]
+
+
+@pytest.mark.parametrize("bag", [False, True])
+@given(
+    merged=st.lists(ROWS, max_size=3),
+    more=st.lists(ROWS, max_size=2),
+    count=st.integers(1, 5),
+)
+def test_what_was_merged_meanwhile_cancels(
+    tmp_path_factory: pytest.TempPathFactory,
+    bag: bool,
+    merged: list[list[tuple[int, int, int]]],
+    more: list[list[tuple[int, int, int]]],
+    count: int,
+) -> None:
+    """Between two states of a trace: runs that have become one, and runs that came."""
+    segments = Segments(tmp_path_factory.mktemp("segments"))
+    layout = Layout(SCHEMA, (0,), bag=bag)
+    chunks = stored(segments, layout, [*merged]).chunks
+    writer = segments.writer("b.trace", durable=False)
+    came = []
+    for batch in (
+        Batch.build(layout, zset([row for rows in merged for row in rows]), 0),
+        *(Batch.build(layout, zset(rows), 0) for rows in more),
+    ):
+        if len(batch):
+            came.append(writer.write(batch.to_stored(layout), int(batch.keys[0]), int(batch.keys[-1])))
+    writer.close()
+    rows = sum(chunk.rows for chunk in (*came, *chunks))
+    whole = Extent(tuple(came), layout, SCHEMA, (0, 1), "a trace", rows, minus=chunks)
+    expected: Counter[tuple[int, int]] = Counter()
+    for a, b, weight in (row for rows_ in more for row in rows_):
+        expected[a, b] += weight
+    if rows:
+        parts = [part for part in whole.in_ranges(count) if part.chunks or part.minus]
+        found: Counter[tuple[int, ...]] = Counter()
+        for *row, weight in opened(segments, parts):
+            found[tuple(row)] += weight
+        assert {row: n for row, n in found.items() if n} == {row: n for row, n in expected.items() if n}
+        if not more:
+            assert not found  # what cancels isn't there: one who never sees a retraction isn't shown any

@@ -193,6 +193,52 @@ def eventually(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it never was so")
 
 
+MORE = PROGRAM + "CREATE VIEW voters AS SELECT count(*) AS n, count(DISTINCT user_id) AS users FROM votes;\n"
+
+
+def test_a_program_that_changes_is_served_all_the_while(tmp_path: Path) -> None:
+    """The port is open before the new view is there. Killed at any moment, it is one program or the other."""
+    (tmp_path / "p.sql").write_text(PROGRAM)
+    rows, step = 200_000, 1
+    with process(tmp_path) as (client, running):
+        lines = "user_id,story_id\n" + "".join(f"{n},{n % 7}\n" for n in range(rows))
+        client.post("/tables/votes", content=lines, headers={"Content-Type": "text/csv"}).raise_for_status()
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0
+    (tmp_path / "p.sql").write_text(MORE)
+    for moment in (0.0, 0.05, 0.15, 0.3):
+        with process(tmp_path, "--evolve") as (client, running):
+            if client.get("/views").json()["step"] == step:  # of the old program
+                status = client.get("/status").json()
+                assert status["changing"] is None or status["changing"]["views"] == ["voters"]
+            time.sleep(moment)  # whatever it is at by then
+            os.killpg(running.pid, signal.SIGKILL)
+    with process(tmp_path, "--evolve") as (client, running):
+        before = client.post("/tables/votes", json=[{"user_id": -1, "story_id": 8}]).json()["step"]
+        eventually(lambda: "voters" in client.get("/views").text)
+        expected = [{"n": rows + 1, "users": rows + 1}]
+        assert client.get("/views/voters").json()["rows"] == expected
+        assert client.get("/healthz").json()["step"] in (before, before + 1) and before in (2, 3)
+        assert {row["n"] for row in client.get("/views/counts").json()["rows"]} >= {1}
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0
+    with process(tmp_path) as (client, running):
+        assert client.get("/views/voters").json()["rows"] == expected
+        assert client.get("/healthz").json()["step"] == 3
+
+
+def test_it_ends_while_its_program_changes(tmp_path: Path) -> None:
+    (tmp_path / "p.sql").write_text(PROGRAM)
+    with process(tmp_path) as (client, running):
+        client.post("/tables/votes", json=[{"user_id": 1, "story_id": 7}]).raise_for_status()
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0
+    (tmp_path / "p.sql").write_text(MORE)
+    with process(tmp_path, "--evolve") as (_, running):
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) in (0, 143)
+
+
 def test_what_cannot_be_served_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "p.sql").write_text("CREATE VIEW v AS SELECT * FROM nothing;\n")
     command = [sys.executable, "-m", "dbsp.commands.cli", "serve", "p.sql", "--http", "0"]

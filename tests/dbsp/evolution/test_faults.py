@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from hypothesis import settings
 
 import dbsp
 import dbsp.evolution.given
+from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.inline import InlineRunner
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline, view
 from tests.dbsp.evolution.test_evolve import OLD, counted, with_
@@ -120,6 +123,59 @@ def test_a_change_disturbed_at_any_call(base: Path, tmp_path: Path, fault: Any) 
         shutil.rmtree(root)
     assert ends == {STEPS, STEPS + 1}
     assert fault is not kill or died > 0.8 * len(tried)  # nothing comes after a call that fails
+
+
+def beside(root: Path) -> None:
+    """The same change, while the old program's steps go on."""
+
+    def said(line: str) -> None:
+        if line.startswith("back-filling") and old.last_step < STEPS + 3:
+            old.insert("votes", [(20 + old.last_step, 1)])
+            old.step()
+
+    with pipeline(root, program=OLD, keep_steps=1) as old:
+        changing = Changing(old, NEW, InlineRunner(), said)
+        changing.fill()
+        changing.commit()
+
+
+def is_what_its_votes_say(p: Pipeline) -> None:
+    votes = [(row["user_id"], row["story_id"]) for row in p["all_votes"].rows()]
+    column = 0 if p.program is NEW else 1  # under the same name
+    counts = {row["story_id"]: row["n"] for row in p["counts"].rows()}
+    assert counts == Counter(vote[column] for vote in votes)
+    if p.program is NEW:
+        assert {row["user_id"]: row["n"] for row in p["by_user"].rows()} == Counter(vote[0] for vote in votes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [full_disk, kill], ids=["full disk", "killed"])
+def test_a_change_beside_steps_disturbed_at_any_call(base: Path, tmp_path: Path, fault: Any) -> None:
+    shutil.copytree(base, tmp_path / "survey")
+    with watching(tmp_path / "survey") as calls:
+        beside(tmp_path / "survey")
+    points = [p for p in calls.points() if not p.beside and calls.driver[p.n] != "os.close"]
+    assert len(points) > 60
+    ends = set()
+    for i, point in enumerate(points if THOROUGH else points[3::9]):
+        root = tmp_path / str(i)
+        shutil.copytree(base, root)
+        child = os.fork()
+        if child == 0:
+            with suppress(BaseException), watching(root, fault, point):
+                beside(root)
+            os._exit(0)
+        os.waitpid(child, 0)
+        changed = Store.read(root)[1].fingerprint == NEW.fingerprint
+        ends.add(changed)
+        with pipeline(root, program=NEW if changed else OLD) as p:
+            is_what_its_votes_say(p)
+            needed = {name for step in p.store.steps for name in p.store.commit_of(step).segments}
+            assert {*os.listdir(root / "segments")} == needed
+        with change(root) as p:
+            is_what_its_votes_say(p)
+        shutil.rmtree(root)
+    assert ends == {False, True}
 
 
 def test_every_call_is_watched(base: Path, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import httpx
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import Access
 from dbsp.serving.app import Serving
-from dbsp.serving.server import listening
-from dbsp.serving.tls import read_tls
+from dbsp.serving.ports.server import listening
+from dbsp.serving.ports.tls import read_tls
 from tests.dbsp.serving.certificates import Certificate
 
 TOKEN = "a token"

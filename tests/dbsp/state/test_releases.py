@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbsp.state.records.identity import FORMAT
+from dbsp.state.records.identity import FORMAT, read_identity
 from dbsp.views.view import Contents
 from tests.dbsp.state.released import CLOCK, RELEASES, first_steps, opened
 
@@ -46,6 +46,20 @@ def test_it_goes_on_as_what_is_written_now(earlier: Path, tmp_path: Path) -> Non
             assert made[view].rows() == expected[view].rows()
             assert p[view].rows() == now[view].rows()
         assert tuples(p["counts"]) == {(1, 2), (2, 1)}
+
+
+def test_it_is_of_this_format_from_its_next_step_on(earlier: Path) -> None:
+    """An older release then says that it can't read it; reading it here changes nothing."""
+    written = {path: path.read_bytes() for path in (earlier / "program.json", earlier / "commits" / "last")}
+    with opened(earlier) as p:
+        assert {path: path.read_bytes() for path in written} == written
+        p.insert("votes", [(6, 2)])
+        p.step(CLOCK)
+        assert p.store.last is not None and p.store.last.format == FORMAT
+    identity = read_identity(earlier)
+    assert identity is not None and identity.format == FORMAT
+    with opened(earlier) as p:
+        assert tuples(p["counts"]) == {(1, 3), (2, 1), (None, 1)}
 
 
 def test_this_format_is_among_them() -> None:

@@ -63,10 +63,20 @@ function head() {
   const trouble = document.getElementById("trouble");
   trouble.hidden = !status?.trouble;
   trouble.textContent = status?.trouble ?? "";
+  const changing = document.getElementById("changing");
+  changing.hidden = !status?.changing;
+  changing.textContent = status?.changing ? changed(status.changing) : "";
   if (status?.program) {
     document.getElementById("program").textContent = status.program;
     document.title = `${status.program} · dbsp`;
   }
+}
+
+/** How far the change of the program is. */
+function changed({ views, rows, of, trouble, waits }) {
+  const what = views.length ? `back-filling ${views.join(", ")}` : "the program is being changed";
+  const far = of ? `: ${count(rows)} of ${count(of)} rows` : "";
+  return [what + far, trouble, waits && `no step is made: ${waits}`].filter(Boolean).join(" · ");
 }
 
 let spoken = 0;

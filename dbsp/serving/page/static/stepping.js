@@ -26,6 +26,7 @@ export class Stepping extends EventTarget {
     source.addEventListener("step", (event) => this.#made(JSON.parse(event.data)));
     source.addEventListener("state", (event) => Object.assign(this.status ?? {}, JSON.parse(event.data)));
     source.addEventListener("trouble", (event) => this.#troubled(JSON.parse(event.data)));
+    source.addEventListener("changing", (event) => this.#changing(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       this.#turn("lost");
       if (source.readyState === EventSource.CLOSED && this.#source === source) {
@@ -70,6 +71,11 @@ export class Stepping extends EventTarget {
 
   #troubled(why) {
     if (this.status) this.status.trouble = why;
+    this.#turn(this.state);
+  }
+
+  #changing(change) {
+    if (this.status) this.status.changing = change;
     this.#turn(this.state);
   }
 

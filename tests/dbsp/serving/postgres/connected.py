@@ -11,8 +11,9 @@ from typing import Any
 import psycopg
 
 from dbsp.serving.app import Serving
+from dbsp.serving.ports.switching import Switching
+from dbsp.serving.ports.tls import read_tls
 from dbsp.serving.postgres.port import listening_postgres
-from dbsp.serving.tls import read_tls
 from tests.dbsp.serving.certificates import Certificate
 from tests.dbsp.serving.served import PROGRAM, Client, served
 
@@ -49,7 +50,7 @@ def connected(
     tls = None if shows is None else read_tls(shows.file, shows.key)
     with (
         served(state, program, shows) as (client, serving),
-        listening_postgres(serving, "127.0.0.1", 0, tls) as at,
+        listening_postgres(Switching(serving), "127.0.0.1", 0, tls) as at,
     ):
         yield Served(client, serving, at[1])
 

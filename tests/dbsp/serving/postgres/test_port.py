@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import Error
+from dbsp.serving.ports.switching import Switching
 from dbsp.serving.postgres import port as module
 from dbsp.serving.postgres.port import listening_postgres
 from dbsp.serving.postgres.wire import PROTOCOL, text
@@ -62,7 +63,7 @@ def test_a_port_that_is_taken_is_said() -> None:
     with connected() as served:
         with (
             pytest.raises(Error, match="in use; give another --postgres PORT"),
-            listening_postgres(served.serving, "127.0.0.1", served.port),
+            listening_postgres(Switching(served.serving), "127.0.0.1", served.port),
         ):
             pass
         assert served.asked("SELECT 1") == [(1,)]

@@ -11,6 +11,7 @@ import pytest
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.state.records.commits import Commit, create_whole
+from dbsp.state.records.identity import FORMAT
 from dbsp.state.records.sealed import seal
 from dbsp.state.store import Store
 from tests.dbsp.state.stores import IDENTITY, commit, filled, record
@@ -53,6 +54,16 @@ def test_a_record_that_names_files_elsewhere_is_damaged(tmp_path, name):
         Store.open(tmp_path, IDENTITY)
     with pytest.raises(StateError, match="is no segment; the record is damaged"):
         Chunk.from_json([name, 0, 64, 1, 1, 0, 0])
+
+
+def test_a_record_of_a_newer_format_is_not_guessed_at(tmp_path):
+    """program.json may have been lost, or restored from before."""
+    newer = json.loads(commit(1).to_bytes())["commit"] | {"format": FORMAT + 1}
+    store = Store.open(tmp_path, IDENTITY)
+    record(store, 1).write_bytes(seal("commit", newer))
+    store.close()
+    with pytest.raises(StateError, match=rf"written by a newer dbsp \(format {FORMAT + 1}, .*upgrade dbsp"):
+        Store.open(tmp_path, IDENTITY)
 
 
 def test_a_file_is_created_once(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.serving.server import bound_to, listening
+from dbsp.serving.ports.server import bound_to, listening
 from tests.dbsp.serving.served import served
 
 

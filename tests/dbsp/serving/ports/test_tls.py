@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.serving.tls import read_tls
+from dbsp.serving.ports.tls import read_tls
 from tests.dbsp.serving.certificates import Certificate, certified, openssl
 from tests.dbsp.serving.served import served
 

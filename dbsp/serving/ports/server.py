@@ -9,12 +9,13 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import uvicorn
 import uvicorn.config
+from starlette.types import ASGIApp
 
 from dbsp.circuits.errors import Error
-from dbsp.serving.app import Serving
 
 # connections at the same time; others are told 503
 CONNECTIONS = 2000
@@ -22,9 +23,17 @@ CONNECTIONS = 2000
 _LEAVING = 3
 
 
+class Answering(Protocol):
+    """What answers: `Serving`, or `Switching` from one to another."""
+
+    def app(self) -> ASGIApp: ...
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None: ...
+    def end(self) -> None: ...
+
+
 @contextmanager
 def listening(
-    serving: Serving, host: str, port: int, tls: ssl.SSLContext | None = None
+    serving: Answering, host: str, port: int, tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, int]]:
     """Answer while the block runs, at the address that it is given. port 0: one that is free.
 

@@ -1,0 +1,161 @@
+"""The one record by which a state directory passes from its program to a changed one.
+
+It is a step of its own without input: the traces that go on, those that were made beside, and what changes in
+each view. Until it is there, the directory is the old program's; from then on it is the new one's. Whatever
+ends the attempt leaves one or the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import StateError
+from dbsp.circuits.progress.waterline import to_json
+from dbsp.circuits.steps.contents import open_chunk
+from dbsp.circuits.steps.state import State
+from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.spine import Run, Spine
+from dbsp.evolution.backfill import Backfill
+from dbsp.evolution.change import Change
+from dbsp.evolution.fill import Fill
+from dbsp.evolution.sources import moved, streams_before, streams_of
+from dbsp.running.clock import instant
+from dbsp.state.records.commits import Commit
+from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
+from dbsp.state.store import Store
+from dbsp.views.outputs import layouts_of_changes
+
+
+@dataclass
+class Becoming:
+    """change: of the state's last step. made: up to that step."""
+
+    change: Change
+    made: Backfill
+    store: Store
+
+    @property
+    def step(self) -> int:
+        """That it happens at."""
+        return self.change.last.step + 1
+
+    def commit(self) -> None:
+        """Do it, or leave nothing. Raises StateError."""
+        fill = self.made.fill
+        commit: Commit | None = None
+        try:
+            commit = self._commit(fill)
+            self._begin_sinks()
+            self.store.commit(commit, self.change.after)
+        finally:
+            if commit is None or not self.store.settle(commit):
+                self.store.discard_attempt(self.made.name)
+            else:
+                self._discard_others(commit)
+
+    def _discard_others(self, commit: Commit) -> None:
+        """What was merged away while the traces were made."""
+        written = self.store.segments.names(self.made.name)
+        self.store.discard({*written} - commit.segments)
+
+    # -- what is true then --------------------------------------------------------------------------
+
+    def _commit(self, fill: Fill) -> Commit:
+        change, last, circuit = self.change, self.change.last, self.change.program.circuit
+        state = self._next_state(fill)
+        changes = {}
+        initial: dict[str, dict[str, list[list[object]]]] = {}
+        for output in circuit.outputs:
+            whole = state.spines[output.kept].live if output.emission is None else []
+            if output.view not in change.old.views:
+                changes[output.view] = whole
+            elif output.view in fill.differences:
+                changes[output.view] = self._difference(fill, output.view)
+            elif output.view in change.changed:
+                changes[output.view] = whole
+            for sink in change.new.sinks:
+                if sink.view == output.view and output.view in change.old.views and self._begins(sink.target):
+                    initial.setdefault(sink.target, {})[sink.view] = [chunk.to_json() for chunk in whole]
+        segments = {chunk.segment for chunks in changes.values() for chunk in chunks}
+        places = streams_before(change.old), streams_of(change.program)
+        checkpoint, offsets = moved(self.store.root, last, *places, self.step, self.store.durable)
+        made = instant(last.clock, last.machine_clock, last)
+        return Commit(
+            self.step,
+            change.program.fingerprint,
+            state.to_json(circuit),
+            last.clock,
+            {view: [chunk.to_json() for chunk in chunks] for view, chunks in changes.items() if chunks},
+            frozenset(segments | state.segments()),
+            last.stream,
+            last.batch,
+            offsets,
+            to_json(state.waterlines),
+            last.machine_clock,
+            self.made.name,
+            layouts_of_changes(circuit),
+            initial,
+            instant=made[0],
+            driven=made[1],
+            checkpoint=checkpoint,
+            requests=last.requests,
+            oldest=self.store.oldest_with(self.step, *made),
+        )
+
+    def _next_state(self, fill: Fill) -> State:
+        change, circuit = self.change, self.change.program.circuit
+        known: Mapping[str, Any] = change.record
+        kept = {name: known["spines"][name] for name in change.kept}
+        pieces = [piece for piece in known["pieces"] if piece[0] in kept]
+        state = State.from_json(circuit, {**known, "spines": kept, "pieces": pieces})
+        spines = {
+            node: _without_tops(spine) if node in circuit.retentions else spine
+            for node, spine in state.spines.items()
+        }
+        due = list(state.pieces)
+        for node, made in fill.filled.items():
+            spines[node] = self.made.state.spines.get(made, Spine())
+            due += [replace(piece, node=node) for piece in self.made.state.pieces if piece.node == made]
+        return replace(state, spines=dict(sorted(spines.items())), pieces=tuple(due))
+
+    def _difference(self, fill: Fill, view: str) -> list[Chunk]:
+        """What is added to a view, and taken from it. Raises StateError where a sink takes nothing back."""
+        node = fill.differences[view]
+        chunks = self.made.state.spines[node].live
+        appended = [i.target for i in self.change.program.inserts if (i.view, i.shape) == (view, "append")]
+        if appended and self._retracts(fill.circuit, node, chunks):
+            raise StateError(
+                f"{self.store.root}: the program can't be changed: view '{view}' loses rows by it, and sink "
+                f"'{appended[0]}' takes none back; insert into another table, with another path"
+            )
+        return chunks
+
+    def _retracts(self, circuit: Circuit, node: int, chunks: list[Chunk]) -> bool:
+        batches = (open_chunk(circuit, node, chunk, self.store.segments) for chunk in chunks)
+        return any((batch.weights < 0).any() for batch in batches)
+
+    # -- sinks --------------------------------------------------------------------------------------
+
+    def _begins(self, target: str) -> bool:
+        return target not in {sink.target for sink in self.change.old.sinks}
+
+    def _begin_sinks(self) -> None:
+        """New ones begin with this step."""
+        begun = {sink.target for sink in self.change.new.sinks if self._begins(sink.target)}
+        if begun:
+            delivered = read_delivered(self.store.root)
+            delivered |= dict.fromkeys(sorted(begun), Delivery(self.step - 1, began=self.step - 1))
+            write_delivered(self.store.root, delivered, self.store.durable)
+
+
+def _without_tops(spine: Spine) -> Spine:
+    """The greatest values of chunks are in the order of readers, which may be others now."""
+    runs = tuple(Run(run.id, tuple(replace(c, tops=()) for c in run.chunks)) for run in spine.runs)
+    merges = tuple(
+        replace(merge, done=tuple(tuple(replace(c, tops=()) for c in piece) for piece in merge.done))
+        for merge in spine.merges
+    )
+    return replace(spine, runs=runs, merges=merges)
