@@ -103,7 +103,9 @@ def _source(select: str) -> Source:
 
 def _quiet(spark: SparkSession) -> SparkSession:
     """The error itself says it all."""
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    from dbsp.running.spark.messages import log_of_queries  # noqa: PLC0415
+
+    log_of_queries().setLevel(logging.CRITICAL)
     return spark
 
 

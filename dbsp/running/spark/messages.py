@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 
 from dbsp.circuits.errors import Error, StateError
 
@@ -28,6 +30,15 @@ def foreseen(error: BaseException) -> Error | None:
             "step left it, so start again"
         )
     return None
+
+
+def log_of_queries() -> logging.Logger:
+    """Where PySpark logs each query that fails.
+
+    Made as PySpark makes it: one that `logging` has made doesn't take what PySpark logs, and a query that
+    fails would be a TypeError.
+    """
+    return PySparkLogger.getLogger("SQLQueryContextLogger")
 
 
 def worker_died(error: Exception) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,6 +13,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from dbsp.rows.incoming import arrow_schema
 from dbsp.running.clock import EPOCH
 from dbsp.running.spark.intervals import quoted, to_frame, with_integers
+from dbsp.running.spark.messages import log_of_queries
 from dbsp.sql.plans.program import Program
 from dbsp.testing.spark.clock import at, ticked
 from dbsp.testing.spark.queries import SparkQuery, queries_of
@@ -120,7 +120,7 @@ class Recomputed:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Spark logs every query that fails, though whether one does is what is asked."""
-    logger = logging.getLogger("SQLQueryContextLogger")
+    logger = log_of_queries()
     before, logger.disabled = logger.disabled, True
     try:
         yield

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 import pyspark
 import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from dbsp.circuits.errors import StateError
-from dbsp.running.spark.messages import first_line, foreseen, own_error
+from dbsp.running.spark.messages import first_line, foreseen, log_of_queries, own_error
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,12 @@ def test_what_a_task_found_wrong_with_the_state() -> None:
     found = own_error(PySparkException("Traceback\ndbsp.circuits.errors.StateError: seg: damaged\n at"))
     assert isinstance(found, StateError) and str(found) == "seg: damaged"
     assert own_error(PySparkException("else")) is None
+
+
+@pytest.mark.spark
+def test_a_query_that_fails_says_why_whoever_made_its_log(spark, monkeypatch) -> None:
+    monkeypatch.delitem(logging.Logger.manager.loggerDict, "SQLQueryContextLogger", raising=False)
+    log = log_of_queries()
+    monkeypatch.setattr(log, "disabled", True)
+    with pytest.raises(PySparkException, match="DIVIDE_BY_ZERO"):
+        spark.sql("SELECT 1 DIV id FROM range(1)").toArrow()
