@@ -7,7 +7,7 @@ the columns an operator needs, and returns the node it already has for an operat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -54,7 +54,7 @@ class Circuit:
 
     lateness: every annotated column, in the order of `retain.waterline_row`. retentions: of the traces that
     can be collected. loops: its recursions, each evaluated as a whole. bags: the traces that list a row
-    several times; None: all that may.
+    several times; None: all that may. known_as: of nodes whose rows another circuit has by another digest.
     """
 
     nodes: tuple[Node, ...]
@@ -65,6 +65,7 @@ class Circuit:
     retentions: dict[int, Retention] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
     bags: frozenset[int] | None = None
+    known_as: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def loop_of(self) -> dict[int, Loop]:
@@ -140,7 +141,7 @@ class Circuit:
     @cached_property
     def streams(self) -> tuple[Stream, ...]:
         """What each node puts out, by digests of its meaning."""
-        return streams(self.nodes, self.loops)
+        return streams(self.nodes, self.loops, self.known_as)
 
     @cached_property
     def names(self) -> dict[int, str]:

@@ -120,6 +120,7 @@ OPERATORS: Forms = {
     recursion.FixedPoint: Form("fixed_point", ()),
     # tables
     tables.NonNegative: Form("non_negative", (), silent=("table",)),
+    tables.OneOfEach: Form("one_of_each", ("key",), silent=("table",)),
     tables.AppendOnly: Form("append_only", (), silent=("table",)),
     tables.Upsert: Form("upsert", ("key", Default("lateness", ()))),
     defaults.Defaults: Form("defaults", ("defaults",)),

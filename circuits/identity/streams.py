@@ -28,7 +28,7 @@ from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
 from dbsp.circuits.operators.inputs.defaults import Defaults
 from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
-from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
+from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, OneOfEach, Upsert
 from dbsp.circuits.operators.joins.join import Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Source, Union
@@ -55,7 +55,7 @@ class _Known:
 _FORMS: Forms = {**FORMS, _Known: Form("known", ("digest",))}
 
 # they put out what they take, or raise; and where rows lie says nothing of them
-_SAME = (AppendOnly, NonNegative, Integrate, Exchange)
+_SAME = (AppendOnly, NonNegative, OneOfEach, Integrate, Exchange)
 
 
 def digest(*parts: object) -> str:
@@ -63,20 +63,22 @@ def digest(*parts: object) -> str:
     return hashlib.blake2b(canonical_text(parts, _FORMS).encode(), digest_size=16).hexdigest()
 
 
-def streams(nodes: Sequence[Node], loops: Sequence[Loop]) -> tuple[Stream, ...]:
-    """Of every node of a circuit."""
+def streams(nodes: Sequence[Node], loops: Sequence[Loop], known_as: Mapping[int, str]) -> tuple[Stream, ...]:
+    """Of every node of a circuit. known_as: of some, the digest of their rows in place of their own."""
     returning = {
         node: f"returning {place}" for loop in loops for place, (_, node) in enumerate(loop.feedback)
     }
     for loop in loops:  # a later one may read what an earlier one makes
-        found = _streams(nodes[: loop.body[-1] + 1], returning)
+        found = _streams(nodes[: loop.body[-1] + 1], returning, known_as)
         whole = digest("loop", [(found[i].rows, found[i].columns) for i, _ in loop.feedback])
         for place, (_, node) in enumerate(loop.feedback):
             returning[node] = digest("returned", whole, place)
-    return _streams(nodes, returning)
+    return _streams(nodes, returning, known_as)
 
 
-def _streams(nodes: Sequence[Node], returning: Mapping[int, str]) -> tuple[Stream, ...]:
+def _streams(
+    nodes: Sequence[Node], returning: Mapping[int, str], known_as: Mapping[int, str]
+) -> tuple[Stream, ...]:
     found: list[Stream] = []
     for i, node in enumerate(nodes):
         inputs = [found[j] for j in node.inputs]
@@ -84,6 +86,8 @@ def _streams(nodes: Sequence[Node], returning: Mapping[int, str]) -> tuple[Strea
             found.append(_by_position(node, digest("recurrence", node.operator, returning[i])))
         else:
             found.append(_RULES.get(type(node.operator), _any)(node, inputs))
+        if i in known_as:
+            found[i] = replace(found[i], rows=known_as[i])
     return tuple(found)
 
 
@@ -244,12 +248,17 @@ def _frozen(node: Node, inputs: Sequence[Stream]) -> Stream:
     return _by_position(node, rows)
 
 
+def keyed_rows(rows: str, key: Sequence[str], watched: Sequence[object] = ()) -> str:
+    """Of a keyed table. rows, key: of its changes, and of the columns of its key."""
+    return digest("upsert", rows, [*key], [*watched])
+
+
 def _upsert(node: Node, inputs: Sequence[Stream]) -> Stream:
     assert isinstance(node.operator, Upsert)
     taken = inputs[0].columns
     key = [taken[i] for i in node.operator.key]
     watched = [(replace(one, column=0), taken[one.column]) for one in node.operator.lateness]
-    return Stream(digest("upsert", inputs[0].rows, key, watched), taken[:-1])
+    return Stream(keyed_rows(inputs[0].rows, key, watched), taken[:-1])
 
 
 _RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from dbsp.circuits.errors import EvaluationError, StateError
+from dbsp.circuits.errors import EvaluationError, SharedKey, StateError
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.traces.chunk import Chunk
@@ -123,6 +123,11 @@ class Backfill:
             self.state = self.state.apply(self.runner.run(work))
         except EvaluationError as error:
             raise error.within("the program can't be changed") from None
+        except SharedKey as error:
+            raise StateError(
+                f"the program can't be changed: {error}, and can't have a PRIMARY KEY that tells them apart; "
+                "take them back first, or give the table another name"
+            ) from None
         self.rows = min(self.rows + sum(part.rows for each in batches.values() for part in each), self.total)
         if self.total:
             self.say(f"back-filling: {self.rows} of {self.total} rows")

@@ -108,8 +108,9 @@ class Becoming:
     def _next_state(self, fill: Fill) -> State:
         change, circuit = self.change, self.change.program.circuit
         known: Mapping[str, Any] = change.record
-        kept = {name: known["spines"][name] for name in change.kept}
-        pieces = [piece for piece in known["pieces"] if piece[0] in kept]
+        names = {name: circuit.names[node] for name, node in change.kept.items()}
+        kept = {now: known["spines"][name] for name, now in names.items()}
+        pieces = [[names[name], *rest] for name, *rest in known["pieces"] if name in names]
         state = State.from_json(circuit, {**known, "spines": kept, "pieces": pieces})
         spines = {
             node: _without_tops(spine) if node in circuit.retentions else spine

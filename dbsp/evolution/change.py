@@ -9,16 +9,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns
+from dbsp.evolution.known import Known, is_late_otherwise, known_before
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
-from dbsp.state.records.identity import NUMBERED, Identity, identity_of
-from dbsp.state.records.manifest import Manifest, Shown
+from dbsp.state.records.identity import FORMAT, NUMBERED, Identity, identity_of
+from dbsp.state.records.manifest import Manifest, Shown, manifest_of
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,20 @@ class Change:
     def old(self) -> Manifest:
         return self.before.manifest
 
-    @property
+    @cached_property
+    def known(self) -> Known:
+        """The program, as the old one knows its streams."""
+        return known_before(self.program, self.old)
+
+    @cached_property
     def new(self) -> Manifest:
-        return self.after.manifest
+        """What it keeps, under the names that the old one knows."""
+        return manifest_of(self.known.program)
+
+    @property
+    def circuit(self) -> Circuit:
+        """The program's, under these names. Its nodes have the same numbers."""
+        return self.known.program.circuit
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -64,12 +77,16 @@ class Change:
     def kept(self) -> dict[str, int]:
         """The traces that the new circuit goes on with, and its nodes."""
         names = self.new.goes_on_with(self.record)
-        return {name: node for node, name in self.program.circuit.names.items() if name in names}
+        return {
+            name: node
+            for node, name in self.circuit.names.items()
+            if name in names and node not in self.known.checked
+        }
 
     @cached_property
     def missing(self) -> list[int]:
         """The nodes of the new circuit whose trace or log is not there."""
-        return [node for node, name in self.program.circuit.names.items() if name not in self.kept]
+        return [node for node, name in self.circuit.names.items() if name not in self.kept]
 
     @cached_property
     def changed(self) -> dict[str, Shown]:
@@ -115,7 +132,8 @@ class Change:
         """The circuit of what is missing, and what was found out about it."""
         empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
         readable = self._readable if self.from_source else ()
-        filling = Filling(self.program.circuit, self.holdings, empty, readable)
+        keys = {node: name for name, node in self._checked.items()}
+        filling = Filling(self.circuit, self.holdings, empty, readable, keys)
         return filling.fill(self.missing, self._contents_before()), filling
 
     @cached_property
@@ -128,6 +146,11 @@ class Change:
             if name in self.old.tables and self.old.tables[name].source and not self.old.tables[name].snapshot
         ]
 
+    @cached_property
+    def _checked(self) -> dict[str, int]:
+        """Per table that gets a key, the node of its rows."""
+        return {self.circuit.nodes[node].name: node for node in self.known.checked}
+
     def _contents_before(self) -> dict[str, Given]:
         """What changed views held, of those that have the same columns."""
         by_name = {kept.name: kept for kept in self.holdings.kept}
@@ -135,7 +158,7 @@ class Change:
         for view, shown in self.changed.items():
             if shown.types == self.new.views[view].types and not shown.emits and shown.kept in by_name:
                 kept = by_name[shown.kept]
-                schema = self.program.circuit.nodes[self.program.circuit.output(view).node].schema
+                schema = self.circuit.nodes[self.circuit.output(view).node].schema
                 found[view] = Given(kept, tuple(range(len(schema))), schema)
         return found
 
@@ -172,11 +195,24 @@ class Change:
             wider = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
             said = [("with", added), ("without", gone), ("wider", wider)]
             whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
+            if before_ := self._redeclared(name):
+                whys.append(before_)
             whys += ["its files are read again"] if name in self.filling[1].again else []
             yield Item("table", name, KEPT, ", ".join(whys))
         for name in self.old.tables:
             if name not in self.new.tables:
                 yield Item("table", name, DROPPED)
+
+    def _redeclared(self, name: str) -> str:
+        """What else is said of a table than was, in words."""
+        table, before = self.new.tables[name], self.old.tables[name]
+        said = []
+        if before.key != table.key:
+            key = f"the key is {', '.join(table.key)}" if table.key else "without a key"
+            said.append(key + (", by which its rows must be apart" if table.key else ""))
+        if before.lateness != table.lateness:
+            said.append("of another LATENESS from its next row on")
+        return ", ".join(said)
 
     def _views(self) -> Iterator[Item]:
         for view, shown in self.new.views.items():
@@ -192,7 +228,7 @@ class Change:
         if view not in self.old.views:
             was = next((name for name, one in self.old.views.items() if one.kept == shown.kept), None)
             return "new" if was is None else f"was '{was}'" if was not in self.new.views else f"as '{was}'"
-        below = any(view in self.program.circuit.views_of(node) for node in self.missing)
+        below = any(view in self.circuit.views_of(node) for node in self.missing)
         return "what it is computed with is back-filled" if below else ""
 
     def _sinks(self) -> Iterator[Item]:
@@ -223,7 +259,7 @@ class Change:
 
     def _whose(self, node: int) -> str:
         """In words, the views that a node's rows reach; or the table whose they are."""
-        circuit = self.program.circuit
+        circuit = self.circuit
         reached = circuit.reached(node)
         views = [o.view for o in circuit.outputs if reached & {o.node, o.kept, o.changes}]
         if views:
@@ -237,13 +273,19 @@ class Change:
             before = self.old.tables.get(name)
             if before is None:
                 continue
-            if before.key != table.key:
+            if before.key != table.key and name not in self.known.rekeyed:
                 was = f"PRIMARY KEY ({', '.join(before.key)})" if before.key else "no PRIMARY KEY"
-                yield f"table '{name}' had {was}, by which its rows were told apart; give it another name"
-            if before.lateness != table.lateness:
                 yield (
-                    f"table '{name}' had another LATENESS: rows were taken or left by that; "
-                    "give the table another name, or a new state directory"
+                    f"table '{name}' had {was}, and LATENESS, by which changes of its keys were left out; "
+                    "give it another name"
+                )
+            if before.lateness != table.lateness and is_late_otherwise(self.program, self.old, name):
+                cure = "give the table another name, or a new state directory"
+                if self.before.format < FORMAT:
+                    cure = f"or make a step with '{self.before.name}' first, which writes down what it is"
+                yield (
+                    f"table '{name}' had LATENESS of other columns, or of percentiles, by which rows were "
+                    f"taken or left; {cure}"
                 )
 
     def _other_sources(self) -> Iterator[str]:

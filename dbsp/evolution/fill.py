@@ -11,7 +11,7 @@ so the traces that this leaves are the missing ones, run for run what the new pr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.identity.streams import united
 from dbsp.circuits.operators.groups.aggregate import Aggregate
+from dbsp.circuits.operators.inputs.tables import OneOfEach, Upsert
 from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
 from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.operators.recursion import Loop
@@ -56,12 +57,16 @@ class Fill:
 
 @dataclass
 class Filling:
-    """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again."""
+    """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again.
+
+    keyed: nodes of tables that get another key, by which no two rows may be the same.
+    """
 
     circuit: Circuit
     holdings: Holdings
     empty_tables: Collection[str]
     readable: Collection[str] = ()
+    keyed: Mapping[int, str] = field(default_factory=dict)
     builder: CircuitBuilder = field(init=False)
     given: dict[str, Given] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
@@ -124,6 +129,9 @@ class Filling:
             given = self._given(i)
             if i in self.empty or given is not None:
                 self.made[i] = self._stand_in(i, given)
+                if i in self.keyed:
+                    assert isinstance(node.operator, Upsert)
+                    self.builder.add(OneOfEach(self.keyed[i], node.operator.key), self.made[i])
             elif i in self.circuit.loop_of:
                 self._loop(self.circuit.loop_of[i])
             elif isinstance(node.operator, Source) and node.operator.table in self.readable:

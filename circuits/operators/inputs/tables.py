@@ -17,7 +17,7 @@ from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import described
-from dbsp.circuits.errors import AbsentRow, DataError
+from dbsp.circuits.errors import AbsentRow, DataError, SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.distinct import weights_before
 from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
@@ -62,6 +62,52 @@ class NonNegative(Unchanged, Reader):
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """A row is looked up by changes of the row."""
+        return of_columns(inputs[position], inputs[position])
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
+
+
+@dataclass(frozen=True)
+class OneOfEach(Unchanged, Reader):
+    """The identity on rows of which no two have the same key; SharedKey at the first that have.
+
+    Input: an Integrate node, placed by the key: columns `key`.  State: that trace.  Cost: O(|d| log |I(d)|).
+    """
+
+    table: str
+    key: tuple[int, ...]
+
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        (integral,) = inputs
+        assert isinstance(integral, Integral)
+        delta = integral.delta
+        if not len(delta):
+            return delta.zset
+        columns = [delta.rows.column(i) for i in self.key]
+        keys = hash_rows(columns, len(delta), context.seed)
+        order, starts = group_rows(columns, keys)
+        group = np.empty(len(delta), dtype=np.int64)
+        group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(delta))))
+        count = np.zeros(len(starts), dtype=np.int64)
+        np.add.at(count, group, delta.weights)
+        first = order[starts]
+        wanted = take(delta.rows.select(list(self.key)), first).columns
+        for found, batch, there in integral.find(wanted, keys[first], self.key, whole_key=False):
+            np.add.at(count, found, batch.weights[there])
+        several = np.flatnonzero((count < 0) | (count > 1))
+        if len(several):
+            rows = delta.rows.select(list(self.key))
+            told, i = min((described(rows, int(first[i])), int(i)) for i in several[:100])
+            raise SharedKey(f"table '{self.table}' has {count[i]} rows with the key ({told})")
+        return delta.zset
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A key is looked up by its changes."""
         return of_columns(inputs[position], inputs[position])
 
     def retracts(self, inputs: Sequence[bool]) -> bool:

@@ -7,16 +7,18 @@ that name whichever program wrote it, and a record's names are looked up here wi
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.identity.streams import digest, filled_column, source_column
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.progress.waterline import CLOCK, Amount
 from dbsp.circuits.traces.batch import Layout
 from dbsp.sql.plans.program import Insert, Program, Table
 
@@ -94,15 +96,37 @@ class Sink:
     form: str
 
 
+# a number's kind and digits; None: there is none
+Spelled: TypeAlias = tuple[str, str] | None
+_KINDS: Mapping[str, type[Amount]] = {kind.__name__: kind for kind in (int, float, Decimal)}
+
+
+def amount_of(spelled: Spelled) -> Amount | None:
+    """The number."""
+    return None if spelled is None else _KINDS[spelled[0]](spelled[1])
+
+
+def _spelling(amount: Amount | None) -> Spelled:
+    return None if amount is None else (type(amount).__name__, str(amount))
+
+
+def _spelled(record: Sequence[str] | None) -> Spelled:
+    return None if record is None else (record[0], record[1])
+
+
 @dataclass(frozen=True)
 class Manifest:
-    """traces: by name. collected: of those that may lose rows, the readers (`Circuit.collected`)."""
+    """traces: by name. collected: of those that may lose rows, the readers (`Circuit.collected`).
+
+    lateness: by the names of waterlines their amount and their jump, but for those of percentiles.
+    """
 
     traces: Mapping[str, Held] = field(default_factory=dict)
     collected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tables: Mapping[str, Columns] = field(default_factory=dict)
     views: Mapping[str, Shown] = field(default_factory=dict)
     sinks: tuple[Sink, ...] = ()
+    lateness: Mapping[str, tuple[Spelled, Spelled]] = field(default_factory=dict)
 
     def goes_on_with(self, state: Mapping[str, Any]) -> set[str]:
         """The traces of a record that it can go on with.
@@ -133,6 +157,10 @@ class Manifest:
             {name: Columns(**one | {"key": tuple(one["key"])}) for name, one in record["tables"].items()},
             {name: Shown(**one) for name, one in record["views"].items()},
             tuple(Sink(**one) for one in record["sinks"]),
+            {
+                name: (_spelled(amount), _spelled(jump))
+                for name, (amount, jump) in record.get("lateness", {}).items()
+            },
         )
 
 
@@ -165,6 +193,11 @@ def manifest_of(program: Program) -> Manifest:
             for output in circuit.outputs
         },
         tuple(_sink(program, insert) for insert in program.inserts),
+        {
+            one.name: (_spelling(one.amount), _spelling(one.jump))
+            for one in circuit.lateness
+            if one is not CLOCK and one.percentile is None
+        },
     )
 
 

@@ -28,7 +28,7 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program, Table, View
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.store import Store
-from tests.dbsp.build import CUSTOMER, EVENT, STEPS, VOTES, feed, pipeline, table, view, votes_program
+from tests.dbsp.build import CUSTOMER, EVENT, STEPS, VOTES, feed, pipeline, view, votes_program
 from tests.dbsp.state.released import RELEASES
 
 
@@ -249,10 +249,6 @@ REFUSED = {
             hidden=None,
         ),
         "column 'user_id' was int64 and is int32",
-    ),
-    "key": (
-        with_({"customer": table("customer", CUSTOMER, ("id", "name"))}),
-        r"table 'customer' had PRIMARY KEY \(id\)",
     ),
     "append-only": (
         with_(

@@ -1,0 +1,227 @@
+"""Tables that are declared otherwise: LATENESS of another amount, a PRIMARY KEY that comes or goes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dbsp
+from dbsp.circuits.errors import StateError
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.progress.percentile import Percentile
+from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.plans.calls import AggregateCall
+from dbsp.sql.plans.identity.fingerprint import fingerprint
+from dbsp.sql.plans.nodes import Aggregate, Scan
+from dbsp.sql.plans.program import ColumnLateness, Program, Table
+from dbsp.sql.plans.schemas import Field
+from tests.dbsp.build import pipeline, program, table, view
+from tests.dbsp.evolution.test_evolve import files
+from tests.effort import examples
+
+EVENT = (Field("at", pa.int64()), Field("n", pa.int64(), False))
+ITEM = (Field("id", pa.int64(), False), Field("shelf", pa.int64(), False), Field("n", pa.int64()))
+
+
+def known(made: Program) -> Program:
+    print_ = fingerprint(made.timezone, made.tables, made.views, made.inserts)
+    return replace(made, fingerprint=print_)
+
+
+def counted(name: str, relation: str, schema: tuple[Field, ...], column: int) -> Aggregate:
+    call = AggregateCall("count", (), pa.int64(), False)
+    group = schema[column]
+    return Aggregate(
+        Scan(relation, schema),
+        (Column(column, group.type, group.nullable),),
+        (call,),
+        (replace(group, name=name), Field("rows", pa.int64(), False)),
+    )
+
+
+def events(amount: int, jump: int | None = None, percentile: Percentile | None = None) -> Program:
+    late = ColumnLateness(0, amount, jump, percentile)
+    event = replace(table("event", EVENT, append_only=True), lateness=(late,))
+    views = [
+        view("counts", counted("at", "event", EVENT, 0)),
+        view("events", Scan("event", EVENT), append_only=True),
+    ]
+    return known(program([event], views))
+
+
+def items(*key: str, append_only: bool = False) -> Program:
+    views = [view("held", Scan("item", ITEM)), view("shelves", counted("shelf", "item", ITEM, 1))]
+    return known(program([table("item", ITEM, key, append_only=append_only)], views))
+
+
+def rows(p: Pipeline, name: str) -> list[tuple[object, ...]]:
+    return sorted((tuple(row.values()) for row in p[name].rows()), key=str)
+
+
+# -- LATENESS ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("now", "taken"), [(100, {(60,)}), (2, set())])
+def test_lateness_is_another_from_the_next_row_on(tmp_path: Path, now: int, taken: set[tuple[int]]) -> None:
+    with pipeline(tmp_path, program=events(10)) as p:
+        p.insert("event", [(100, 1)])
+        p.step()
+        p.insert("event", [(95, 1), (80, 1)])  # the waterline is 90
+        p.step()
+    plan = dbsp.plan(events(now), tmp_path)
+    assert not plan.filled and not plan.refused
+    assert "kept         table event: of another LATENESS from its next row on" in plan.lines()
+    with pipeline(tmp_path, program=events(now), evolve=True) as p:
+        assert rows(p, "counts") == [(100, 1), (95, 1)]  # what was dropped stays so
+        p.insert("event", [(89, 1), (91, 1)])  # and the waterline doesn't go back
+        p.step()
+        assert rows(p, "counts") == [(100, 1), (91, 1), (95, 1)]
+        p.insert("event", [(150, 1)])
+        p.step()
+        p.insert("event", [(139, 1), (147, 1), (148, 1)])
+        p.step()
+        late = {100: 91, 2: 148}[now]  # 150 − 100 is behind the waterline, 150 − 2 before it
+        found = {row["at"] for row in p["counts"].rows()}
+        assert {at for at in found if at > 100} == {n for n in (139, 147, 148, 150) if n >= late}
+
+
+@examples(30)
+@given(st.integers(0, 1 << 30))
+def test_a_looser_lateness_is_as_from_the_start_of_what_was_taken(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    """The new program, fed what the old one took, its waterline where that was."""
+    choose, root = random.Random(seed), tmp_path_factory.mktemp("law")
+    old, new = choose.randint(0, 5), choose.randint(5, 12)
+    run = [[(choose.randint(0, 40), 1) for _ in range(choose.randint(0, 5))] for _ in range(6)]
+    cut = choose.randint(1, 5)
+    jump = choose.choice([None, 10])
+    with pipeline(root / "state", program=events(old, jump)) as p:
+        for each in run[:cut]:
+            p.insert("event", each)
+            p.step()
+        taken = rows(p, "events")
+        line = p._position.state.waterlines.get("event.at")
+    with (
+        pipeline(root / "state", program=events(new, jump), evolve=True) as p,
+        pipeline(root / "fresh", program=events(new, jump)) as fresh,
+    ):
+        if taken:
+            fresh.insert("event", taken)
+        if line is not None:
+            fresh.advance("event", "at", line.as_py())
+        fresh.step()
+        for each in run[cut:]:
+            for one in (p, fresh):
+                one.insert("event", each)
+                one.step()
+            assert rows(p, "counts") == rows(fresh, "counts")
+            assert p._position.state.waterlines == fresh._position.state.waterlines
+
+
+def test_lateness_of_percentiles_is_refused(tmp_path: Path) -> None:
+    with pipeline(tmp_path, program=events(10)) as p:
+        p.insert("event", [(100, 1)])
+        p.step()
+    there = files(tmp_path)
+    percentile = events(0, None, Percentile(Decimal(90), 5))
+    with pytest.raises(StateError, match="table 'event' had LATENESS of other columns, or of percentiles"):
+        pipeline(tmp_path, program=percentile, evolve=True)
+    assert files(tmp_path) == there
+
+
+# -- PRIMARY KEY ------------------------------------------------------------------------------------
+
+KEYS = [(), ("id",), ("shelf",), ("id", "shelf")]
+NAMES = [field.name for field in ITEM]
+
+
+@examples(60)
+@given(st.integers(0, 1 << 30))
+def test_another_key_is_as_from_the_start(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Of rows that it tells apart; where it doesn't, nothing changes."""
+    choose, root = random.Random(seed), tmp_path_factory.mktemp("law")
+    before, after = choose.sample(KEYS, 2)
+    drawn = [(choose.randint(0, 4), choose.randint(0, 3), choose.choice([None, 1, 2])) for _ in range(5)]
+    with pipeline(root / "state", program=items(*before)) as p:
+        for part in (drawn[:2], drawn[2:]):
+            p.insert("item", part)
+            p.step()
+        held = rows(p, "held")
+    places = [NAMES.index(name) for name in after]
+    apart = not after or len({tuple(row[i] for i in places) for row in held}) == len(held)
+    there = files(root / "state")
+    try:
+        evolved = pipeline(root / "state", program=items(*after), evolve=True)
+    except StateError as error:
+        assert not apart and f"rows with the key ({after[0]}=" in str(error), error
+        assert files(root / "state") == there
+        return
+    assert apart
+    with evolved, pipeline(root / "fresh", program=items(*after)) as fresh:
+        fresh.insert("item", held)
+        fresh.step()
+        for _ in range(3):
+            more = [(choose.randint(0, 4), choose.randint(0, 3), 3)]
+            for one in (evolved, fresh):
+                one.insert("item", more)
+                one.step()
+            gone = choose.choice(rows(evolved, "held"))
+            row = {name: gone[i] for name, i in zip(after, places, strict=True)} if after else gone
+            for one in (evolved, fresh):
+                one.delete("item", [row])
+                one.step()
+            for name in ("held", "shelves"):
+                assert rows(evolved, name) == rows(fresh, name)
+
+
+def test_what_reads_the_table_goes_on(tmp_path: Path) -> None:
+    with pipeline(tmp_path, program=items()) as p:
+        p.insert("item", [(1, 7, None), (2, 7, 5)])
+        p.step()
+    plan = dbsp.plan(items("id"), tmp_path)
+    assert "shelves" in plan.of("kept")
+    assert "kept         table item: the key is id, by which its rows must be apart" in plan.lines()
+    with pipeline(tmp_path, program=items("id"), evolve=True) as p:
+        assert not any(len(p.changes_of(name, 2)) for name in ("held", "shelves"))
+        p.upsert("item", [{"id": 1, "shelf": 8, "n": 1}])
+        p.step()
+        assert rows(p, "shelves") == [(7, 1), (8, 1)]
+    with pipeline(tmp_path, program=items(), evolve=True) as p:
+        p.insert("item", [(1, 9, 1)])
+        p.delete("item", [(2, 7, 5)])
+        p.step()
+        assert rows(p, "held") == [(1, 8, 1), (1, 9, 1)]
+    with pytest.raises(StateError, match=r"table 'item' has 2 rows with the key \(id=1\), and can't have"):
+        pipeline(tmp_path, program=items("id"), evolve=True)
+
+
+def test_a_row_that_came_twice_has_no_key(tmp_path: Path) -> None:
+    with pipeline(tmp_path, program=items()) as p:
+        p.insert("item", [(1, 7, 1), (1, 7, 1)])
+        p.step()
+    there = files(tmp_path)
+    for key in (("id", "shelf"), ("id", "shelf", "n")):  # the last has the place of whole rows
+        with pytest.raises(StateError, match="has 2 rows with the key"):
+            pipeline(tmp_path, program=items(*key), evolve=True)
+        assert files(tmp_path) == there
+
+
+def test_beside_lateness_it_is_refused(tmp_path: Path) -> None:
+    def late(*key: str) -> Program:
+        schema = (replace(EVENT[0], nullable=False), EVENT[1])
+        one: Table = replace(table("event", schema, key), lateness=(ColumnLateness(0, 10, None),))
+        return known(program([one], [view("counts", counted("at", "event", schema, 0))]))
+
+    with pipeline(tmp_path, program=late("at")) as p:
+        p.insert("event", [(100, 1)])
+        p.step()
+    with pytest.raises(StateError, match=r"table 'event' had PRIMARY KEY \(at\), and LATENESS"):
+        pipeline(tmp_path, program=late("at", "n"), evolve=True)
