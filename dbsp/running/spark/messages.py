@@ -38,7 +38,8 @@ def log_of_queries() -> logging.Logger:
     Made as PySpark makes it: one that `logging` has made doesn't take what PySpark logs, and a query that
     fails would be a TypeError.
     """
-    return PySparkLogger.getLogger("SQLQueryContextLogger")
+    log: logging.Logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    return log
 
 
 def worker_died(error: Exception) -> bool:
