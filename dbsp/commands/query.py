@@ -23,7 +23,6 @@ from dbsp.commands.shown.text_table import text_table
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
-from dbsp.queries.by_spark import by_spark
 from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.compiler.queries.query import QUERY
 from dbsp.sql.plans.program import Program
@@ -91,6 +90,8 @@ def query_state(
             result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
         except ProgramError as refused:  # Spark says better what is wrong, or can do what the engine can't
             result = _ask(spark(), select, views, output_views(program), _functions(identity))
+            from dbsp.queries.by_spark import by_spark  # noqa: PLC0415  few queries are Spark's
+
             say(by_spark(refused))
     if result is None:
         result = _ask(spark(), select, views, output_views(program), _functions(identity))

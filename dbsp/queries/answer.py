@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from dbsp.circuits.steps.evaluation import evaluate
 from dbsp.queries.arranged import Arranged
-from dbsp.queries.by_spark import answered_by_spark
 from dbsp.queries.leading import leading_rows
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
@@ -35,6 +34,8 @@ def answer_or_hand_over(
     """As `answer`; what the engine refuses and Spark doesn't is Spark's, and the rows say so."""
     program = plans.known(select, _columns(views))
     if isinstance(program, Evaluable):
+        from dbsp.queries.by_spark import answered_by_spark  # noqa: PLC0415  few queries are Spark's
+
         return answered_by_spark(program, views, plans.session, spark, step)
     return _evaluated(program, views, spark, step, now)
 

@@ -30,6 +30,9 @@ class Handle(Protocol):
     def update(self, obj: Any, **options: Any) -> None:
         """Show another bundle of MIME types in place of the one that is shown."""
 
+    def display(self, obj: Any, **options: Any) -> None:
+        """Show it in the cell that is being run, too."""
+
 
 Show = Callable[[dict[str, str]], Handle]
 
@@ -54,7 +57,7 @@ class Live:
         self._draw, self._last, self._closed = draw, last, closed
         self._watchers, self._made, self._ending = watchers, threading.Event(), threading.Event()
         self._drawn = draw()
-        self._handle = show(_bundle(self._drawn))
+        self._handle, self._cell = show(_bundle(self._drawn)), _cell()
         watchers.add(self._made.set)
         self._made.set()  # a step may have been made since it was drawn
         self._thread = threading.Thread(target=self._work, name=f"dbsp live {view}", daemon=True)
@@ -101,8 +104,21 @@ class Live:
             raise
         self._handle.update(_bundle(self._drawn), raw=True)
 
+    def _ipython_display_(self) -> None:
+        """As a cell's value: that which has made it shows it already."""
+        if self._cell != _cell():
+            self._handle.display(_bundle(self._drawn, ended=not self.running), raw=True)
+
     def __repr__(self) -> str:
         return f"<{self.view}, {'live' if self.running else 'stopped'}, step {self.step}>"
+
+
+def _cell() -> int:
+    """The number of the cell that is being run; 0 outside a notebook."""
+    import IPython  # noqa: PLC0415  only a notebook has it
+
+    shell = IPython.get_ipython()
+    return 0 if shell is None else int(shell.execution_count)
 
 
 def _bundle(drawn: Drawing, ended: bool = False) -> dict[str, str]:

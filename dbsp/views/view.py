@@ -163,7 +163,8 @@ class Contents:
         return self._indexes.orders.of(self.view, order).of(parts)
 
     def _repr_html_(self) -> str:
-        return html_table(self.view, self.first(SHOWN), len(self))
+        title = f"{self.view} ({self.note})" if self.note else self.view
+        return html_table(title, self.first(SHOWN), len(self))
 
     def live(self, rows: int = SHOWN) -> Live:
         """Show the first rows in a notebook's cell, drawn anew after each step, those that it brought marked.

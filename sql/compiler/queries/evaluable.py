@@ -16,7 +16,6 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.queries.query import query_source, scope_of
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
-from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.text.tokens import Slice
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ def evaluable(
     refused: ProgramError,
 ) -> Evaluable:
     """The query as one for Spark alone. Raises `refused` where it isn't one for Spark either."""
+    from dbsp.sql.spellings.spark_spelling import in_sparks_spelling  # noqa: PLC0415  what only compiling needs
+
     source = query_source(select)
     scope = scope_of(source, relations, spark, timezone)
     text = in_sparks_spelling(source, Slice(source.text, 0), scope.microseconds, scope.version_time).text

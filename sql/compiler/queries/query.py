@@ -59,10 +59,12 @@ def found_query(
     shape = shape_of(source, timezone)
     if shape is None:
         return cached(source, timezone, partial(_made, compile_, Program), relations=among)
-    plan = shapes.plan(shape, timezone, among)
-    if plan is None:
-        plan = _made(compile_, Plan)
-        shapes.keep(plan, shape, timezone, among)
+    for known in (shape, shape.apart):
+        plan = None if known is None else shapes.plan(known, timezone, among)
+        if known is not None and plan is not None:
+            return plan.filled(known, source)
+    plan = _made(compile_, Plan)
+    shapes.keep(plan, shape, timezone, among)
     return plan.filled(shape, source)
 
 

@@ -2,7 +2,9 @@
 
     SELECT * FROM v WHERE a > 5 AND s = 'x'   is of the shape   SELECT * FROM v WHERE a > ?int AND s = ?string
 
-A shape says the type of each literal, and which of them are equal: the analyser sees both. What else a plan
+A shape says the type of each literal, and which of them are equal: the analyser sees both, and takes some
+queries only because two are (GROUP BY a + 5 of SELECT a + 5). One that it takes though they aren't equal
+means the same where they happen to be, so that its plan serves for both (`Shape.apart`). What else a plan
 depends on Catalyst says (`Parameters.java`): of a *fixed* literal the value, of a *sized* one the number of
 its digits. So a compiled query is known by its shape and these, and the *free* literals are holes in it.
 """

@@ -18,16 +18,22 @@ from dbsp.sql.text.tokens import tokens
 FREE, SIZED, FIXED = "free", "sized", "fixed"
 # after these words values name columns, or rows are drawn: their literals are no parameters
 _APART = frozenset({"PIVOT", "UNPIVOT", "RECURSIVE", "TABLESAMPLE", "MATCH_RECOGNIZE", "VALUES"})
+# where these words are, expressions that are equal are one more of a group's columns, or one fewer
+_TOGETHER = frozenset({"GROUPING", "ROLLUP", "CUBE"})
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """text: with a hole for each literal. literals: in order. numbers: of each, the same for equal ones."""
+    """text: with a hole for each literal. literals: in order. numbers: of each, the same for equal ones.
+    apart: where some are equal, the shape of a query whose aren't; what that one means this one does, with
+    theirs.
+    """
 
     text: str
     literals: tuple[Written, ...]
     numbers: tuple[int, ...]
     words: str
+    apart: Shape | None = None
 
     @property
     def values(self) -> dict[int, Written]:
@@ -65,6 +71,11 @@ def shape_of(source: Source, timezone: str) -> Shape | None:
         return None
     known: dict[tuple[object, object], int] = {}
     numbers = [known.setdefault((repr(one.value), one.type), len(known)) for one in literals]
-    numbered = list(zip(literals, numbers, strict=True))
-    text = with_holes(source.text, 0, numbered, lambda one: f" {ddl(one.type)}")
-    return Shape(text, tuple(literals), tuple(numbers), "\n".join(names))
+
+    def shape(numbers: Sequence[int], apart: Shape | None) -> Shape:
+        numbered = list(zip(literals, numbers, strict=True))
+        text = with_holes(source.text, 0, numbered, lambda one: f" {ddl(one.type)}")
+        return Shape(text, tuple(literals), tuple(numbers), "\n".join(names), apart)
+
+    is_told_apart = len(known) < len(literals) and _TOGETHER.isdisjoint(token.upper for token in read)
+    return shape(numbers, shape(range(len(literals)), None) if is_told_apart else None)

@@ -9,8 +9,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 
-from dbsp.circuits.errors import DataError, EvaluationError
+from dbsp.circuits.errors import DataError, EvaluationError, ProgramError
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans
@@ -130,3 +131,37 @@ def test_what_isn_t_shown_is_no_column(spark: Any) -> None:
     assert asked(spark, "SELECT * FROM w", {"w": found}).schema.names == ["s"]
     plans = Plans(lambda: spark, "UTC")
     assert columns_of(plans, "SELECT s FROM v ORDER BY k DESC", {"v": V.columns}).names == ["s"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT k + {} AS a, k - {} AS b FROM v WHERE k <> {}",
+        "SELECT k + {} AS a, count(*) AS n FROM v GROUP BY k + {}, k + {}",
+        "SELECT k + {0} AS a, count(*) AS n FROM v GROUP BY ROLLUP (k + {0}, k + {1})",
+        "SELECT k + {0} AS a, max(s) AS s FROM v GROUP BY k + {0}, k + {1} HAVING max(k + {2}) > {0}",
+        "SELECT count(DISTINCT k + {}, k + {}) AS n, sum(k) FILTER (WHERE k > {}) AS t FROM v",
+        "SELECT CASE WHEN k = {} THEN 'x' WHEN k = {} THEN 'y' WHEN k > {} THEN 'z' END AS c FROM v",
+        "SELECT k FROM v WHERE k IN ({}, {}, {}) OR k + {} = {}",
+        "SELECT k, lead(k, {}, {}) OVER (ORDER BY k, s) AS l FROM v ORDER BY k LIMIT {}",
+    ],
+)
+def test_literals_that_happen_to_be_equal_mean_what_they_do_for_spark(spark: Any, query: str) -> None:
+    """A plan of the same query with others may serve: never where it would mean something else."""
+    frame = spark.createDataFrame(V.to_arrow())
+    frame.createOrReplaceTempView("v_of_literals")
+    plans = Plans(lambda: spark, "UTC")
+    for values in ((1, 2, 3, 4, 5), (2, 2, 2, 2, 2), (1, 2, 1, 1, 3), (3, 1, 1, 2, 2)):
+        select = query.format(*values)
+        try:
+            expected = spark.sql(select.replace("FROM v", "FROM v_of_literals")).toArrow().to_pylist()
+        except AnalysisException:
+            with pytest.raises(ProgramError):
+                asked_of(plans, select)
+            continue
+        assert sorted(map(str, asked_of(plans, select))) == sorted(map(str, expected)), select
+
+
+def asked_of(plans: Plans, select: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = answer(plans, select, {"v": V}).to_arrow().to_pylist()
+    return rows

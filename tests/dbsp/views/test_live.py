@@ -62,6 +62,20 @@ def notebook() -> Iterator[Notebook]:
         kernel.shutdown_kernel(now=True)
 
 
+def test_a_cell_shows_it_once_and_another_one_too(notebook: Notebook) -> None:
+    notebook.shown.clear()
+    notebook.run("p = pipeline(); live = p['counts'].live(); live")
+    notebook.run("live")
+    kinds = [kind for kind, _, _ in notebook.shown if kind != UPDATE]
+    assert kinds == ["display_data", "display_data"]
+    assert len({identity for _, _, identity in notebook.shown}) == 1
+    notebook.run("p.insert('votes', [(1, 7)]); p.step()")
+    notebook.until(lambda html: ">7<" in html)
+    notebook.run("p.close()")
+    notebook.until(lambda html: "no longer updated" in html)
+    notebook.shown.clear()
+
+
 def test_a_cell_shows_each_step_s_rows_until_the_pipeline_is_closed(notebook: Notebook) -> None:
     notebook.run("p = pipeline(); live = p['counts'].live()")
     kind, first, identity = notebook.shown[-1]

@@ -43,6 +43,8 @@ def compiled(spark: Any, select: str) -> Program:
         ),
         ("SELECT id FROM v WHERE id BETWEEN -1 AND 3", "SELECT id FROM v WHERE id BETWEEN -7 AND 2", "id"),
         ("SELECT id + 1 FROM v WHERE id IN (2, 3)", "SELECT id + 1 FROM v WHERE id IN (8, 9)", "(id + 1)"),
+        ("SELECT id FROM v WHERE id > 1 LIMIT 2", "SELECT id FROM v WHERE id > 2 LIMIT 2", "id"),
+        ("SELECT id FROM v WHERE id = 1 OR id = 2", "SELECT id FROM v WHERE id = 3 OR id = 3", "id"),
         ("SELECT id FROM v WHERE id / 1.50 > 2", "SELECT id FROM v WHERE id / 2.25 > 7", "id"),
         ("SELECT 'a' AS b FROM v WHERE name LIKE '%c'", "SELECT 'd' AS b FROM v WHERE name LIKE 'e'", "b"),
     ],
@@ -65,7 +67,11 @@ def test_a_query_of_a_known_shape_is_not_compiled(spark: Any, known: str, asked:
         ("SELECT 'a' FROM v WHERE name = 'a'", "SELECT 'b' FROM v WHERE name = 'b'"),
         ("SELECT id FROM v LIMIT 1", "SELECT id FROM v LIMIT 2"),
         ("SELECT id, name FROM v ORDER BY 1", "SELECT id, name FROM v ORDER BY 2"),
-        ("SELECT id FROM v WHERE id = 1 OR id = 2", "SELECT id FROM v WHERE id = 1 OR id = 1"),
+        ("SELECT id FROM v WHERE id = 1 OR id = 1", "SELECT id FROM v WHERE id = 1 OR id = 2"),
+        (
+            "SELECT id + 5 AS a, 1 AS n FROM v GROUP BY ROLLUP (id + 5, id + 6)",
+            "SELECT id + 5 AS a, 1 AS n FROM v GROUP BY ROLLUP (id + 5, id + 5)",
+        ),
         ("SELECT substring(name, 1) AS a FROM v", "SELECT substring(name, 2) AS a FROM v"),
     ],
 )

@@ -42,3 +42,13 @@ def test_a_plan_is_known_by_what_it_depends_on() -> None:
     assert one.known_by((SIZED, FIXED, FREE)) == other.known_by((SIZED, FIXED, FREE))
     assert one.known_by((FIXED, FIXED, FREE)) != other.known_by((FIXED, FIXED, FREE))
     assert one.known_by((SIZED, FIXED, FREE)) != one.known_by((FREE, FIXED, FREE))
+
+
+def test_equal_literals_may_be_told_apart_but_for_sets_of_groups() -> None:
+    one, other = (shape(f"SELECT a + {x} AS b FROM v WHERE a > {y}") for x, y in ((5, 5), (5, 6)))
+    assert one is not None and other is not None and one.apart is not None
+    assert one.text != other.text == one.apart.text
+    assert other.apart is one.apart.apart is None
+    assert one.apart.values[0].value == one.apart.values[1].value == 5
+    grouped = shape("SELECT a + 5 FROM v GROUP BY ROLLUP (a + 5, a + 5)")
+    assert grouped is not None and grouped.apart is None
