@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,7 +38,8 @@ builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "fa
 for name, value in json.loads(sys.argv[1]).items():
     builder = builder.config(name, value)
 spark = builder.getOrCreate()
-print(json.dumps("ready"), flush=True)
+listening = getattr(spark._jvm.org.apache.spark.sql.connect.service, "SparkConnectService$")
+print(getattr(listening, "MODULE$").localPort(), flush=True)
 for line in sys.stdin:
     rows = spark.sql(json.loads(line))
     print(json.dumps([rows.columns, [repr(tuple(row)) for row in rows.collect()]]), flush=True)
@@ -81,12 +81,9 @@ def server(spark: Any, folder: Path) -> Iterator[Server]:
     if not jars:
         missing("catalogue whose tables take MERGE")
     _compile(spark.sparkContext._gateway, jars, folder)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     settings = {
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.port": str(port),
+        "spark.connect.grpc.binding.port": "0",
         f"spark.sql.catalog.{CATALOG}": "Merging",
         "spark.sql.shuffle.partitions": "1",
         # a merge's plan takes longer to compile than its few rows to pass through it
@@ -112,8 +109,8 @@ def server(spark: Any, folder: Path) -> Iterator[Server]:
     )
     with process:
         try:
-            started = Server(process, f"sc://127.0.0.1:{port}")
-            assert started._answer() == "ready"
+            started = Server(process, "")
+            started.remote = f"sc://127.0.0.1:{started._answer()}"
             yield started
         finally:
             process.kill()

@@ -13,6 +13,7 @@ from dbsp.circuits.errors import Error, ProgramError
 from dbsp.commands.declared.report import changed, plan_lines, report, said
 from dbsp.commands.process.options import parse_seconds
 from dbsp.commands.process.stopping import stopping
+from dbsp.commands.process.without_pandas import without_pandas
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.surroundings import Surroundings
 from dbsp.declared.remembered.key import key_of
@@ -55,6 +56,7 @@ def _run_remembered(spec: Spec, settings: Settings, asked: Asked, key: Source) -
     found = recall(key)
     if found is None:
         return False
+    without_pandas()  # a project with functions in Python has it imported by now
     with reopened(spec.storage, asked, found, lambda: _asking(spec, settings), said) as project:
         if project is None:
             return False

@@ -47,7 +47,7 @@ def key_of(spec: Path, files: Iterable[Path], said: Iterable[str], options: dict
             if file.is_file()
         ],
         [_digest(Path(zone)) for zone in _ZONES],
-        _sources(),
+        sources(),
     )
     return as_it_is(json.dumps(parts), "a reading of a project")
 
@@ -61,7 +61,7 @@ def _digest(file: Path) -> str:
 
 
 @cache
-def _sources() -> str:
+def sources() -> str:
     """Of the code that reads projects."""
     root = Path(__file__).parents[1]
     files = sorted(file for file in root.rglob("*") if file.suffix in (".py", ".java"))

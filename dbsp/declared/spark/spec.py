@@ -1,20 +1,37 @@
-"""The spec of a project, read by PySpark's own code: fields and errors are those of `spark-pipelines`."""
+"""The spec of a project, read by PySpark's own code: fields and errors are those of `spark-pipelines`.
+
+What it has said of a text is kept, with compiled programs: its import takes longer than a small refresh.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dbsp.circuits.errors import Error
+from dbsp.declared.remembered.key import sources
+from dbsp.sql.compiler.cache import read_entry, write_entry
+from dbsp.sql.text.source import Source, as_it_is
 from dbsp.state.records.places import local_path, scheme_of
 
-if TYPE_CHECKING:
-    from pyspark.pipelines.cli import PipelineSpec
+_NAMES = ("spark-pipeline.yaml", "spark-pipeline.yml")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is in a spec. globs: of its libraries."""
+
+    name: str
+    storage: str
+    catalog: str | None
+    database: str | None
+    configuration: Mapping[str, str]
+    globs: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -22,7 +39,7 @@ class Spec:
     """path: of the file. read: what is in it, as PySpark has read it."""
 
     path: Path
-    read: PipelineSpec
+    read: Said
 
     @property
     def root(self) -> Path:
@@ -32,19 +49,19 @@ class Spec:
     @property
     def name(self) -> str:
         """Of the pipeline."""
-        return str(self.read.name)
+        return self.read.name
 
     @property
     def storage(self) -> str:
         """The place of the state: a directory, or the URI of a store."""
-        given = str(self.read.storage)
+        given = self.read.storage
         return given if scheme_of(given) is not None else local_path(given)
 
     def files(self) -> list[Path]:
         """Those that define the pipeline, glob by glob. Raises Error for any but SQL and Python."""
         found: dict[Path, None] = {}
-        for library in self.read.libraries:
-            for file in sorted(self.root.glob(library.include)):
+        for glob in self.read.globs:
+            for file in sorted(self.root.glob(glob)):
                 if file.is_file() and "__pycache__" not in file.parts:
                     found[file] = None
         for file in found:
@@ -57,20 +74,46 @@ class Spec:
 
 def read_spec(path: str | None) -> Spec:
     """path: of the file; None: the one of the current directory, or of one around it. Raises Error."""
+    there = _nearest() if path is None else Path(path)
+    if there is not None and there.is_file():
+        kept = read_entry(_key(there), "")
+        if isinstance(kept, Said):
+            return Spec(there, kept)
     with theirs():
         from pyspark.pipelines.cli import find_pipeline_spec, load_pipeline_spec  # noqa: PLC0415
 
         if path is not None and not Path(path).is_file():
             raise Error(said_by_spark("PIPELINE_SPEC_FILE_DOES_NOT_EXIST", spec_path=path))
         found = Path(path) if path is not None else find_pipeline_spec(Path.cwd())
-        return Spec(found, _loaded(load_pipeline_spec, found))
+        said = _loaded(load_pipeline_spec, found)
+    write_entry(said, _key(found), "")
+    return Spec(found, said)
 
 
-def _loaded(load: object, path: Path) -> PipelineSpec:
+def _nearest() -> Path | None:
+    """None where only PySpark can say which it is, or what is wrong."""
+    with suppress(PermissionError):
+        for folder in (Path.cwd(), *Path.cwd().parents):
+            found = [folder / name for name in _NAMES if (folder / name).is_file()]
+            if found:
+                return found[0] if len(found) == 1 else None
+    return None
+
+
+def _key(path: Path) -> Source:
+    return as_it_is(f"{sources()} {path.read_bytes()!r}", "a spec of a pipeline")
+
+
+def _loaded(load: Any, path: Path) -> Said:
     import yaml  # type: ignore[import-untyped]  # noqa: PLC0415  it comes with PySpark's pipelines
 
     try:
-        return load(path)  # type: ignore[operator]
+        read = load(path)
+        return Said(
+            *(str(read.name), str(read.storage), read.catalog, read.database),
+            dict(read.configuration),
+            tuple(library.include for library in read.libraries),
+        )
     except yaml.YAMLError as error:
         raise Error(f"{path}: no YAML: {' '.join(str(error).split())}") from error
     except (TypeError, KeyError, AttributeError) as error:

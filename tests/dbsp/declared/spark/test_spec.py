@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from dbsp.circuits.errors import Error
@@ -48,4 +51,35 @@ def test_a_file_that_isnt_there(tmp_path, monkeypatch):
         read_spec(str(tmp_path / "x.yml"))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Error, match="PIPELINE_SPEC_FILE_NOT_FOUND"):
+        read_spec(None)
+
+
+_READ = """
+import sys
+from dbsp.declared.spark.spec import read_spec
+found = read_spec(None)
+print(found.path, found.name, found.storage, dict(found.read.configuration), "pyspark" in sys.modules)
+"""
+
+
+def test_a_spec_that_is_known_is_read_without_pyspark(tmp_path):
+    def read(name, folder=tmp_path):
+        command = [sys.executable, "-c", _READ]
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        *said, imported = ran.stdout.split()
+        assert " ".join(said) == f"{tmp_path / name} x {tmp_path} {{'a.b': '1'}}", ran.stderr
+        return imported == "True"
+
+    text = f"name: x\nstorage: {tmp_path}\nconfiguration:\n  a.b: '1'\n"
+    spec(tmp_path, text)
+    (tmp_path / "below").mkdir()
+    assert [read("spark-pipeline.yml"), read("spark-pipeline.yml", tmp_path / "below")] == [True, False]
+    spec(tmp_path, f"{text}libraries: []\n")
+    assert [read("spark-pipeline.yml"), read("spark-pipeline.yml")] == [True, False]
+    spec(tmp_path, text, "spark-pipeline.yaml")
+    with (
+        pytest.raises(Error, match="MULTIPLE_PIPELINE_SPEC_FILES_FOUND"),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.chdir(tmp_path)
         read_spec(None)
