@@ -72,7 +72,8 @@ class Writing:
         batches = [open_chunk(self.circuit, piece.node, chunk, self.segments) for chunk in piece.chunks]
         if piece.node not in self.circuit.logs:
             batches = [batch.between(piece.low, piece.high) for batch in batches]
-        self.result.merged.append((piece, self._store(piece.node, self._merged(piece.node, batches))))
+        merged = self._merged(piece.node, batches)
+        self.result.merged.append((piece, self._store(piece.node, merged, piece.low)))
 
     def drop_unreachable(self) -> None:
         """Find the runs that go unread, since no future input can reach any of their rows."""
@@ -120,16 +121,20 @@ class Writing:
             return as_log(ZSet.sum(layout.schema, [batch.zset for batch in batches]))
         return self._collect(i, Batch.merge(layout, batches))
 
-    def _store(self, i: int, batch: Batch) -> Chunk | None:
-        return self._write(i, batch, i in self.circuit.logs) if len(batch) else None
+    def _store(self, i: int, batch: Batch, of_log: int | None = None) -> Chunk | None:
+        return self._write(i, batch, i in self.circuit.logs, of_log) if len(batch) else None
 
-    def _write(self, i: int, batch: Batch, lasting: bool) -> Chunk:
+    def _write(self, i: int, batch: Batch, lasting: bool, of_log: int | None = None) -> Chunk:
+        """of_log: where a log's chunk is; None: where the task's partition begins."""
         writer = self._views if lasting and len(batch) >= SMALL else self._traces
         layout: Layout = self.circuit.stored(i)
         retention = self.circuit.retentions.get(i)
         greatest = tops(retention, batch.rows) if retention is not None else ()
         stored = batch.to_stored(layout)
-        chunk = writer.write(stored, int(batch.keys[0]), int(batch.keys[-1]), greatest)
+        low, high = int(batch.keys[0]), int(batch.keys[-1])
+        if i in self.circuit.logs:
+            low = high = self.task.bounds[0] if of_log is None else of_log
+        chunk = writer.write(stored, low, high, greatest)
         if len(batch) < SMALL and self.step.partitions == 1:
             # the next step reads a trace's, and who made the step its changes
             own = Batch.from_stored(stored, layout)

@@ -142,9 +142,14 @@ class Change:
         return [
             name
             for name, table in self.program.inputs.items()
-            if table.is_file and not table.changelog and not table.is_snapshot
+            if (table.is_file or (table.format or "").lower() == _KAFKA)
+            and not table.changelog
+            and not table.is_snapshot
             if name in self.old.tables and self.old.tables[name].source and not self.old.tables[name].snapshot
         ]
+
+    def _of_source(self, table: str) -> str:
+        return "files" if self.program.inputs[table].is_file else "messages"
 
     @cached_property
     def _checked(self) -> dict[str, int]:
@@ -197,7 +202,7 @@ class Change:
             whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
             if before_ := self._redeclared(name):
                 whys.append(before_)
-            whys += ["its files are read again"] if name in self.filling[1].again else []
+            whys += [f"its {self._of_source(name)} are read again"] if name in self.filling[1].again else []
             yield Item("table", name, KEPT, ", ".join(whys))
         for name in self.old.tables:
             if name not in self.new.tables:
@@ -225,6 +230,9 @@ class Change:
     def _why(self, view: str, shown: Shown) -> str:
         if view in self.changed:
             return "it is computed otherwise"
+        before = self.old.triggers.get(view)
+        if before is not None and before != self.after.manifest.triggers.get(view, before):
+            return "of another TRIGGER from its next row on"
         if view not in self.old.views:
             was = next((name for name, one in self.old.views.items() if one.kept == shown.kept), None)
             return "new" if was is None else f"was '{was}'" if was not in self.new.views else f"as '{was}'"
@@ -254,7 +262,8 @@ class Change:
             if missing.why == Arrival.history:
                 cure = f"{_BY_VALUE}, or {_CURE}"
             elif missing.table in self._readable:
-                cure = f"read its files again by --backfill from-source (backfill='from-source'), or {_CURE}"
+                again = f"read its {self._of_source(missing.table)} again by --backfill from-source"
+                cure = f"{again} (backfill='from-source'), or {_CURE}"
             yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {cure}"
 
     def _whose(self, node: int) -> str:
@@ -345,6 +354,7 @@ class Change:
         return self.changed[view].types == self.new.views[view].types and not self.changed[view].emits
 
 
+_KAFKA = "kafka"
 _OTHER = "give the table another name"
 _BY_VALUE = (
     "say an order, as sort_array(collect_list(x)), listagg(x) WITHIN GROUP (ORDER BY x) or min_by(x, time) do"

@@ -1,8 +1,10 @@
-"""A program as the one before it would know it: a table is declared otherwise, and what it holds is the same.
+"""A program as the one before it would know it: what is declared otherwise, though what is held is the same.
 
     LATENESS      what was taken so far is what it is, and a waterline never goes back; what comes from now
                   on is taken or left by the new one
     PRIMARY KEY   a table's rows are the same rows, if no two of them have the same key
+    TRIGGER       what waits to leave a view waits on, until when it would have left; what comes from now on
+                  waits for as many records, or as long, as the new one says
 
 So streams are known by the digests that they would have under the old declarations, and go on with the traces
 of those. That says nothing of rows to come, which the new program's own operators decide about.
@@ -10,16 +12,20 @@ of those. That says nothing of rows to come, which the new program's own operato
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.identity.streams import digest, keyed_rows, source_rows
+from dbsp.circuits.operators.emission.timers import After, Timers
+from dbsp.circuits.operators.emission.trigger import Passed, Schedule
 from dbsp.circuits.operators.inputs.tables import Upsert
-from dbsp.circuits.operators.operator import Node
+from dbsp.circuits.operators.inputs.thresholds import Threshold
+from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.sql.plans.program import Program
-from dbsp.state.records.manifest import Manifest, amount_of
+from dbsp.state.records.manifest import Manifest, amount_of, triggers_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ def known_before(program: Program, old: Manifest) -> Known:
     contents = {name: _contents(circuit, name, bool(program.inputs[name].primary_key)) for name in rekeyed}
     known = replace(
         circuit,
-        nodes=tuple(_with(node, lateness) for node in circuit.nodes),
+        nodes=_with_triggers(circuit, tuple(_with(node, lateness) for node in circuit.nodes), old),
         lateness=tuple(lateness[one.name] for one in circuit.lateness),
         known_as={node: _rows_of(name, old) for name, node in contents.items()},
     )
@@ -85,15 +91,38 @@ def _before(one: Lateness, old: Manifest) -> Lateness:
     return replace(one, amount=amount, jump=jump)
 
 
-def _with(node: Node, lateness: dict[str, Lateness]) -> Node:
-    operator = node.operator
-    if not any(field.name == "lateness" for field in fields(operator)):  # type: ignore[arg-type]
-        return node
-    own = operator.lateness  # type: ignore[attr-defined]
-    if isinstance(own, Lateness):
-        return node  # of a percentile
-    now = tuple(replace(lateness[one.name], column=one.column) for one in own)
-    return replace(node, operator=replace(operator, lateness=now))  # type: ignore[type-var]
+def _with(node: Node, lateness: Mapping[str, Lateness]) -> Node:
+    operator = _told(node.operator, lateness)
+    return node if operator is node.operator else replace(node, operator=operator)
+
+
+def _told(value: Any, lateness: Mapping[str, Lateness]) -> Any:
+    """An operator, or a part of one, that knows of other waterlines' LATENESS."""
+    if isinstance(value, Lateness):
+        return replace(lateness[value.name], column=value.column) if value.name in lateness else value
+    if isinstance(value, tuple):
+        told = tuple(_told(one, lateness) for one in value)
+        return value if all(one is was for one, was in zip(told, value, strict=True)) else told
+    if not isinstance(value, (Operator, Threshold, Passed, Schedule)):
+        return value
+    parts = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
+    other = {name: told for name, part in parts.items() if (told := _told(part, lateness)) is not part}
+    return replace(value, **other) if other else value  # type: ignore[type-var]
+
+
+def _with_triggers(circuit: Circuit, nodes: tuple[Node, ...], old: Manifest) -> tuple[Node, ...]:
+    """With the old numbers of records, and delays."""
+    found = list(nodes)
+    for view, (node, trigger) in triggers_of(circuit).items():
+        counting, delay = old.triggers.get(view, (None, None))
+        if (counting is None, delay is None) != (trigger.counting is None, trigger.delay is None):
+            continue
+        found[node] = replace(found[node], operator=replace(trigger, counting=counting, delay=delay))
+        for agenda in nodes[node].inputs[trigger.timers]:
+            timers = found[agenda].operator
+            if isinstance(timers, Timers) and isinstance(timers.instants, After) and delay is not None:
+                found[agenda] = replace(found[agenda], operator=replace(timers, instants=After(delay)))
+    return tuple(found)
 
 
 def _contents(circuit: Circuit, table: str, keyed: bool) -> int:

@@ -73,8 +73,8 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
     compared with their checksums: all at 'open', each at its 'first read', or 'never'. max_undelivered: how
     many steps a sink that fails may be without before no more are made; they are kept for it. evolve: the
     state may be of another program, which is changed into this one at a step of its own; `progress` is told
-    how. backfill: 'from-source' reads the files of a table again, where a new view needs rows that nothing
-    holds. tracer: of OpenTelemetry, which gets a span of each step.
+    how. backfill: 'from-source' reads a table's files or messages again, where a new view needs rows that
+    nothing holds. tracer: of OpenTelemetry, which gets a span of each step.
 
     In the examples of its methods a table sale (id, buyer, price) has the PRIMARY KEY id, and a view turnover
     sums up the prices by buyer:

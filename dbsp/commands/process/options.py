@@ -91,7 +91,7 @@ verify_option = click.option(
 backfill_option = click.option(
     "--backfill",
     type=click.Choice(["from-source"]),
-    help="Of --evolve: read a table's files again, where a new view needs rows that nothing holds.",
+    help="Of --evolve: read a table's files or messages again, where a new view needs rows nobody holds.",
 )
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.identity.streams import digest, filled_column, source_column
+from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.progress.waterline import CLOCK, Amount
 from dbsp.circuits.traces.batch import Layout
@@ -119,6 +120,7 @@ class Manifest:
     """traces: by name. collected: of those that may lose rows, the readers (`Circuit.collected`).
 
     lateness: by the names of waterlines their amount and their jump, but for those of percentiles.
+    triggers: by the names of views with a TRIGGER after how many records and microseconds their keys fire.
     """
 
     traces: Mapping[str, Held] = field(default_factory=dict)
@@ -127,6 +129,7 @@ class Manifest:
     views: Mapping[str, Shown] = field(default_factory=dict)
     sinks: tuple[Sink, ...] = ()
     lateness: Mapping[str, tuple[Spelled, Spelled]] = field(default_factory=dict)
+    triggers: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
 
     def goes_on_with(self, state: Mapping[str, Any]) -> set[str]:
         """The traces of a record that it can go on with.
@@ -161,6 +164,7 @@ class Manifest:
                 name: (_spelled(amount), _spelled(jump))
                 for name, (amount, jump) in record.get("lateness", {}).items()
             },
+            {name: (counting, delay) for name, (counting, delay) in record.get("triggers", {}).items()},
         )
 
 
@@ -198,7 +202,21 @@ def manifest_of(program: Program) -> Manifest:
             for one in circuit.lateness
             if one is not CLOCK and one.percentile is None
         },
+        {view: (trigger.counting, trigger.delay) for view, (_, trigger) in triggers_of(circuit).items()},
     )
+
+
+def triggers_of(circuit: Circuit) -> dict[str, tuple[int, Trigger]]:
+    """Per view with a TRIGGER its node, and what that is."""
+    found = {}
+    for output in circuit.outputs:
+        if output.emission is not None:
+            node = circuit.nodes[output.emission].inputs[0]
+            trigger = circuit.nodes[node].operator
+            assert isinstance(trigger, Trigger)
+            if trigger.schedule is None:
+                found[output.view] = node, trigger
+    return found
 
 
 def _described(circuit: Circuit, i: int) -> Held:

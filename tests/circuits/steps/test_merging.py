@@ -53,6 +53,24 @@ def test_what_has_no_range_stays_whole() -> None:
     assert shares(circuit, [empty, empty], 2) == [[empty], [empty]]
 
 
+@given(st.integers(1, 9), st.integers(1, 9))
+def test_a_log_s_chunks_go_to_who_wrote_them(wrote: int, partitions: int) -> None:
+    builder = CircuitBuilder()
+    node = builder.add(Source("t", SCHEMA))
+    builder.output("v", node, None)
+    circuit = builder.build()
+    lows = [partition_start(p, wrote) for p in range(wrote)]
+    chunks = tuple(Chunk(f"{low}", 0, 1, 1, low, low) for low in (*lows, *lows))
+    found = shares(circuit, [Piece(node, 0, chunks, 0, END)], partitions)
+    assert sorted(c.low for given_ in found for part in given_ for c in part.chunks) == sorted([*lows, *lows])
+    for p, given_ in enumerate(found):
+        for part in given_:
+            assert part.low == partition_start(p, partitions)
+            assert all(part.low <= c.low < part.high for c in part.chunks)
+    if wrote == partitions:
+        assert [[len(part.chunks) for part in given_] for given_ in found] == [[2]] * partitions
+
+
 @pytest.mark.parametrize("partitions", [2, 3, 5])
 def test_results_are_those_of_one_task(monkeypatch: pytest.MonkeyPatch, partitions: int) -> None:
     monkeypatch.setattr(spine, "PIECE", 40)
@@ -63,6 +81,7 @@ def test_results_are_those_of_one_task(monkeypatch: pytest.MonkeyPatch, partitio
             for p in (one, many):
                 set_small(p, 0)
                 p.insert("votes", [(n * 100 + i, i % 37) for i in range(90)])
+                p.insert("event", [(n * 30 + i, None) for i in range(30)])
                 if n:
                     p.delete("votes", [((n - 1) * 100 + i, i % 37) for i in range(40)])
             assert many.step()["counts"].rows() == one.step()["counts"].rows()
@@ -70,4 +89,9 @@ def test_results_are_those_of_one_task(monkeypatch: pytest.MonkeyPatch, partitio
             several += sum(len(done) > 1 for s in state.spines.values() for m in s.merges for done in m.done)
             assert state.rows().keys() == one._position.state.rows().keys()
         assert many["all_votes"].rows() == one["all_votes"].rows()
+        assert sorted(map(str, many["events"].rows())) == sorted(map(str, one["events"].rows()))
+        log = many._position.state.spines[many.program.circuit.output("events").kept]
+        assert {chunk.low for chunk in log.live} <= {
+            partition_start(p, partitions) for p in range(partitions)
+        }
     assert several

@@ -1,9 +1,10 @@
-"""Tables that are declared otherwise: LATENESS of another amount, a PRIMARY KEY that comes or goes."""
+"""What is declared otherwise: LATENESS of another amount, a PRIMARY KEY that comes or goes, a TRIGGER."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.nodes import Aggregate, Scan
-from dbsp.sql.plans.program import ColumnLateness, Program, Table
+from dbsp.sql.plans.program import ColumnLateness, Program, Table, Triggers
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import pipeline, program, table, view
 from tests.dbsp.evolution.test_evolve import files
@@ -225,3 +226,56 @@ def test_beside_lateness_it_is_refused(tmp_path: Path) -> None:
         p.step()
     with pytest.raises(StateError, match=r"table 'event' had PRIMARY KEY \(at\), and LATENESS"):
         pipeline(tmp_path, program=late("at", "n"), evolve=True)
+
+
+# -- TRIGGER ----------------------------------------------------------------------------------------
+
+
+def triggered(counting: int | None, delay: int | None) -> Program:
+    """delay: in seconds."""
+    when = Triggers(counting, None if delay is None else delay * 1_000_000, False, "program.sql:9:1")
+    shelves = replace(view("shelves", counted("shelf", "item", ITEM, 1)), emission=when)
+    return known(program([table("item", ITEM)], [shelves]))
+
+
+def left(p: Pipeline, second: int, *shelves: int) -> list[tuple[object, ...]]:
+    """What leaves at that second, when such items come."""
+    p.insert("item", [(1, shelf, None) for shelf in shelves])
+    changes = p.step(START + timedelta(seconds=second))
+    return sorted(tuple(row.values()) for row, weight in changes["shelves"].rows() if weight > 0)
+
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def test_what_waits_for_records_waits_for_as_many_as_is_said_now(tmp_path: Path) -> None:
+    with pipeline(tmp_path, program=triggered(4, None)) as p:
+        assert left(p, 0, 7, 7, 8) == []
+    plan = dbsp.plan(triggered(3, None), tmp_path)
+    assert not plan.refused and not plan.filled
+    assert "kept         view shelves: of another TRIGGER from its next row on" in plan.lines()
+    with pipeline(tmp_path, program=triggered(3, None), evolve=True) as p:
+        assert left(p, 1, 7, 8) == [(7, 3)]
+        assert left(p, 2, 8) == [(8, 3)]
+        assert left(p, 3, 7, 7) == [] and left(p, 4, 7) == [(7, 6)]
+
+
+@pytest.mark.parametrize(("before", "now"), [(10, 60), (60, 10)])
+def test_what_waits_leaves_when_it_would_have(tmp_path: Path, before: int, now: int) -> None:
+    with pipeline(tmp_path, program=triggered(None, before)) as p:
+        assert left(p, 0, 7) == []
+    with pipeline(tmp_path, program=triggered(None, now), evolve=True) as p:
+        assert left(p, 1, 8) == []
+        at = {7: before, 8: 1 + now}
+        for second in (9, 10, 11, 12, 59, 60, 61):
+            assert left(p, second) == [(shelf, 1) for shelf in (7, 8) if at[shelf] == second]
+
+
+def test_another_kind_of_trigger_is_refused(tmp_path: Path) -> None:
+    with pipeline(tmp_path, program=triggered(4, None)) as p:
+        left(p, 0, 7)
+    for other in (triggered(None, 4), triggered(4, 4), items()):
+        there = files(tmp_path)
+        with pytest.raises(StateError, match=r"view 'shelves' (had another|can't be computed)"):
+            pipeline(tmp_path, program=other, evolve=True)
+        assert files(tmp_path) == there

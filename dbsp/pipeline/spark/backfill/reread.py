@@ -1,7 +1,7 @@
 """What a table's source has given already, read once more: for views that come when nothing holds its rows.
 
-Spark's log names the files that were read. What is read of them must be what was read then: where one is
-gone, or was edited since, that is an error, and nothing has changed.
+Spark's log names the files that were read, and the offsets of messages. What is read of them must be what
+was read then: where one is gone, or was edited since, that is an error, and nothing has changed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.pipeline.spark.backfill.messages import messages_before
 from dbsp.pipeline.spark.bad_rows import corrupt_column, staged
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
+from dbsp.pipeline.spark.decoding import decoded
 from dbsp.pipeline.spark.planned import GLOB, entries_before, is_there, local_path
 from dbsp.pipeline.spark.runs.edited import modified_at
 from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
 from dbsp.pipeline.spark.staging import collect
 from dbsp.rows.binary import CORRUPT
+from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.store import Store
@@ -53,6 +56,10 @@ class Rereading:
         try:
             for name in tables:
                 table, place = self.program.inputs[name], streams.index(name)
+                if not table.is_file:
+                    frame = messages_before(self.spark, table, checkpoint.root, place, last.batch)
+                    found[name] = [] if frame is None else self._of_messages(store, circuit, table, frame)
+                    continue
                 entries = [*entries_before(checkpoint.root, place, last.batch + 1)]
                 files = [entry["path"] for entry in reversed(entries)]
                 self._check(table, {entry["path"]: entry["timestamp"] for entry in entries})
@@ -61,6 +68,17 @@ class Rereading:
             store.discard({chunk.segment for chunks in found.values() for chunk in chunks})
             raise
         return found
+
+    def _of_messages(self, store: Store, circuit: Circuit, table: Table, frame: DataFrame) -> list[Chunk]:
+        read = read_columns(circuit, table.name)
+        opened = decoded(table, frame, read) if table.value_format is not None else named(table, frame, read)
+        try:
+            return self._staged(store, table, opened, read)
+        except SparkFailure as error:
+            raise StateError(
+                f"{table.location}: table '{table.name}': what was read of its source can't be read again "
+                f"({first_line(error)}); nothing has changed"
+            ) from error
 
     def _read(self, store: Store, circuit: Circuit, table: Table, files: list[str]) -> list[Chunk]:
         reader = reader_of(self.spark.read, table, corrupt_column(table))
@@ -71,7 +89,10 @@ class Rereading:
             reader = reader.option("basePath", path)  # of columns that are in the names of folders
         frame: DataFrame = reader.load([_escaped(file) for file in files])
         read = read_columns(circuit, table.name)
-        opened, place = named(table, frame, read), store.segments.place
+        return self._staged(store, table, named(table, frame, read), read)
+
+    def _staged(self, store: Store, table: Table, opened: DataFrame, read: frozenset[int]) -> list[Chunk]:
+        place = store.segments.place
         found = collect(store, staged(opened, 0, table, self.program.timezone, place, read))
         # what is no row of the table is among the bad rows already
         good, bad = ([chunk for relation, chunk in found if relation == own] for own in (0, ~0))

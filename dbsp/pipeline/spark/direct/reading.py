@@ -50,7 +50,7 @@ _LEAST, _ATTEMPTS = 256, 16
 _STORED = MESSAGES.append(pa.field(WEIGHT, pa.int64(), nullable=False))
 _DDL = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
 # Options of Spark's source that say which messages, and not how they are had.
-_PLANNING = {
+PLANNING = {
     *("subscribe", "subscribepattern", "assign", "startingoffsets", "maxoffsetspertrigger"),
     *("startingtimestamp", "startingoffsetsbytimestamp", "startingoffsetsbytimestampstrategy"),
     *("minoffsetspertrigger", "maxtriggerdelay", "minpartitions", "fetchoffset.numretries"),
@@ -269,6 +269,6 @@ def _client_settings(table: Table) -> dict[str, str] | None:
             spelled = _SETTINGS[option]
             if spelled is not None:
                 settings[spelled] = value
-        elif option not in _PLANNING:
+        elif option not in PLANNING:
             return None
     return settings

@@ -54,7 +54,7 @@ def test_it_is_what_it_would_be(
     spark: Any, tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SparkRunner.__init__, "__defaults__", (None, 0))  # every step is a large one
-    monkeypatch.setattr("dbsp.evolution.evolve.PIECE", 20)
+    monkeypatch.setattr("dbsp.evolution.backfill.PIECE", 20)
     before, after = (text.format(tmp_path) for text in (SALES + TOTAL, SALES + VIEWS + TOTAL))
     for number in range(5):
         come(tmp_path, number)
