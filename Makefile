@@ -6,6 +6,7 @@
 # make bench    the benchmarks, into benchmarks/RESULTS.md   make studies   others, of single questions
 # make servers  servers for the tests that use real ones
 # make minio    a second server of S3's protocol, which tests with --hypothesis-profile=long take
+# make sparks   a program with each release of Spark that is supported; the guide's table of them
 # make docs     the documentation site, in build/site
 #
 # Needs Python 3.11+ and Java 17+. As root on a Debian-like system, what is missing is installed.
@@ -14,7 +15,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment servers minio demo test quick check imports coverage mutants bench studies docs clean
+.PHONY: environment servers minio sparks demo test quick check imports coverage mutants bench studies docs clean
 
 BIN := .venv/bin
 # What is compiled is kept: tests start hundreds of processes, each of which would compile all that it imports again.
@@ -112,6 +113,10 @@ servers: environment
 # built from Go's module proxy, in some minutes
 minio: environment
 	@$(RUN) -m tests.servers.minio
+
+# each release of Spark with its connector, into the guide's table; some minutes
+sparks: servers
+	@$(RUN) -m tests.servers.sparks
 
 demo: environment
 	@$(RUN) -m benchmarks.demo

@@ -87,11 +87,12 @@ def test_kafka_to_kafka(benchmark: Any, spark: Any, broker: Broker, tmp_path: Pa
         + f"(`kafka.bootstrap.servers` '{broker.servers}', topic 'q4') WITH (format = 'json');\n"
         + f"INSERT INTO out {Q4};\n"
     )
-    ends = [time.perf_counter()]
+    ends, cpu = [time.perf_counter()], [_by_process(spark, broker)]
     with dbsp.Pipeline(sql=text, state=tmp_path / "state", spark=spark) as p:
         benchmark.pedantic(
             lambda: p.run(once=True, on_step=lambda _: ends.append(time.perf_counter())), rounds=1
         )
+    cpu.append(_by_process(spark, broker))
     ours = [after - before for before, after in pairwise(ends)][2:]
     rows = (
         spark.readStream.format("kafka")
@@ -105,6 +106,7 @@ def test_kafka_to_kafka(benchmark: Any, spark: Any, broker: Broker, tmp_path: Pa
     writer = rows.writeStream.format("kafka").options(**options(broker), topic="q1")
     query = writer.option("checkpointLocation", str(tmp_path / "q1")).trigger(availableNow=True).start()
     query.awaitTermination()
+    cpu.append(_by_process(spark, broker))
     theirs = [one["durationMs"]["triggerExecution"] / 1000 for one in query.recentProgress][2:]
     what = f"Kafka to Kafka, JSON, steps of {STEP:,} events"
     record(benchmark, what, "dbsp, q4", STEP, ours, ("Structured Streaming, q1", theirs))
@@ -112,6 +114,10 @@ def test_kafka_to_kafka(benchmark: Any, spark: Any, broker: Broker, tmp_path: Pa
     whole = [sum(each) / len(each) for each in (ours, theirs)]
     print(what, "dbsp", STEP / whole[0], "peer", STEP / whole[1], "whole", whole[1] / whole[0])
     print("by medians", median(theirs) / median(ours))
+    spent = [{name: after[name] - before[name] for name in after} for before, after in pairwise(cpu)]
+    print(
+        "seconds of the processor", spent, "peer's by ours", sum(spent[1].values()) / sum(spent[0].values())
+    )
 
 
 def test_kafka_to_postgres(benchmark: Any, spark: Any, broker: Broker, tmp_path: Path) -> None:
@@ -159,6 +165,25 @@ def _is_there(server: Any, units: int) -> bool:
         return bool(server.rows("SELECT units FROM total") == [(units,)])
     except UndefinedTable:  # it is made with the first row
         return False
+
+
+def _by_process(spark: Any, broker: Broker) -> dict[str, float]:
+    """Seconds of the processor: of this process, Spark's JVM, its workers, the broker."""
+    jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())
+    assert broker.process is not None
+    found = {
+        "here": _spent(os.getpid()),
+        "jvm": _spent(jvm),
+        "broker": _spent(broker.process.pid),
+        "workers": 0.0,
+    }
+    families = [jvm]
+    for family in families:
+        for listed in Path(f"/proc/{family}/task").glob("*/children"):
+            children = [int(child) for child in listed.read_text().split()]
+            families += children
+            found["workers"] += sum(map(_spent, children))
+    return found
 
 
 def _spent(process: int) -> float:

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 
 class Driven(ABC):
-    """The part of a Pipeline that its sources drive. behind: a run's answer to `unread`."""
+    """The part of a Pipeline that its sources drive. behind, away: a run's answers to `unread` and
+    `absent_sources`.
+    """
 
     program: Program
     behind: Callable[[], dict[str, tuple[int, str]]]
+    away: Callable[[], dict[str, str]]
     _background: Background | None
 
     @abstractmethod
@@ -93,3 +96,15 @@ class Driven(ABC):
         Of other sources nothing is known, nor of any while nothing runs.
         """
         return self.behind()
+
+    @property
+    def absent_sources(self) -> dict[str, str]:
+        """Per table whose source doesn't answer, why: nothing comes of it, and steps are made of the others.
+
+        Examples:
+            >>> p.absent_sources
+            {}
+
+        Known of Kafka's brokers that are read without Spark's planning, while a run goes on.
+        """
+        return self.away()

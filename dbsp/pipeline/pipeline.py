@@ -138,6 +138,8 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         self.turn = threading.RLock()
         # a run's answer to what its sources have that isn't read: see `unread`
         self.behind: Callable[[], dict[str, tuple[int, str]]] = dict
+        # and to which of them don't answer: see `absent_sources`
+        self.away: Callable[[], dict[str, str]] = dict
         try:
             self._position = Position(program, self.store)
             self._reading = Reading(self._position, self._lock, self._open, spark, self._live)

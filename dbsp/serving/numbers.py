@@ -96,6 +96,7 @@ class Numbers:
             ["table"],
             registry=of,
         )
+        self.away = Gauge("dbsp_source_away", "1: a table's source doesn't answer", ["table"], registry=of)
         self.bad = Counter("dbsp_bad_rows", "Rows of sources that are none of their table's", registry=of)
         self.requests = Counter(
             "dbsp_store_requests", "Requests to the store of the state", ["request"], registry=of
@@ -176,4 +177,7 @@ class Numbers:
         self.lag.clear()
         for table, (count, unit) in unread.items():
             self.lag.labels(table, unit).set(count)
+        self.away.clear()
+        for table in self._pipeline.absent_sources:
+            self.away.labels(table).set(1)
         return Response(generate_latest(self._told), media_type=CONTENT_TYPE_PLAIN_1_0_0)

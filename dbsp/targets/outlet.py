@@ -46,10 +46,15 @@ class Outlet:
             what = f"table '{self.table.name}' needs {module}: pip install 'dbsp[{extra}]'"
             raise ProgramError(f"{self.table.location}: {what}")
 
-    def records(self, step: int, changes: Sequence[Change]) -> Iterator[pa.RecordBatch]:
-        """A step's changes; with a key, of each key one at most, and a last column `__op`."""
+    def records(
+        self, step: int, changes: Sequence[Change], op: bool | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """A step's changes; with a key, of each key one at most. op: whether a last column `__op` says which;
+        None: with a key.
+        """
+        op = bool(self.key) if op is None else op
         for insert, chunks in changes:
-            reading = reading_of(self.program, self.store, insert, step, chunks, op=bool(self.key))
+            reading = reading_of(self.program, self.store, insert, step, chunks, op)
             if self.key:
                 reading = replace(reading, tasks=_tasks(reading))
             for task in range(reading.tasks):

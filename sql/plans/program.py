@@ -44,6 +44,8 @@ FILE_FORMATS = frozenset({"csv", "json", "parquet", "orc", "text", "xml", "avro"
 PYTHON = "python"
 # Read by calamine, whole.
 EXCEL = "excel"
+# a table of the session's catalogue, which may be Hive's
+HIVE = "hive"
 # Those that Spark has without any package; in lower case.
 BUILT_IN = (FILE_FORMATS - {"avro"}) | {
     "console",

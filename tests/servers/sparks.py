@@ -1,7 +1,8 @@
-"""A program run with other releases of Spark than the installed: `python -m tests.servers.sparks 4.1 4.2`.
+"""A program run with each release of Spark that the guide names: `make sparks`, in some minutes.
 
 Each gets an environment of its own in `build/sparks`, and the connector of its release. The program reads
-CSV and a snapshot of JSON, and Kafka; what it writes to files and to Kafka is compared.
+CSV and a snapshot of JSON, and Kafka; what it writes to files and to Kafka is compared. What was found is in
+`sparks.json`, of which the guide's table is made; a test compares the two.
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer
 
-from tests.servers.jars import connector, fetch
+from tests.servers.jars import connector, fetch, java
 from tests.servers.kafka import Broker, kafka
 
 TREE = Path(__file__).parents[2]
+FOUND = Path(__file__).with_name("sparks.json")
+GUIDE = TREE / "dbsp" / "docs" / "guides" / "sources.md"
+# minor versions
+VERSIONS = ("4.1", "4.2", "4.3")
+_HEAD = "| Spark | its connector for Kafka | Python | Java |\n| --- | --- | --- | --- |\n"
 ROOT = TREE / "build" / "sparks"
 PROGRAM = """
 CREATE TABLE orders (id BIGINT NOT NULL, country STRING, amount DECIMAL(10, 2))
@@ -57,20 +63,20 @@ def environment(version: str) -> Path:
 
 
 def jars(python: Path) -> tuple[str, list[str]]:
-    """(the release, the jars of its connector, or of the newest there is of its minor one)"""
+    """(the release, the jars of its connector, or of the newest before it that can be had)"""
     asked = [str(python), "-c", "import pyspark; print(pyspark.__version__)"]
     release = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
-    minor, _, patch = release.rpartition(".")
-    for number in range(int(patch), -1, -1):
-        folder = ROOT / f"connector-{minor}.{number}"
-        wanted = ("org.apache.spark", "spark-sql-kafka-0-10_2.13", f"{minor}.{number}")
-        if folder.exists() or fetch(wanted, folder):
+    major, minor, patch = map(int, release.split("."))
+    tried = [(minor, number) for number in range(patch, -1, -1)] + [(minor - 1, 0)]
+    for number in (f"{major}.{of}.{fix}" for of, fix in tried):
+        folder = ROOT / f"connector-{number}"
+        if folder.exists() or fetch(("org.apache.spark", "spark-sql-kafka-0-10_2.13", number), folder):
             return release, connector(folder)
-    sys.exit(f"no connector of Spark {minor} can be fetched")
+    sys.exit(f"no connector of Spark {release} can be fetched")
 
 
-def run(version: str, broker: Broker) -> None:
-    """Raises where it doesn't come out as it should."""
+def run(version: str, broker: Broker) -> dict[str, str]:
+    """With what it ran. Raises where it doesn't come out as it should."""
     python = environment(version)
     release, given = jars(python)
     place = ROOT / f"run-{version}"
@@ -87,6 +93,22 @@ def run(version: str, broker: Broker) -> None:
     for found in (lines, read(broker, f"totals-{version}")):
         assert {row["name"]: float(row["total"]) for row in map(json.loads, found)} == WANTED, found
     print(f"Spark {release}, {', '.join(Path(jar).name for jar in given)}: as it should be")
+    (own,) = (Path(jar).stem for jar in given if "spark-sql-kafka" in jar)
+    said = subprocess.run([java(), "-version"], check=True, capture_output=True, text=True).stderr
+    return {
+        "spark": release,
+        "connector": own.rpartition("-")[2],
+        "python": ".".join(map(str, sys.version_info[:2])),
+        "java": said.split('"')[1].partition(".")[0],
+    }
+
+
+def rows(found: list[dict[str, str]]) -> str:
+    """The guide's table of them."""
+    lines = [
+        f"| {' | '.join(one[name] for name in ('spark', 'connector', 'python', 'java'))} |" for one in found
+    ]
+    return _HEAD + "\n".join(lines)
 
 
 def read(broker: Broker, topic: str) -> list[str]:
@@ -99,14 +121,17 @@ def read(broker: Broker, topic: str) -> list[str]:
     return [message.value().decode() for message in messages]
 
 
-def main(versions: list[str]) -> None:
+def main() -> None:
+    """All of them; the guide's table is what came out."""
     with kafka() as broker:
         producer = Producer({"bootstrap.servers": broker.servers})
         producer.produce("more", '{"id": 9, "country": "UK", "amount": 2.50}', '{"id": 9}')
         producer.flush()
-        for version in versions:
-            run(version, broker)
+        found = [run(version, broker) for version in VERSIONS]
+    before = json.loads(FOUND.read_text())
+    FOUND.write_text(json.dumps(found, indent=2) + "\n")
+    GUIDE.write_text(GUIDE.read_text().replace(rows(before), rows(found)))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

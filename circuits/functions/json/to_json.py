@@ -6,6 +6,7 @@ Column by column: a field's texts are made of all its values at once, then joine
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +27,19 @@ _CONTROL = [chr(code) for code in range(32)]
 _SPECIAL = r'["\\\x00-\x1f]'
 _DATE = "yyyy-MM-dd"
 _LOCAL = "yyyy-MM-dd'T'HH:mm:ss.SSS"
+# Of an instant, brackets say what is left out where there is no zone.
+_USUAL = {"timestampNTZFormat": _LOCAL, "timestampFormat": f"{_LOCAL}XXX", "ignoreNullFields": "true"}
+
+
+def json_texts(values: pa.Array, timezone: str, options: Mapping[str, str]) -> pa.Array:
+    """The same of any values. options: of Spark's `to_json`, of which those are known that are here."""
+    given = (("options", tuple(options.items())), ("timeZoneId", timezone))
+    return _texts(Call("to_json", (), pa.string(), options=given), values)
+
+
+def is_written(type_: pa.DataType) -> bool:
+    """Whether values of a type are."""
+    return _uncovered(type_) is None
 
 
 def _refuse(call: Call) -> str | None:
@@ -82,10 +96,15 @@ def _texts(call: Call, values: pa.Array) -> pa.Array:
         return _joined('"', format_instants(replace(call, options=()), instants, _DATE), '"')
     if pt.is_timestamp(type_):
         local = type_.tz is None
-        pattern = _LOCAL if local else f"{_LOCAL}XXX"
+        pattern = _option(call, "timestampNTZFormat" if local else "timestampFormat")
         clock = replace(call, options=()) if local else call
         return _joined('"', format_instants(clock, values.view(pa.int64()), pattern), '"')
     return pc.cast(values, pa.string())
+
+
+def _option(call: Call, name: str) -> str:
+    given = {of.lower(): value for of, value in call.option("options", ())}  # type: ignore[attr-defined]
+    return str(given.get(name.lower(), _USUAL[name])).replace("[", "").replace("]", "")
 
 
 def _base64(values: pa.Array) -> pa.Array:
@@ -115,8 +134,7 @@ def _lists(values: pa.Array, elements: pa.Array) -> pa.Array:
 
 
 def _records(call: Call, values: pa.Array) -> pa.Array:
-    options = {name.lower(): value for name, value in call.option("options", ())}  # type: ignore[attr-defined]
-    leave_out = options.get("ignorenullfields", "true").lower() == "true"
+    leave_out = _option(call, "ignoreNullFields").lower() == "true"
     fields = []
     for field, column in zip(values.type, child_arrays(values), strict=True):
         texts = _texts(call, column)

@@ -29,6 +29,7 @@ class Fed(Protocol):
     turn: threading.RLock
     spark: SparkSession | None
     behind: Callable[[], dict[str, tuple[int, str]]]
+    away: Callable[[], dict[str, str]]
     given: set[str]
 
     @property

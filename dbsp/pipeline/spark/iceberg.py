@@ -4,8 +4,13 @@
     USING iceberg OPTIONS (table 'shop.price', type 'rest', uri '...') WITH (snapshot = 'every step');
 
 The table's metadata says which files a snapshot of it has, each of which a task reads; so a look is at one
-snapshot, whatever is committed meanwhile, and a snapshot that was looked at needn't be read again. By
-pyiceberg (`dbsp[iceberg]`), in any Spark: what Iceberg has for Spark is of each Spark.
+snapshot, whatever is committed meanwhile, and a snapshot that was looked at needn't be read again. Files
+don't change, so that of two snapshots s and t only those are read which one of them has:
+
+    rows(t) − rows(s) = rows(files(t) ∖ files(s)) − rows(files(s) ∖ files(t))
+
+An append is the rows of its files. By pyiceberg (`dbsp[iceberg]`), in any Spark: what Iceberg has for Spark
+is of each Spark.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from dbsp.targets.iceberg.catalog import TABLE, catalog_of
 
 if TYPE_CHECKING:
     from pyiceberg.io.pyarrow import ArrowScan
-    from pyiceberg.table import FileScanTask
+    from pyiceberg.table import DataScan, FileScanTask
     from pyiceberg.table import Table as IcebergTable
 
 # files of one task, at least as many tasks as there are cores
@@ -50,14 +55,37 @@ class Look:
     @property
     def version(self) -> str:
         """What is there is the same while this is."""
-        snapshot = self.table.current_snapshot()
-        return f"{self.table.metadata.table_uuid} {snapshot.snapshot_id if snapshot else ''}"
+        snapshot, schema = self.table.current_snapshot(), self.table.schema().schema_id
+        return f"{self.table.metadata.table_uuid} {schema} {snapshot.snapshot_id if snapshot else ''}"
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """The declared columns of its rows. Raises Error where the table hasn't one that Spark could have."""
-        from pyiceberg.io.pyarrow import ArrowScan  # noqa: PLC0415  an extra
-
         snapshot = self.table.current_snapshot()
+        return self._rows(spark, self._planned(snapshot.snapshot_id) if snapshot is not None else [])
+
+    def since(self, spark: SparkSession, version: str) -> tuple[DataFrame, DataFrame] | None:
+        """The rows of the files that came since a version, and of those that went.
+
+        None: the rows of files aren't theirs alone, since files with deletions stand beside them or columns
+        have changed; or the snapshot of that version was expired, and its files may be gone.
+        """
+        *same, now = self.version.split(" ")
+        *there, then = version.split(" ")
+        if same != there or not now or (then and self.table.snapshot_by_id(int(then)) is None):
+            return None
+        new, old = (self._planned(int(one)) if one else [] for one in (now, then))
+        if any(task.delete_files for task in (*new, *old)):
+            return None
+        before, after = ({task.file.file_path for task in tasks} for tasks in (old, new))
+        return (
+            self._rows(spark, [task for task in new if task.file.file_path not in before]),
+            self._rows(spark, [task for task in old if task.file.file_path not in after]),
+        )
+
+    def _planned(self, snapshot: int) -> list[FileScanTask]:
+        return [*self._scan(snapshot).plan_files()]
+
+    def _scan(self, snapshot: int | None = None) -> DataScan:
         names = {field.name.lower(): field.name for field in self.table.schema().fields}
         columns = [field.name for field in self.declared.schema]
         missing = [name for name in columns if name.lower() not in names]
@@ -65,10 +93,12 @@ class Look:
             listed = ", ".join(names.values())
             raise Error(f"table '{self.declared.name}': no column '{missing[0]}' there; columns: {listed}")
         found = tuple(names[name.lower()] for name in columns)
-        scan = self.table.scan(
-            selected_fields=found, snapshot_id=snapshot.snapshot_id if snapshot is not None else None
-        )
-        files = list(scan.plan_files()) if snapshot is not None else []
+        return self.table.scan(selected_fields=found, snapshot_id=snapshot)
+
+    def _rows(self, spark: SparkSession, files: list[FileScanTask]) -> DataFrame:
+        from pyiceberg.io.pyarrow import ArrowScan  # noqa: PLC0415  an extra
+
+        scan = self._scan()
         reading = ArrowScan(self.table.metadata, self.table.io, scan.projection(), scan.row_filter)
         schema = pa.schema([_plain(field) for field in scan.projection().as_arrow()])
         try:

@@ -14,14 +14,16 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from dbsp.circuits.columns.months import as_integers
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
 from dbsp.pipeline.spark.fed import Fed, spark_of
+from dbsp.pipeline.spark.messages.columns import Message, has_columns
 from dbsp.pipeline.spark.messages.encoding import check_encoding, encoded
 from dbsp.pipeline.spark.messages.options import kafka_options, written_options
+from dbsp.pipeline.spark.messages.produced import Produced, producing_of
 from dbsp.pipeline.spark.messages.transactions import Transactions
 from dbsp.pipeline.spark.sources import check_scheme, path_of
 from dbsp.running.spark.intervals import columns_ddl, with_intervals
@@ -38,7 +40,11 @@ from dbsp.targets.target import Change, Target
 def opened(pipeline: Fed, table: Table, outlet: Outlet) -> Target:
     """The sink of a table. Raises ProgramError, or StateError where its files are another state's."""
     if table.value_format is not None:
-        return Messages(pipeline, table, Transactions(outlet) if table.in_transactions else None)
+        check_encoding(table)
+        producing = producing_of(outlet)
+        if producing is not None and has_columns(table):
+            return Produced(outlet, producing)
+        return Messages(pipeline, table, producing if isinstance(producing, Transactions) else None)
     return Files(pipeline, table) if table.is_file else Appended(pipeline, table)
 
 
@@ -90,12 +96,11 @@ class Appended:
 
 @dataclass
 class Messages(Appended):
-    """Messages of Kafka, with a format of their own. transactions: that have each step once."""
+    """Messages of Kafka that Spark encodes, with a format of their own. transactions: that have each step
+    once; None: Spark writes them, too.
+    """
 
     transactions: Transactions | None = None
-
-    def __post_init__(self) -> None:
-        check_encoding(self.table)
 
     def _changes(
         self, insert: Insert, step: int, chunks: Sequence[list[object]], op: bool = True
@@ -106,7 +111,7 @@ class Messages(Appended):
 
     def _write(self, step: int, changes: DataFrame) -> None:
         if self.transactions is not None:
-            self.transactions.write(step, changes.toLocalIterator())
+            self.transactions.write(step, map(_message, changes.toLocalIterator()))
         else:
             changes.write.format("kafka").options(**kafka_options(self.table)).mode("append").save()
 
@@ -114,6 +119,15 @@ class Messages(Appended):
         """Leave the broker."""
         if self.transactions is not None:
             self.transactions.close()
+
+
+def _message(row: Row) -> Message:
+    headers = [(header.key, bytes(header.value)) for header in row.headers]
+    return _bytes(row["key"] if "key" in row else None), _bytes(row["value"]), headers  # noqa: SIM401  no dict
+
+
+def _bytes(part: str | bytearray | None) -> bytes | None:
+    return part.encode() if isinstance(part, str) else None if part is None else bytes(part)
 
 
 @dataclass

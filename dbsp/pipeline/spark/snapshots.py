@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.errors import Error, SharedKey
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
+from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened
@@ -28,7 +29,7 @@ from dbsp.pipeline.spark.sources import apart_of, check_scheme, named, path_of
 from dbsp.pipeline.spark.staging import stage, stage_apart
 from dbsp.running.queue import weighted
 from dbsp.running.spark.messages import SparkFailure, first_line
-from dbsp.sql.plans.program import EXCEL, Program, Table
+from dbsp.sql.plans.program import EXCEL, HIVE, Program, Table
 
 
 def snapshot_tables(program: Program) -> list[Table]:
@@ -66,6 +67,10 @@ class Looks:
         self._next[table.name] = version
         return self._versions.get(table.name) == version
 
+    def version_of(self, table: Table) -> str | None:
+        """What the last step's look found; None: there was none."""
+        return self._versions.get(table.name)
+
     def forget(self) -> None:
         """A step wasn't made."""
         self._next = {}
@@ -88,8 +93,12 @@ def queue_differences(
     for table in tables:
         try:
             look = look_at(table) if is_of_catalog(table) else None
-            if look is not None and looks.saw(table, look.version) and table.name not in pipeline.given:
-                continue
+            if look is not None and table.name not in pipeline.given:
+                before = looks.version_of(table)
+                if looks.saw(table, look.version) or _queue_since(pipeline, spark, table, look, before):
+                    continue
+            elif look is not None:
+                looks.saw(table, look.version)
             read = partial(_read, spark, table, look)
             if not table.keeps_bad_rows:
                 pipeline.hold(table.name, stage(pipeline, table, read(), 1))
@@ -101,6 +110,37 @@ def queue_differences(
         except SparkFailure as error:
             why = first_line(error)
             raise Error(f"{table.location}: table '{table.name}' can't be read: {why}") from error
+
+
+def _queue_since(pipeline: Fed, spark: SparkSession, table: Table, look: Look, before: str | None) -> bool:
+    """Queue the rows of what came and went since a version of the source, if that is the difference.
+
+    With a key it isn't where several rows have one, nor where rows are bad, which are told as often as
+    they are there; nor with a DEFAULT, which isn't the one that it was.
+    """
+    if before is None or table.primary_key or table.defaults:
+        return False
+    found = look.since(spark, before)
+    if found is None:
+        return False
+    keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
+    beside = MARKS if keeping is not None else ()
+    good: list[Chunk] = []
+    bad: list[Chunk] = []
+    try:
+        for frame, weight in zip(found, (1, -1), strict=True):
+            rows, others = stage_apart(pipeline, table, named(table, frame), weight, keeping, beside)
+            good += rows
+            bad += others
+    except BaseException:
+        pipeline.store.discard({chunk.segment for chunk in good})
+        raise
+    if bad:
+        pipeline.store.discard({chunk.segment for chunk in (*good, *bad)})
+        return False
+    for chunk in good:
+        pipeline.change(table.name, chunk)
+    return True
 
 
 def _queue_apart(
@@ -131,5 +171,9 @@ def _read(spark: SparkSession, table: Table, look: Look | None, one_a_key: bool 
         return named(table, apart_of(spark.read, table).load(path_of(table)), one_a_key=one_a_key)
     if table.format.lower() == EXCEL:
         return read_sheet(spark, table, one_a_key)
-    frame = spark.read.format(table.format).options(**table.options).load()
+    if table.format.lower() == HIVE:
+        spark.catalog.refreshTable(table.option("table"))  # others may have written files of it
+        frame = spark.read.table(table.option("table"))
+    else:
+        frame = spark.read.format(table.format).options(**table.options).load()
     return named(table, frame, one_a_key=one_a_key)

@@ -199,6 +199,11 @@ def collect(store: Store, staged: DataFrame) -> list[tuple[int, Chunk]]:
 
 def gathered(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[int, Chunk]]:
     """The same, of rows of STAGED."""
+    return [(relation, chunk) for relation, _, chunk in ordered(store, staged)]
+
+
+def ordered(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[int, Order, Chunk]]:
+    """The same, with what orders them."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged]
     found = [
         (relation, order, chunk)
@@ -211,7 +216,7 @@ def gathered(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[in
             give_up(store, staged)
             raise value
     found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
-    return [(relation, chunk) for relation, _, chunk in found]
+    return found
 
 
 def give_up(store: Store, staged: Sequence[tuple[int, bytes]]) -> None:

@@ -1,4 +1,6 @@
-"""How far sources are behind: what they have that no step has read, and since when a table had no row."""
+"""How far sources are behind: what they have that no step has read, since when a table had no row, and which
+don't answer.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +48,11 @@ class Sources:
 
     async def listed(self) -> list[dict[str, object]]:
         """All of them, in the order of the program."""
-        unread, quiet = await self.unread(), self.quiet
+        unread, quiet, away = await self.unread(), self.quiet, self.pipeline.absent_sources
         found: list[dict[str, object]] = []
         for table, form in self.formats.items():
             count, unit = unread.get(table, (None, None))
             said: dict[str, object] = {"table": table, "format": form, "unread": count, "unit": unit}
-            said["quiet"] = quiet.get(table)
+            said["quiet"], said["away"] = quiet.get(table), away.get(table)
             found.append(said)
         return found

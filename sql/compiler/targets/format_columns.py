@@ -17,7 +17,7 @@ import pyarrow.types as pt
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
-from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, OP, PYTHON, STEP, Table
+from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, OP, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.create_table import CreateTable
@@ -68,10 +68,10 @@ _TAKEN = {
 }
 _OWN = tuple(name for name, form in OWN_FORMS.items() if not form.is_source)
 # no streams: read whole
-_WHOLE = ("jdbc", EXCEL)
+_WHOLE = ("jdbc", EXCEL, HIVE)
 _NOT_READ = (*_WHOLE, "console", "noop", *_OWN, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
-_NOT_WRITTEN = (EXCEL, "binaryfile", "rate", "rate-micro-batch", "socket")
+_NOT_WRITTEN = (EXCEL, HIVE, "binaryfile", "rate", "rate-micro-batch", "socket")
 
 
 def given_columns(format_: str, options: Mapping[str, str]) -> dict[str, pa.DataType] | None:

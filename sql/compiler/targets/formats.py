@@ -14,13 +14,13 @@ from difflib import get_close_matches
 
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.plans.own_forms import OWN_FORMS, own_form
-from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, PYTHON
+from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, PYTHON
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
 
 FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
-    "delta", "iceberg", "hudi", "console", "noop", *OWN_FORMS, PYTHON, EXCEL,
+    "delta", "iceberg", "hudi", HIVE, "console", "noop", *OWN_FORMS, PYTHON, EXCEL,
 )  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 FILE_OPTIONS = (
@@ -40,6 +40,7 @@ OPTIONS = {
     "rate": ("rowsPerSecond", "rampUpTime", "numPartitions"),
     "rate-micro-batch": ("rowsPerBatch", "numPartitions", "startTimestamp", "advanceMillisPerBatch"),
     EXCEL: ("path", "sheet"),
+    HIVE: ("table",),
     "socket": ("host", "port", "includeTimestamp", "numPartitions"),
     **{name: form.options for name, form in OWN_FORMS.items()},
 }  # fmt: skip
@@ -77,7 +78,8 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
     else:
         _check_options(source, statement, OPTIONS.get(format_.lower(), ()))
         form = own_form(format_)
-        for option in form.required if form is not None else ():
+        required = form.required if form is not None else OPTIONS[HIVE] if format_.lower() == HIVE else ()
+        for option in required:
             if option not in map(str.lower, statement.options):
                 message = f"table '{statement.name}' USING {format_} needs OPTIONS ({option} '...')"
                 raise source.error(statement.start, message)

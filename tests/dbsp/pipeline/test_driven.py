@@ -20,6 +20,9 @@ def test_what_was_never_started_is_at_rest(p):
     assert (p.running, p.stop(), p.unread) == (False, 0, {})
     p.behind = lambda: {"votes": (3, "files")}
     assert p.unread == {"votes": (3, "files")}
+    assert p.absent_sources == {}
+    p.away = lambda: {"votes": "no route"}
+    assert p.absent_sources == {"votes": "no route"}
 
 
 def test_a_closed_pipeline_doesn_t_start():

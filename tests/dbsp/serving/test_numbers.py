@@ -118,6 +118,9 @@ def test_how_far_sources_are_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert 'dbsp_source_lag{table="t",unit="files"} 3.0' in said
         (quiet,) = re.findall(r'^dbsp_source_quiet_seconds{table="(\w+)"} (\S+)$', said, re.MULTILINE)
         assert quiet[0] == "t" and 0 < float(quiet[1]) < 60
+        assert "dbsp_source_away{" not in said
+        serving.pipeline.away = lambda: {"t": "no route"}
+        assert 'dbsp_source_away{table="t"} 1.0' in client.get("/metrics").text
         serving.pipeline.behind = dict
         assert "dbsp_source_lag{" not in client.get("/metrics").text
 

@@ -125,27 +125,28 @@ def _read(consumer: Consumer, span: Span, patience: float) -> Iterator[Messages]
             if message.topic() is None:  # of a connection, which is tried again
                 why = str(message.error())
             else:
-                place = max(place, _end(message, span))
+                place = max(place, end_said(message))
         if place > before:
             deadline = time.monotonic() + patience
         elif time.monotonic() > deadline:
             raise Error(f"{_named(span)} can't be read: nothing came for {patience:g} s; {why}")
 
 
-def _end(message: Message, span: Span) -> int:
-    """Up to where there is nothing more, by what says so. Raises Error for any other event."""
+def end_said(message: Message) -> int:
+    """Up to where there is nothing more, by what says so. Raises Error for any other event of a partition."""
     from confluent_kafka import KafkaError  # noqa: PLC0415  an extra
 
     error, offset = message.error(), message.offset()
     assert error is not None
+    named = f"partition {message.partition()} of topic '{message.topic()}'"
     if error.code() == KafkaError._PARTITION_EOF:
         return offset or 0
     if error.code() == KafkaError._AUTO_OFFSET_RESET:
         raise Error(
-            f"{_named(span)}: the messages from offset {span.first} on, which a step was to take, are not "
+            f"{named}: the messages from offset {offset} on, which a step was to take, are not "
             f"there any more ({error.str()}); start from a new state directory, or set failOnDataLoss 'false'"
         )
-    raise Error(f"{_named(span)} can't be read: {error.str()}")
+    raise Error(f"{named} can't be read: {error.str()}")
 
 
 def _named(span: Span) -> str:
@@ -155,26 +156,31 @@ def _named(span: Span) -> str:
 _consumers: dict[frozenset[tuple[str, str]], Consumer] = {}
 
 
-def _consumer(settings: Mapping[str, str]) -> Consumer:
-    """Of this process."""
+def opened(settings: Mapping[str, str], prompt: str) -> Consumer:
+    """A new client. prompt: milliseconds until a broker says that there is nothing new."""
     from confluent_kafka import Consumer  # noqa: PLC0415  an extra
 
+    own = {
+        "group.id": "dbsp",  # which is asked for, and never joined
+        "enable.auto.commit": "false",
+        "enable.auto.offset.store": "false",
+        "auto.offset.reset": "error",
+        "enable.partition.eof": "true",
+        # as the connector's, where it isn't said
+        "isolation.level": "read_uncommitted",
+        "fetch.wait.max.ms": prompt,
+        "fetch.queue.backoff.ms": "1",
+        "log_level": "0",  # what it would print is in the error
+        "queued.max.messages.kbytes": "32768",
+    }
+    return Consumer({**own, **settings})
+
+
+def _consumer(settings: Mapping[str, str]) -> Consumer:
+    """Of this process."""
     key = frozenset(settings.items())
     if key not in _consumers:
-        own = {
-            "group.id": "dbsp",  # which is asked for, and never joined
-            "enable.auto.commit": "false",
-            "enable.auto.offset.store": "false",
-            "auto.offset.reset": "error",
-            "enable.partition.eof": "true",
-            # as the connector's, where it isn't said
-            "isolation.level": "read_uncommitted",
-            "fetch.wait.max.ms": _PROMPT,
-            "fetch.queue.backoff.ms": "1",
-            "log_level": "0",  # what it would print is in the error
-            "queued.max.messages.kbytes": "32768",
-        }
-        _consumers[key] = Consumer({**own, **settings})
+        _consumers[key] = opened(settings, _PROMPT)
     return _consumers[key]
 
 

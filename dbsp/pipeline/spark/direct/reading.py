@@ -16,8 +16,9 @@ from __future__ import annotations
 import importlib.util
 import pickle
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
@@ -33,20 +34,23 @@ from dbsp.pipeline.spark.bad_rows import Keeping
 from dbsp.pipeline.spark.decoding import decoded, decoded_fields
 from dbsp.pipeline.spark.direct.client import MESSAGES, PATIENCE, Messages, close, read
 from dbsp.pipeline.spark.direct.columns import RecordColumns, has_columns
+from dbsp.pipeline.spark.direct.decoded import Decoder
+from dbsp.pipeline.spark.direct.feed import Taken
 from dbsp.pipeline.spark.direct.placed import Placed
 from dbsp.pipeline.spark.direct.spans import Span, shared_out
+from dbsp.pipeline.spark.direct.subscribed import Subscribed, subscribed
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.records import Records
-from dbsp.pipeline.spark.staging import STAGED, Rows, Staging, give_up
-from dbsp.running.queue import weighted
+from dbsp.pipeline.spark.staging import STAGED, Order, Staging, give_up, ordered
+from dbsp.pipeline.spark.staging import Rows as PlainRows
+from dbsp.running.queue import Rows, weighted
 from dbsp.running.spark.intervals import with_integers
+from dbsp.running.spark.runner import SparkRunner
 from dbsp.sql.plans.program import Table
 from dbsp.state.opening import segments_at
 
 # messages that are read here: a job of Spark's takes about as long as 10,000 of them
 _SMALL = 10_000
-# A unit is cut into pieces of not much fewer than this, by so many attempts; what is left then goes to Spark.
-_LEAST, _ATTEMPTS = 256, 16
 _STORED = MESSAGES.append(pa.field(WEIGHT, pa.int64(), nullable=False))
 _DDL = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
 # Options of Spark's source that say which messages, and not how they are had.
@@ -79,14 +83,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Direct:
-    """Reads a table's spans, in any process. patience: seconds to wait for a message."""
+    """Reads a table's spans, in any process. wanted: None: only Spark's planning says which messages."""
 
     relation: int
-    columns: RecordColumns
-    staging: Staging
-    settings: Mapping[str, str]
-    patience: float
+    decoder: Decoder
     read_columns: frozenset[int]
+    wanted: Subscribed | None
+
+    @property
+    def staging(self) -> Staging:
+        return self.decoder.staging
 
     def __call__(self, spans: Iterable[Span]) -> Part:
         segments = segments_at(self.staging.place)
@@ -110,34 +116,13 @@ class Direct:
         """Records; the messages of which there are none are written to `refused`."""
         try:
             for span in spans:
-                for unit in read(self.settings, self.patience, span):
+                for unit in read(self.decoder.settings, self.decoder.patience, span):
                     left: list[Messages] = []
-                    yield from self._records(unit, left)
+                    yield from self.decoder.records(unit, left)
                     for piece in left:
-                        chunks.append(
-                            refused.write(weighted(piece.to_arrow(), np.ones(len(piece), np.int64)))
-                        )
+                        chunks.append(refused.write(stored(piece)))
         except Error as error:
             failures.append(error)
-
-    def _records(self, unit: Messages, refused: list[Messages]) -> Iterator[pa.RecordBatch]:
-        """Records; the pieces of which there are none are added to `refused`, in order."""
-        pieces, attempts = [(0, len(unit))], 0
-        left: list[tuple[int, int]] = []
-        while pieces:
-            first, end = pieces.pop()
-            attempts += 1
-            records = self.columns.of(unit.part(first, end)) if attempts <= _ATTEMPTS else None
-            if records is not None:
-                yield records
-            elif end - first > _LEAST and attempts < _ATTEMPTS:
-                half = (first + end) // 2
-                pieces += [(half, end), (first, half)]
-            elif left and left[-1][1] == first:
-                left[-1] = left[-1][0], end
-            else:
-                left.append((first, end))
-        refused += [unit.part(first, end) for first, end in left]
 
 
 @dataclass(frozen=True)
@@ -188,17 +173,48 @@ class DirectReading:
         if self.spark.conf.get(_TIMES) == "LEGACY":  # of times that aren't those of today's parsers
             return False
         timezone = self.pipeline.program.timezone
-        reader = Records(table, timezone) if table.changelog else Placed(Rows(table, 1, timezone))
+        reader = Records(table, timezone) if table.changelog else Placed(PlainRows(table, 1, timezone))
         keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
-        self.direct[relation] = Direct(
-            relation,
+        decoder = Decoder(
             RecordColumns(table, fields, timezone),
             Staging(self.pipeline.store.segments.place, relation, reader, keeping),
             settings,
             float(table.option(_PATIENCE, str(PATIENCE * 1000))) / 1000,
-            wanted,
         )
+        self.direct[relation] = Direct(relation, decoder, wanted, subscribed(table, PLANNING))
         return True
+
+    @property
+    def is_planned_here(self) -> bool:
+        """Whether the tables that it has need no query of Spark's to say what a step takes.
+
+        On a cluster tasks read, each its share.
+        """
+        runner = self.pipeline.runner
+        is_near = not isinstance(runner, SparkRunner) or runner.is_local
+        return is_near and all(one.wanted is not None for one in self.direct.values())
+
+    def rows(self, relation: int, taken: Taken) -> tuple[list[Rows], list[Rows]]:
+        """Of what a feed has read the rows, in order, and what is none. Raises what Spark does."""
+        parts: list[tuple[Order, Rows]] = [*taken.rows]
+        bad: list[Rows] = [*taken.bad]
+        for of, order, chunk in self._left(relation, taken.refused) if taken.refused else ():
+            if of < 0:
+                bad.append(chunk)
+            else:
+                parts.append((order, chunk))
+        return [rows for _, rows in sorted(parts, key=itemgetter(0))], bad
+
+    def _left(self, relation: int, refused: Sequence[Messages]) -> list[tuple[int, Order, Chunk]]:
+        store = self.pipeline.store
+        writer = store.segments.writer(f"staged-{secrets.token_hex(8)}.input", durable=False)
+        chunks = [writer.write(stored(piece)) for piece in refused]
+        writer.close()
+        try:
+            store.segments.settle({writer.name})
+            return ordered(store, self._by_spark(relation, chunks))
+        finally:
+            store.discard({writer.name})
 
     def staged(self, spans: list[tuple[int, Span]]) -> list[tuple[int, bytes]]:
         """Rows of STAGED: what the spans of these tables bring. Raises what Spark does."""
@@ -226,7 +242,9 @@ class DirectReading:
         # a task a chunk: what is read between two of them has its place there
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
         messages = numbers.mapInArrow(_Stored(direct.staging.place, chunks), _DDL)
-        rows = with_integers(decoded(direct.columns.table, messages, direct.read_columns, is_placed=True))
+        rows = with_integers(
+            decoded(direct.decoder.columns.table, messages, direct.read_columns, is_placed=True)
+        )
         return [
             (row.relation, bytes(row.staged)) for row in rows.mapInArrow(direct.staging, STAGED).collect()
         ]
@@ -234,17 +252,22 @@ class DirectReading:
     def close(self) -> None:
         """Leave the brokers."""
         for direct in self.direct.values():
-            close(direct.settings)
+            close(direct.decoder.settings)
 
     def _is_there(self) -> bool:
         """Whether the client is, wherever tasks run."""
         if not _has_client():
             return False
         context = self.spark.sparkContext
-        if context.master.startswith("local"):
+        if str(context.master).startswith("local"):
             return True
         count = context.defaultParallelism
         return all(context.parallelize(range(count), count).map(_has_client).collect())
+
+
+def stored(messages: Messages) -> pa.RecordBatch:
+    """As they are written for Spark."""
+    return weighted(messages.to_arrow(), np.ones(len(messages), np.int64))
 
 
 def nothing(relation: int, frame: DataFrame) -> DataFrame:

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 from dbsp.pipeline.spark.planned import end_of_batch
 
+# a partition of a topic
+Place: TypeAlias = tuple[str, int]
 # messages of one task, at least
 _WORTH_A_TASK = 20_000
 
@@ -39,12 +42,13 @@ def planned_spans(checkpoint: Path, relation: int, batch: int) -> list[Span]:
     if end is None:
         return []
     before = end_of_batch(checkpoint, relation, batch - 1) if batch else None
-    begins = _partitions(before if before is not None else _beginning(checkpoint, relation))
-    spans = (Span(*place, begins.get(place, 0), offset) for place, offset in _partitions(end).items())
+    begins = places_of(before if before is not None else beginning(checkpoint, relation))
+    spans = (Span(*place, begins.get(place, 0), offset) for place, offset in places_of(end).items())
     return sorted(span for span in spans if span.messages > 0)
 
 
-def _partitions(offsets: str) -> Mapping[tuple[str, int], int]:
+def places_of(offsets: str) -> Mapping[Place, int]:
+    """Offsets as Spark writes them."""
     return {
         (topic, int(partition)): offset
         for topic, partitions in json.loads(offsets).items()
@@ -52,8 +56,8 @@ def _partitions(offsets: str) -> Mapping[tuple[str, int], int]:
     }
 
 
-def _beginning(checkpoint: Path, relation: int) -> str:
-    """Where the stream began: behind a byte 0, which a Spark of long ago wants, and the version."""
+def beginning(checkpoint: Path, relation: int) -> str:
+    """Where the source began: behind a byte 0, which a Spark of long ago wants, and the version."""
     version, _, offsets = (checkpoint / "sources" / str(relation) / "0").read_text().partition("\n")
     assert version.lstrip("\0") == "v1", f"offsets of version {version}"
     return offsets

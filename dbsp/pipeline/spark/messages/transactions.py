@@ -7,14 +7,13 @@ the transactional id ends what was under way, by the commit that the broker has 
 back, and then the group's offset says which step is there. Opening it also fences a producer that still
 believes to be alive. A reader sees nothing that isn't committed, if it has isolation.level read_committed.
 
-A transaction is of one producer, so it writes what Spark's tasks have encoded, partition by partition as they
+A transaction is of one producer; what Spark's tasks have encoded it writes partition by partition, as they
 come. KIP-98, "Exactly Once Delivery and Transactional Messaging"; the client is librdkafka, since Spark's
 connector has no transactions.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -22,7 +21,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import Error, StateError
+from dbsp.pipeline.spark.messages.columns import Message
 from dbsp.pipeline.spark.messages.options import kafka_options
+from dbsp.pipeline.spark.messages.producing import PARTITIONER, QUIET, send
 from dbsp.targets.outlet import Outlet
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _PREFIX = "kafka."
 _TOPIC = "topic"
-# what librdkafka would print of a broker that is away is in the error
-_QUIET = logging.getLogger("dbsp.kafka")
-_QUIET.addHandler(logging.NullHandler())
-_QUIET.propagate = False
 # for an answer of the broker
 _SECONDS = 10.0
 # what a client allows a transaction, in milliseconds, and what it does where nothing is said
@@ -54,8 +51,8 @@ class Transactions:
     def __post_init__(self) -> None:
         self.outlet.check_package("confluent_kafka", "kafka")
 
-    def write(self, step: int, messages: Iterable[Any]) -> None:
-        """Unless the topic has the step. messages: rows with `value`, `headers` and maybe `key`."""
+    def write(self, step: int, messages: Iterable[Message]) -> None:
+        """Unless the topic has the step."""
         try:
             if self._written is None:
                 self._written = self._opened(step)
@@ -82,12 +79,11 @@ class Transactions:
 
         settings = self._settings()
         name = f"dbsp-{self.outlet.writer()}-{self.outlet.table.name}"
-        # to the same partitions as the clients in Java
-        own = {"transactional.id": name, "partitioner": "murmur2_random"}
-        self._producer = Producer({**settings, **own}, logger=_QUIET)
+        own = {"transactional.id": name, **PARTITIONER}
+        self._producer = Producer({**settings, **own}, logger=QUIET)
         self._patiently(self._producer.init_transactions)
         reading = {"group.id": name, "isolation.level": "read_committed", "enable.auto.commit": False}
-        self._group = Consumer({**settings, **reading}, logger=_QUIET)
+        self._group = Consumer({**settings, **reading}, logger=QUIET)
         (found,) = self._group.committed([self._place()], timeout=_SECONDS)
         if found.error is not None:
             raise Error(f"the offset of group {name} can't be read: {found.error}")
@@ -105,7 +101,7 @@ class Transactions:
             )
         return written
 
-    def _send(self, step: int, messages: Iterable[Any]) -> None:
+    def _send(self, step: int, messages: Iterable[Message]) -> None:
         """Raises Error where the broker took a transaction back that lasted longer than it waits for one."""
         from confluent_kafka import KafkaException  # noqa: PLC0415  an extra
 
@@ -127,19 +123,11 @@ class Transactions:
         given = {name.lower(): value for name, value in self._settings().items()}
         return float(given.get(_LONGEST, _USUAL)) / 1000
 
-    def _commit(self, step: int, messages: Iterable[Any]) -> None:
+    def _commit(self, step: int, messages: Iterable[Message]) -> None:
         assert self._producer is not None and self._group is not None
         producer, topic = self._producer, self.outlet.table.option(_TOPIC)
         producer.begin_transaction()
-        for message in messages:
-            headers = [(header.key, header.value) for header in message.headers]
-            key = message.key if "key" in message else None
-            while True:
-                try:
-                    producer.produce(topic, message.value, key, headers=headers)
-                    break
-                except BufferError:  # as many as librdkafka holds
-                    producer.poll(_WAIT)
+        send(producer, topic, messages)
         producer.send_offsets_to_transaction(
             [self._place(step)], self._group.consumer_group_metadata(), _SECONDS
         )

@@ -16,12 +16,11 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial, reduce
 
-import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
@@ -34,12 +33,15 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import Refusals, staged
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
+from dbsp.pipeline.spark.checkpoints.offset_log import OffsetLog
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
+from dbsp.pipeline.spark.direct.feed import Taken
 from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
 from dbsp.pipeline.spark.runs.edited import Edited
+from dbsp.pipeline.spark.runs.feeds import Feeds
 from dbsp.pipeline.spark.runs.idle import Idle
 from dbsp.pipeline.spark.runs.unread import Unread
 from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
@@ -53,7 +55,9 @@ from dbsp.pipeline.spark.sources import (
 )
 from dbsp.pipeline.spark.staging import gathered, give_up
 from dbsp.rows.incoming import BadRow
+from dbsp.running.queue import Rows
 from dbsp.running.spark.messages import SparkFailure, first_line
+from dbsp.running.spark.runner import SparkRunner
 from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.commits import CHECKPOINT
@@ -140,6 +144,62 @@ class Run:
         self.checkpoint.settle(self.pipeline.store.last)
         drop_others(self.pipeline.store)
         self._sweep()
+        taken = [self.direct.take(relation, table) for relation, table in enumerate(self.tables)]
+        run = self._fed if all(taken) and self.direct.is_planned_here else self._streamed
+        interrupted = run(once, every)
+        if self.failure is not None:
+            raise self.failure
+        if once and not interrupted:
+            if self.looks.tables:
+                self._compare()
+            self._finish()
+            self.pipeline.deliver()
+        return self.steps
+
+    def _fed(self, once: bool, every: float | None) -> bool:
+        """By feeds, without a query of Spark's; whether it was stopped."""
+        if isinstance(self.pipeline.runner, SparkRunner):
+            self.pipeline.runner.stay()
+        batches = self._read_batches()
+        log = OffsetLog(self.checkpoint.root, len(self.tables))
+        log.open()
+        feeds = Feeds(self.direct, log, batches - 1, once)
+        self.pipeline.behind, self.pipeline.away = feeds.unread, feeds.away
+        try:
+            while not self.stop.is_set():
+                if every and (left := self.began + every - time.monotonic()) > 0:
+                    self.stop.wait(min(left, POLL_SECONDS))
+                elif (taken := feeds.next(POLL_SECONDS)) is not None:
+                    self._feed(feeds, batches, taken)
+                    batches += 1
+                elif once and feeds.is_exhausted:
+                    break
+                if not once:
+                    self._tick(every or 0.0)
+            return self.stop.is_set()
+        finally:
+            self.pipeline.behind = self.pipeline.away = dict
+            feeds.close()
+            self._end()
+
+    def _feed(self, feeds: Feeds, batch: int, taken: Mapping[int, Taken]) -> None:
+        """One step of what feeds have read."""
+        began = time.monotonic()
+        parts: list[tuple[int, Rows]] = []
+        try:
+            for relation, one in taken.items():
+                good, bad = self.direct.rows(relation, one)
+                parts += [*((relation, rows) for rows in good), *((~relation, rows) for rows in bad)]
+            with self.pipeline.turn:
+                feeds.plan(batch, taken)
+                self._step(batch, lambda: parts, began)
+        except Exception as error:  # raised again: to be told in our words
+            # of a step that was queued they are gone already
+            self.pipeline.store.discard({rows.segment for _, rows in parts if isinstance(rows, Chunk)})
+            raise self._readable(error) from error
+
+    def _streamed(self, once: bool, every: float | None) -> bool:
+        """By a query of Spark's; whether it was stopped."""
         edited = Edited(self.checkpoint.root, self.tables)
         edited.look(self._read_batches())
         writer = self._writer()
@@ -156,20 +216,13 @@ class Run:
                     edited.look_again(self._read_batches())
         except StreamingQueryException as error:
             if self.failure is None and self.stop.is_set():
-                return self.steps  # the batch that came next was turned away, as it should be
+                return True  # the batch that came next was turned away, as it should be
             raise self.failure or Error(f"{self.pipeline.program.name}: {first_line(error)}") from error
         finally:
             interrupted = self.stop.is_set()
             self.pipeline.behind = dict
             self._end(query)
-        if self.failure is not None:
-            raise self.failure
-        if once and not interrupted:
-            if self.looks.tables:
-                self._compare()
-            self._finish()
-            self.pipeline.deliver()
-        return self.steps
+        return interrupted
 
     def _read_batches(self) -> int:
         """How many of the query's batches are committed."""
@@ -256,7 +309,7 @@ class Run:
         return staged.writeStream.option("checkpointLocation", str(self.checkpoint.root.absolute()))
 
     def _staged(self, relation: int, table: Table) -> DataFrame:
-        if self.direct.take(relation, table):
+        if relation in self.direct.direct:
             return nothing(relation, messages_of(self.spark, table))
         read = read_columns(self.pipeline.program.circuit, table.name)
         frame = open_source(self.spark, table, read)
@@ -269,32 +322,32 @@ class Run:
             if self.stop.is_set():
                 raise InterruptedError("stopping")
             try:
-                self._step(staged, batch)
+                self._step(batch, lambda: self._collected(staged, batch), time.monotonic())
             except Exception as error:  # raised again: to be told in our words
                 # it reaches `run` only as text in a StreamingQueryException
                 self.failure = self._readable(error)
                 raise
 
-    def _step(self, staged: DataFrame, batch: int) -> None:
+    def _step(self, batch: int, read: Callable[[], Iterable[tuple[int, Rows]]], began: float) -> None:
+        """Of a planned batch. read: rows by relation; under ~i those that are none. began: the reading."""
         stream = self.checkpoint.stream
         if self.pipeline.committed(stream, batch):
             return
-        self.began = time.monotonic()
+        self.began = began
         recorded = self.syncing.submit(self.checkpoint.record, self.pipeline.store.durable)
         try:
-            files = self._files(batch)
-            for relation, chunk in self._collected(staged, batch, files):
+            for relation, rows in read():
                 if relation < 0:
-                    self._refuse(self.tables[~relation], chunk)
+                    self._refuse(self.tables[~relation], rows)
                 else:
-                    self.pipeline.change(self.tables[relation].name, chunk)
+                    self.pipeline.change(self.tables[relation].name, rows)
                 self.idle.saw(self.tables[max(relation, ~relation)])
             looked = self.looks.due()
             self._look(looked)
             self.idle.advance()
             offsets = recorded.result()
-            read = time.monotonic() - self.began
-            step = partial(self.pipeline.step, stream=stream, batch=batch, offsets=offsets, read=read)
+            took = time.monotonic() - self.began
+            step = partial(self.pipeline.step, stream=stream, batch=batch, offsets=offsets, read=took)
             changes = self._without_absent(step)
             self.looks.done(looked, self.began)
         except BaseException:
@@ -317,7 +370,7 @@ class Run:
         """Queue how these tables differ from their sources, and the bad rows of those that weren't told."""
         queue_differences(self.pipeline, self.spark, tables, self.looks, self.told, self._refuse)
 
-    def _refuse(self, table: Table, bad: Chunk | pa.RecordBatch) -> None:
+    def _refuse(self, table: Table, bad: Rows) -> None:
         self.pipeline.refuse(bad)
         self.refusals.add(table, bad, lambda: self.pipeline.view(BAD_ROWS), self.pipeline.store.segments)
 
@@ -356,9 +409,8 @@ class Run:
                     self.read_to[relation] = check_steps(table, self.read_to[relation], files[table.name])
         return files
 
-    def _collected(
-        self, staged: DataFrame, batch: int, files: dict[str, list[str]]
-    ) -> list[tuple[int, Chunk]]:
+    def _collected(self, staged: DataFrame, batch: int) -> list[tuple[int, Chunk]]:
+        files = self._files(batch)
         spans = [
             (of, span) for of in self.direct.direct for span in planned_spans(self.checkpoint.root, of, batch)
         ]
@@ -382,12 +434,13 @@ class Run:
             return Error(f"{self.pipeline.program.name}: {first_line(error)}")
         return error
 
-    def _end(self, query: StreamingQuery) -> None:
+    def _end(self, query: StreamingQuery | None = None) -> None:
         """Stop between two steps: Spark would interrupt one that is running."""
         self.stop.set()
         with self.pipeline.turn:
             pass  # the step that runs has ended, and the next is turned away
         # not under the lock: Spark waits here for a batch that may be waiting for it
-        query.stop()
+        if query is not None:
+            query.stop()
         self.syncing.shutdown()
         self.direct.close()

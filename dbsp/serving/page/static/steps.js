@@ -212,12 +212,15 @@ function line(one) {
   );
 }
 
-/** What a source has that no step has read, and how long ago it had a row. */
+/** What a source has that no step has read, or that it doesn't answer; and how long ago it had a row. */
 function behind(source) {
   if (!source) return ["–", "–"];
   const unread = source.unread === null ? "–" : `${count(source.unread)} ${source.unit}`;
   const late = h("span", { class: source.unread ? "bad" : "good" }, unread);
-  return [source.unread === null ? unread : late, source.quiet === null ? "–" : `${seconds(source.quiet)} ago`];
+  const said = source.away
+    ? h("span", { class: "bad", title: source.away }, "away")
+    : source.unread === null ? unread : late;
+  return [said, source.quiet === null ? "–" : `${seconds(source.quiet)} ago`];
 }
 
 function ago(at) {

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog import load_catalog
+from pyiceberg.types import StringType
 
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
@@ -77,9 +78,12 @@ def test_a_snapshot_is_read_once_unless_others_change_the_table(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, read = made(tmp_path, ROWS), []
-    frame = iceberg.Look.frame
+    frame, since = iceberg.Look.frame, iceberg.Look.since
     monkeypatch.setattr(
         iceberg.Look, "frame", lambda look, spark: read.append(look.version) or frame(look, spark)
+    )
+    monkeypatch.setattr(
+        iceberg.Look, "since", lambda look, *then: read.append(look.version) or since(look, *then)
     )
     with Pipeline(program(spark, tmp_path, "id BIGINT, n INT"), spark=spark, runner="inline") as p:
         run = Run(p, None, threading.Event())
@@ -101,6 +105,55 @@ def test_a_snapshot_is_read_once_unless_others_change_the_table(
         monkeypatch.undo()
         run._compare()
         assert len(p["v"].rows()) == 2
+
+
+@pytest.mark.parametrize("mode", ["keep", "fail"])
+def test_of_two_snapshots_only_other_files_are_read(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    """Rows come, go and are written anew, some of them bad; columns change. Each look is what is there."""
+    draw, there, read = random.Random(mode), made(tmp_path, ROWS), []
+    rows_of = iceberg.Look._rows
+    monkeypatch.setattr(
+        iceberg.Look, "_rows", lambda look, s, files: read.append(len(files)) or rows_of(look, s, files)
+    )
+    columns = "id BIGINT NOT NULL, s STRING, n INT"
+    options = {"spark": spark, "runner": "inline"}
+    with Pipeline(program(spark, tmp_path, columns, f", mode = '{mode}'"), **options) as p:
+        run = Run(p, None, threading.Event())
+        partly, whole = 0, 0
+        for look in range(14):
+            for _ in range(draw.randrange(1, 4)):
+                rows = [{"id": draw.randrange(5), "n": draw.randrange(3), "s": "a"} for _ in range(2)]
+                change = draw.random()
+                if change < 0.3:
+                    there.delete(f"n = {draw.randrange(3)}")
+                elif change < 0.4:
+                    there.overwrite(there.scan().to_arrow())  # as a compaction does
+                elif mode == "keep" and change < 0.5:
+                    there.append(pa.Table.from_pylist([{"id": None, "n": 7}], ROWS))
+                else:
+                    there.append(pa.Table.from_pylist(rows, ROWS))
+            if look == 9:
+                with there.update_schema() as changing:
+                    changing.delete_column("s")
+                with there.update_schema() as changing:
+                    changing.add_column("s", StringType())
+            read.clear()
+            run._compare()
+            partly, whole = (partly + 1, whole) if len(read) == 2 else (partly, whole + 1)
+            wanted = [(row["id"], row["n"], row["s"]) for row in there.scan().to_arrow().to_pylist()]
+            found = Counter((row["id"], row["n"], row["s"]) for row in p["v"].rows())
+            assert found == Counter(row for row in wanted if row[0] is not None), look
+            bad = [row for row in wanted if row[0] is None]
+            assert len(p["bad_rows"].rows()) >= len(bad) if mode == "keep" else not bad
+        assert partly > 3 and whole
+        run._compare()
+        ahead = len(there.scan().to_arrow())
+        there.append(pa.Table.from_pylist([{"id": 9, "n": 9}], ROWS))
+        read.clear()
+        run._compare()
+        assert read == [1, 0] and p["n"].rows()[0]["n"] <= ahead + 1
 
 
 def test_values_of_every_type_are_as_they_are_there(spark: Any, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_what_each_has_and_when_it_had_a_row(tmp_path: Path, monkeypatch: pytest
     CREATE TABLE u (x INT);
     CREATE VIEW v AS SELECT t.x FROM t JOIN u ON t.x = u.x;
     """
-    nothing = {"table": "t", "format": "json", "unread": None, "unit": None, "quiet": None}
+    nothing = {"table": "t", "format": "json", "unread": None, "unit": None, "quiet": None, "away": None}
     with served(program=text) as (client, serving):
         assert client.get("/sources").json() == {"sources": [nothing]}
         client.posted("t", [{"x": 1}])
@@ -34,7 +34,9 @@ def test_what_each_has_and_when_it_had_a_row(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(sources, "_GOOD", -1.0)
         (found,) = client.get("/sources").json()["sources"]
         assert 0 <= found.pop("quiet") < 60
-        assert found == {"table": "t", "format": "json", "unread": 3, "unit": "files"}
+        assert found == {"table": "t", "format": "json", "unread": 3, "unit": "files", "away": None}
+        serving.pipeline.away = lambda: {"t": "no route"}
+        assert client.get("/sources").json()["sources"][0]["away"] == "no route"
         monkeypatch.setattr(sources, "_GOOD", 60.0)
         asked.clear()
         with ThreadPoolExecutor(8) as threads:

@@ -322,6 +322,8 @@ def test_how_far_a_source_is_behind(browser: Browser, tmp_path: Path) -> None:
         at.serving.pipeline.behind = lambda: {"t": (1234, "files")}
         at.page.locator("tr", has_text="json").get_by_text("1,234 files").wait_for()
         at.page.locator("tr", has_text="json").get_by_text("ago").wait_for()
+        at.serving.pipeline.away = lambda: {"t": "no route to it"}
+        at.page.locator("tr", has_text="json").get_by_title("no route to it").get_by_text("away").wait_for()
 
 
 def test_the_text_with_the_lines_of_a_view(browser: Browser) -> None:

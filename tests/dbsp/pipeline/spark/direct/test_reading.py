@@ -16,7 +16,7 @@ import pytest
 
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.spark.direct import client, reading
+from dbsp.pipeline.spark.direct import client, decoded, reading
 from dbsp.pipeline.spark.direct.reading import DirectReading
 from dbsp.pipeline.spark.runs.streaming import Run
 from dbsp.sql.compiler.load import compile_program
@@ -94,7 +94,7 @@ def test_rows_arrive_in_the_order_of_their_offsets(
 ) -> None:
     """Whoever decodes them: Arrow, or Spark what is broken and what stands beside it."""
     monkeypatch.setattr(client, "UNIT", 50)
-    monkeypatch.setattr(reading, "_LEAST", 3)
+    monkeypatch.setattr(decoded, "_LEAST", 3)
     draw = random.Random(5)
     send(spark, broker, "read_order", [message(draw, "row", 0.1) for _ in range(600)])
     text = f"""
@@ -119,32 +119,44 @@ def found(spark: Any, text: str, state: Path) -> tuple[list[Any], list[Any], int
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_both_ways_make_the_same(
+def test_every_way_makes_the_same(
     spark: Any, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topic: str
 ) -> None:
-    """Messages of which none, few or most are broken, in steps; read here and by tasks."""
+    """Of messages none, few or most are broken, in steps; ahead, in spans here or by tasks, by Spark."""
     draw = random.Random(topic)
     monkeypatch.setattr(client, "UNIT", 100)
-    monkeypatch.setattr(reading, "_LEAST", 3)
+    monkeypatch.setattr(decoded, "_LEAST", 3)
     # what is tried of a unit ends early, too
-    monkeypatch.setattr(reading, "_ATTEMPTS", 12)
+    monkeypatch.setattr(decoded, "_ATTEMPTS", 12)
+    monkeypatch.setattr(DirectReading, "staged", _counted(DirectReading.staged, spans := []))
+    monkeypatch.setattr(DirectReading, "rows", _counted(DirectReading.rows, ahead := []))
     for number, broken in enumerate((0.0, 0.01, 0.3)):
         sent = [message(draw, TOPICS[topic][0], broken) for _ in range(1500 if is_long() else 500)]
         send(spark, broker, f"read_{topic}", sent)
-        if number:
-            monkeypatch.setattr(reading, "_SMALL", 10_000 if number == 1 else 0)
-        monkeypatch.setattr(DirectReading, "staged", _counted(DirectReading.staged, taken := []))
-        direct = found(spark, program(broker, topic, ""), tmp_path / "direct")
-        assert taken, "nothing was read so"
+        fed = found(spark, program(broker, topic, ""), tmp_path / "fed")
+        assert ahead, "nothing was read so"
+        with monkeypatch.context() as planned:
+            planned.setattr(DirectReading, "is_planned_here", False)
+            if number:
+                planned.setattr(reading, "_SMALL", 10_000 if number == 1 else 0)
+            in_spans = found(spark, program(broker, topic, ""), tmp_path / "spans")
+        assert spans, "nothing was read so"
         wanted = found(spark, program(broker, topic, BY_SPARK), tmp_path / "spark")
-        assert repr(direct) == repr(wanted)  # a NaN is none to ==
+        assert repr(in_spans) == repr(wanted)  # a NaN is none to ==
+        assert repr(without_steps(fed)) == repr(without_steps(wanted))
         assert bool(wanted[1]) == (number > 0)
 
 
-def _counted(staged: Any, taken: list[int]) -> Any:
-    def count(self: DirectReading, spans: Any) -> Any:
-        taken.append(len(spans))
-        return staged(self, spans)
+def without_steps(answer: tuple[list[Any], list[Any], int]) -> tuple[list[Any], list[Any]]:
+    """Nobody plans what a step takes of each partition of what is read ahead."""
+    rows, bad, _ = answer
+    return rows, sorted(({**row, "step": None} for row in bad), key=repr)
+
+
+def _counted(read: Any, taken: list[object]) -> Any:
+    def count(self: DirectReading, *given: Any) -> Any:
+        taken.append(given)
+        return read(self, *given)
 
     return count
 
@@ -191,34 +203,42 @@ from tests.servers.jars import connector
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-text, state, point = sys.argv[1:]
+text, state, point, planned = sys.argv[1:]
 spark = session(settings=Settings(jars=tuple(connector())))
 with Pipeline(sql=text, state=state, spark=spark, runner="inline") as p:
-    staged, read = reading.DirectReading.staged, []
-    def reads(self, spans):
-        found = staged(self, spans)
+    if planned == "spark":
+        reading.DirectReading.is_planned_here = False
+    name = "staged" if planned == "spark" else "rows"
+    given, read = getattr(reading.DirectReading, name), []
+    def reads(self, *what):
+        found = given(self, *what)
         read.append(die() if point == "read" and len(read) == 1 else found)
         return found
-    reading.DirectReading.staged = reads
+    setattr(reading.DirectReading, name, reads)
     p.run(once=True, on_step=lambda changes: die() if point == "step" and changes.step == 2 else None)
 """
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("planned", ["here", "spark"])
 @pytest.mark.parametrize("point", ["read", "step"])
-def test_a_killed_run_reads_each_message_once(spark: Any, broker: Broker, tmp_path: Path, point: str) -> None:
-    """After its messages were read and staged; after their step, before Spark has noted the batch."""
+def test_a_killed_run_reads_each_message_once(
+    spark: Any, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str, planned: str
+) -> None:
+    """After its messages were read; after their step. And who goes on is the other one."""
     draw = random.Random(point)
     sent = [(None, json.dumps({"n": draw.randrange(9)})) for _ in range(300)] + [(None, "{")]
-    send(spark, broker, f"killed_{point}", sent)
+    send(spark, broker, f"killed_{point}_{planned}", sent)
     text = f"""
     CREATE TABLE t (n BIGINT) USING kafka OPTIONS (`kafka.bootstrap.servers` '{broker.servers}',
-    subscribe 'killed_{point}', startingOffsets 'earliest', maxOffsetsPerTrigger '70') WITH (format = 'json');
+    subscribe 'killed_{point}_{planned}', startingOffsets 'earliest',
+    maxOffsetsPerTrigger '70') WITH (format = 'json');
     CREATE VIEW v AS SELECT n, count(*) AS times FROM t GROUP BY n;
     """
-    command = [sys.executable, "-c", KILLED, text, str(tmp_path), point]
+    command = [sys.executable, "-c", KILLED, text, str(tmp_path), point, planned]
     died = subprocess.run(command, capture_output=True, check=False)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
+    monkeypatch.setattr(DirectReading, "is_planned_here", planned == "spark")
     with Pipeline(compile_program(text, session=spark), state=tmp_path, spark=spark, runner="inline") as p:
         assert p.last_step == (1 if point == "read" else 2)
         p.run(once=True)
