@@ -40,8 +40,9 @@ def check(program: str, define: dict[str, str], strict: bool) -> None:
     Example:
       dbsp check program.sql
     """
-    from dbsp.commands.check import bounds, notes  # noqa: PLC0415
+    from dbsp.commands.check import notes  # noqa: PLC0415
     from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
+    from dbsp.sql.plans.shown.bounds import bounds  # noqa: PLC0415
 
     loaded = load_program(Path(program), define=define)
     unbounded = 0

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.commands.check import bounds
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.sql.plans.shown.explain import explain_view
 from tests.effort import examples
 from tests.generators.lateness import Annotated

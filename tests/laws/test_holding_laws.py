@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from dbsp.commands.check import bounds
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.shown.bounds import bounds
 from tests.laws.laws import ALWAYS
 
 pytestmark = pytest.mark.spark

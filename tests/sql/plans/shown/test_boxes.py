@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.commands.check import bounds
 from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.sql.plans.shown.boxes import boxes
 
 pytestmark = pytest.mark.spark
