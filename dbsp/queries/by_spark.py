@@ -6,7 +6,6 @@ has as much memory as a query may take, and ends with the time that it may take:
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -63,26 +62,21 @@ def evaluated(
     spark: SparkSession, text: str, spelled: Sequence[str], timezone: str, views: Mapping[str, pa.RecordBatch]
 ) -> pa.Table:
     """What this Spark says of a query over these rows; see `Evaluable`. Raises DataError."""
-    from dbsp.running.spark.intervals import to_frame, with_integers  # noqa: PLC0415  only who asks Spark
-    from dbsp.running.spark.messages import SparkFailure, first_line  # noqa: PLC0415
+    from dbsp.running.spark.frames import to_arrow, to_frame  # noqa: PLC0415  only who asks Spark pays for it
+    from dbsp.running.spark.messages import SparkFailure, first_line, unlogged  # noqa: PLC0415
     from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415
 
     catalyst = Catalyst(spark, timezone)
     for name, rows in views.items():
         catalyst.fill(name, to_frame(catalyst.session, rows))
-    # Spark would print each error, with its stack
-    logger = logging.getLogger("SQLQueryContextLogger")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
     try:
-        found = catalyst.rows(text)
-        numbered = found.toDF(*map(str, range(len(spelled))))
-        columns = [f"{one.format(f'`{i}`')} AS `{i}`" for i, one in enumerate(spelled)]
-        return with_integers(numbered.selectExpr(*columns)).toArrow()
+        with unlogged():
+            found = catalyst.rows(text)
+            numbered = found.toDF(*map(str, range(len(spelled))))
+            columns = [f"{one.format(f'`{i}`')} AS `{i}`" for i, one in enumerate(spelled)]
+            return to_arrow(numbered.selectExpr(*columns))
     except SparkFailure as error:
         raise DataError(f"{QUERY}: {first_line(error)}") from None
-    finally:
-        logger.setLevel(before)
 
 
 def by_spark(refused: Error) -> str:

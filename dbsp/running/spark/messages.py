@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -33,13 +35,24 @@ def foreseen(error: BaseException) -> Error | None:
 
 
 def log_of_queries() -> logging.Logger:
-    """Where PySpark logs each query that fails.
+    """Where PySpark logs each query that fails, with its stack.
 
-    Made as PySpark makes it: one that `logging` has made doesn't take what PySpark logs, and a query that
-    fails would be a TypeError.
+    Made as PySpark makes it: one that `logging` has made doesn't take what PySpark logs, and each query that
+    fails after that would be a TypeError.
     """
     log: logging.Logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     return log
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """No query that fails meanwhile is logged."""
+    log = log_of_queries()
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def worker_died(error: Exception) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,9 @@ from pyspark.errors import AnalysisException, PySparkException
 
 from dbsp.rows.incoming import arrow_schema
 from dbsp.running.clock import EPOCH
-from dbsp.running.spark.intervals import quoted, to_frame, with_integers
-from dbsp.running.spark.messages import log_of_queries
+from dbsp.running.spark.frames import to_arrow, to_frame
+from dbsp.running.spark.intervals import quoted
+from dbsp.running.spark.messages import unlogged
 from dbsp.sql.plans.program import Program
 from dbsp.testing.spark.clock import at, ticked
 from dbsp.testing.spark.queries import SparkQuery, queries_of
@@ -60,7 +60,7 @@ class Recomputed:
         self, tables: Mapping[str, pa.RecordBatch], wanted: Iterable[str], clock: datetime | None = None
     ) -> dict[str, pa.Table | SparkError]:
         """Of each wanted view its rows, or why Spark has none. clock: what NOW() is."""
-        with _quietly():
+        with unlogged():
             return self._recomputed(tables, wanted, clock)
 
     def _recomputed(
@@ -112,20 +112,9 @@ class Recomputed:
 
     def _rows(self, name: str) -> pa.Table | SparkError:
         try:
-            return with_integers(self._session.table(quoted(name))).toArrow()
+            return to_arrow(self._session.table(quoted(name)))
         except PySparkException as error:
             return _said(error)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Spark logs every query that fails, though whether one does is what is asked."""
-    logger = log_of_queries()
-    before, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = before
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
