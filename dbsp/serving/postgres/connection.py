@@ -131,7 +131,7 @@ class Connection:
         except wire.BadMessage:
             raise
         except Exception as error:  # the same: the client gets a line
-            self._failed(*state_of(error, self.session.pipeline.store.root))
+            self._failed(*state_of(error, self.session.pipeline.store.root), getattr(error, "position", 0))
             return False
         return True
 
@@ -150,15 +150,15 @@ class Connection:
         except (ConnectionError, asyncio.IncompleteReadError, wire.BadMessage):
             raise
         except Exception as error:  # whatever it is, the client gets a line and the server goes on
-            self._failed(*state_of(error, self.session.pipeline.store.root))
+            self._failed(*state_of(error, self.session.pipeline.store.root), getattr(error, "position", 0))
             return False
         finally:
             self.running = None
         return True
 
-    def _failed(self, code: str, said: str) -> None:
+    def _failed(self, code: str, said: str, position: int = 0) -> None:
         self.session.fail()
-        self.out.say(wire.error(code, said))
+        self.out.say(wire.error(code, said, position))
 
     async def _end(self) -> None:
         """Of a transaction that nobody began or ends."""

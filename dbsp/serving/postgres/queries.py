@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.postgres.answers import Rows
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.places import placed
 from dbsp.serving.postgres.language.spelling import Word, spark_text
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.views.view import Contents
@@ -52,11 +54,15 @@ class Queries:
             found = self._looked_up(lookup, values, self.pipeline.view if seen is None else seen.read)
             if found is not None:
                 return Rows(found)
-        select = spark_text(words, [value.spark for value in values])
-        if seen is None or travels(select)[1]:
-            contents = self.pipeline.sql(select, timezone=zone)
-        else:
-            contents = seen.query(select, zone)
+        literals = [value.spark for value in values]
+        select = spark_text(words, literals)
+        try:
+            if seen is None or travels(select)[1]:
+                contents = self.pipeline.sql(select, timezone=zone)
+            else:
+                contents = seen.query(select, zone)
+        except ProgramError as error:
+            raise placed(error, words, literals) from None
         return Rows(contents.batch(), notice=contents.note)
 
     def _looked_up(
@@ -87,7 +93,11 @@ class Queries:
         """The columns of the same."""
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
-        columns = self.pipeline.sql_schema(spark_text(words, [value.spark for value in values]), zone)
+        literals = [value.spark for value in values]
+        try:
+            columns = self.pipeline.sql_schema(spark_text(words, literals), zone)
+        except ProgramError as error:
+            raise placed(error, words, literals) from None
         return empty(columns).schema
 
 

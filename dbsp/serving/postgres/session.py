@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from dbsp.circuits.errors import did_you_mean
+from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.dml.returned import returned
 from dbsp.dml.statement import Insert
@@ -21,6 +21,7 @@ from dbsp.serving.postgres.copying.statement import copy_of
 from dbsp.serving.postgres.language.configuring import Call, calls_of
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.places import placed
 from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
@@ -120,9 +121,12 @@ class Session:
         literals = [value.spark for value in values]
         statement, returning = _split(words)
         text = spark_text(statement, literals)
-        count, given = await self.evaluating.done(
-            lambda: self.written.run(text, self.zone, returning, literals)
-        )
+        try:
+            count, given = await self.evaluating.done(
+                lambda: self.written.run(text, self.zone, returning, literals)
+            )
+        except ProgramError as error:
+            raise placed(error, statement, literals, "statement") from None
         if given is None:
             return Command(_CHANGES[first].format(count))
         return Rows(given, tag=_CHANGES[first])

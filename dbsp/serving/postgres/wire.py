@@ -127,9 +127,9 @@ def copy_in(columns: int, form: int) -> bytes:
     return message(b"G", struct.pack(f"!bh{columns}h", form, columns, *[form] * columns))
 
 
-def error(code: str, said: str) -> bytes:
-    """code: SQLSTATE."""
-    return _said(b"E", "ERROR", code, said)
+def error(code: str, said: str, position: int = 0) -> bytes:
+    """code: SQLSTATE. position: in the client's text, from 1; 0: nowhere."""
+    return _said(b"E", "ERROR", code, said, position)
 
 
 def fatal(code: str, said: str) -> bytes:
@@ -144,9 +144,10 @@ def notice(said: str) -> bytes:
     return _said(b"N", "NOTICE", "00000", said)
 
 
-def _said(kind: bytes, severity: str, code: str, said: str) -> bytes:
-    parts = (b"S", text(severity), b"V", text(severity), b"C", text(code), b"M", text(said), b"\0")
-    return message(kind, *parts)
+def _said(kind: bytes, severity: str, code: str, said: str, position: int = 0) -> bytes:
+    parts = (b"S", text(severity), b"V", text(severity), b"C", text(code), b"M", text(said))
+    where = (b"P", text(str(position))) if position else ()
+    return message(kind, *parts, *where, b"\0")
 
 
 def complete(tag: str) -> bytes:

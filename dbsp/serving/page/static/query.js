@@ -87,7 +87,7 @@ export function queryPart(section, rest, page) {
     } catch (problem) {
       note.textContent = "";
       if (problem.name !== "AbortError") {
-        error.textContent = problem.message;
+        error.textContent = withCaret(problem.message, sql);
         error.hidden = false;
       }
     }
@@ -138,6 +138,15 @@ export function queryPart(section, rest, page) {
   });
   listed();
   return { go() {}, leave: () => asking?.abort() };
+}
+
+/** `query:2:8: what`: what, and below it the line with a caret under the place. */
+function withCaret(message, sql) {
+  const place = /^query:(\d+):(\d+): /.exec(message);
+  const line = place && sql.split("\n")[place[1] - 1];
+  if (!line) return message;
+  const before = line.slice(0, place[2] - 1).replace(/[^\t]/g, " ");
+  return `${message.slice(place[0].length)}\n\n${line}\n${before}^`;
 }
 
 function named(name) {

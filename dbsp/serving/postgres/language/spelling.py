@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dbsp.circuits.errors import DataError
 from dbsp.serving.postgres.language.types import TYPES
@@ -37,11 +37,14 @@ _PARAMETERS = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token. kind: as in the pattern. text: as it was said, with the space before it in `before`."""
+    """A token. kind: as in the pattern. text: as it was said, from the character `start` on, with the space
+    before it in `before`.
+    """
 
     kind: str
     text: str
     before: str = ""
+    start: int = field(default=0, compare=False)
 
     @property
     def upper(self) -> str:
@@ -87,7 +90,7 @@ def statements(said: str) -> list[tuple[Word, ...]]:
         elif kind == "open":
             raise DataError(f"what begins with {token} has no end: {said[match.start() :][:40]}")
         else:
-            words.append(Word(kind, token, space))
+            words.append(Word(kind, token, space, match.start()))
             space = ""
     return [*found, tuple(words)] if words else found
 
@@ -112,6 +115,11 @@ def literal(text: str) -> str:
 
 def spark_text(words: Sequence[Word], values: Sequence[str] = ()) -> str:
     """The same for Spark. values: the parameters' literals."""
+    return "".join(spelled_words(words, values)).strip()
+
+
+def spelled_words(words: Sequence[Word], values: Sequence[str] = ()) -> list[str]:
+    """Of each word what Spark is told, with the space before it."""
     parts: list[str] = []
     for i, word in enumerate(words):
         after = words[i + 1].text if i + 1 < len(words) else ""
@@ -130,7 +138,7 @@ def spark_text(words: Sequence[Word], values: Sequence[str] = ()) -> str:
             spelled = word.text
         # a comment is a space, whatever it says
         parts.append((" " if word.before else "") + spelled)
-    return "".join(parts).strip()
+    return parts
 
 
 def value_of(word: Word, values: Sequence[str]) -> str:

@@ -6,11 +6,11 @@ from dbsp.serving.answers import Refused
 
 
 class Wrong(Refused):
-    """code: SQLSTATE."""
+    """code: SQLSTATE. position: the character of the client's text that it is about, from 1; 0: of none."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, position: int = 0) -> None:
         super().__init__(400, message)
-        self.code = code
+        self.code, self.position = code, position
 
 
 class BadCopy(Wrong):

@@ -283,9 +283,12 @@ def test_a_query_with_a_name_completed(browser: Browser) -> None:
         at.page.keyboard.press("Control+Enter")
         at.page.locator(".rows td").first.wait_for(timeout=60_000)
         assert sorted(at.rows()) == [["Ada", "1"], ["Blaise", "1"]]
-        text.fill("SELECT nope FROM turnover")
+        text.fill("SELECT shop,\n\tnope FROM turnover")
         at.page.get_by_role("button", name="run").click()
-        at.page.locator("pre.error", has_text="nope").wait_for(timeout=60_000)
+        error = at.page.locator("pre.error", has_text="nope")
+        error.wait_for(timeout=60_000)
+        assert (error.text_content() or "").startswith("unknown column 'nope' in 'turnover'")
+        assert (error.text_content() or "").endswith("\n\tnope FROM turnover\n\t^")
         at.wrong[:] = [one for one in at.wrong if "400 (Bad Request)" not in one]
         at.page.reload()
         at.page.get_by_text("earlier queries").click()

@@ -169,7 +169,7 @@ def test_one_that_could_be_late_is_the_step_s() -> None:
 @pytest.mark.parametrize(
     ("statement", "kind", "said"),
     [
-        ("DELETE FROM orders RETURNING nothing", psycopg.errors.SyntaxError, "unknown column 'nothing'"),
+        ("DELETE FROM orders RETURNING nothing", psycopg.errors.UndefinedColumn, "unknown column 'nothing'"),
         (
             "DELETE FROM orders RETURNING (SELECT 1)",
             psycopg.errors.FeatureNotSupported,

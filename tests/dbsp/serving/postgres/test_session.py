@@ -23,8 +23,10 @@ def port() -> Any:
 def test_what_is_wrong_is_said_where_it_is(port: Served) -> None:
     with port.connect() as one:
         for query, kind, said in (
-            ("SELECT * FROM turnove", psycopg.errors.SyntaxError, "query:1:15: unknown table 'turnove'"),
-            ("SELECT nn FROM turnover", psycopg.errors.SyntaxError, "nn"),
+            ("SELECT * FROM turnove", psycopg.errors.UndefinedTable, "unknown table 'turnove'"),
+            ("SELECT nn FROM turnover", psycopg.errors.UndefinedColumn, "nn"),
+            ("SELECT nn(1)", psycopg.errors.UndefinedFunction, "nn"),
+            ("SELECT * FRM turnover", psycopg.errors.SyntaxError, "at or near"),
             ("INSERT INTO orders VALUES (1)", psycopg.errors.InsufficientPrivilege, "as user 'writer'"),
             ("COPY turnover FROM '/x'", psycopg.errors.FeatureNotSupported, "TO STDOUT"),
             ("SUBSCRIBE TO nothing", psycopg.errors.UndefinedTable, "unknown view 'nothing'"),
@@ -39,7 +41,7 @@ def test_a_transaction_that_failed_waits_for_its_end(port: Served) -> None:
     with port.connect() as one:
         one.execute("BEGIN")
         assert one.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
-        with pytest.raises(psycopg.errors.SyntaxError):
+        with pytest.raises(psycopg.errors.UndefinedColumn):
             one.execute("SELECT nn FROM turnover")
         with pytest.raises(psycopg.errors.InFailedSqlTransaction):
             one.execute("SELECT 1")

@@ -194,7 +194,7 @@ def test_who_has_no_token_writes_nothing(port: Served) -> None:
 @pytest.mark.parametrize(
     ("statement", "kind", "said"),
     [
-        ("INSERT INTO order VALUES (1)", psycopg.errors.SyntaxError, "did you mean 'orders'"),
+        ("INSERT INTO order VALUES (1)", psycopg.errors.UndefinedTable, "did you mean 'orders'"),
         ("INSERT INTO turnover VALUES ('a', 1, 1)", psycopg.errors.SyntaxError, "'turnover' is a view"),
         ("UPDATE visits SET shop = 'a'", psycopg.errors.DataException, "append-only"),
         (
