@@ -101,6 +101,7 @@ class Changing:
         self._ending = threading.Event()
         self._told = say
         with old.turn:
+            self._delivered()
             change = self._change()
             for line in change.plan.lines():
                 say(line)

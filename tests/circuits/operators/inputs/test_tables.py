@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.circuit import CircuitBuilder
-from dbsp.circuits.errors import AbsentRow, DataError
-from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
+from dbsp.circuits.errors import AbsentRow, DataError, SharedKey
+from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, OneOfEach, Upsert
 from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.circuits.operators.streams import Integrate
 from dbsp.testing.bags import identity
 from tests.circuits.engine import Engine, Options, output, trace
 from tests.generators.columns.zsets import Naive, Row, kinds, naive_of, plus, rows_of, schemas, zset_of
@@ -44,6 +46,34 @@ def test_a_delta_below_zero_is_refused_and_leaves_the_state(
         else:
             engine.step(deltas)
             held = after
+        assert naive_of(engine.view("v")) == held
+
+
+@given(one(), options, hash_seeds)
+def test_two_rows_of_a_key_are_refused_and_leave_the_state(
+    tmp_path_factory: pytest.TempPathFactory, case: Any, way: Options, seed: int
+) -> None:
+    """By the first column, in which values are few."""
+    schema, stream = case
+    builder = CircuitBuilder(seed)
+    builder.sources["t"] = table = builder.add(Source("t", schema))
+    kept = builder.add(Integrate((0,)), builder.placed(table, (0,)))
+    output(builder, "v", builder.add(OneOfEach("t", (0,)), kept))
+    engine = Engine(builder.build(), tmp_path_factory.mktemp("k"), way)
+    held = Naive()
+    for deltas in stream:
+        after = plus(held, naive_of(deltas["t"]))
+        of_key: Counter[Any] = Counter()
+        for row, weight in after.items():
+            of_key[row[1]] += weight  # after a mark
+        if all(count in (0, 1) for count in of_key.values()):
+            engine.step(deltas)
+            held = after
+        else:
+            before = engine.state
+            with pytest.raises(SharedKey, match=r"table 't' has -?[0-9]+ rows with the key"):
+                engine.step(deltas)
+            assert engine.state is before
         assert naive_of(engine.view("v")) == held
 
 
