@@ -207,7 +207,7 @@ class Feed:
             return
         first = consumer.poll(0 if self._decoding else _WAIT) if not self._stopping else None
         now = time.monotonic()
-        if now - self._looked > (_LOOK if first is not None else _QUIET):
+        if now - self._looked > (_LOOK if first is not None and not self.away else _QUIET):
             self._look(consumer)
         if first is None:
             self._settle()

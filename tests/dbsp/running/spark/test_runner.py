@@ -71,6 +71,26 @@ def test_every_step_gives_the_bytes_of_the_inline_runner(program, spark, tasks):
         assert distributed["turnover"].rows() == inline["turnover"].rows()
 
 
+@pytest.mark.parametrize("small", [10**9, 5])
+def test_small_steps_are_made_here_where_that_is_asked(program, spark, monkeypatch, small):
+    """In turns with those that are jobs: the state is the same."""
+    job, jobs = SparkRunner._job, []
+    monkeypatch.setattr(SparkRunner, "_job", lambda *given: jobs.append(1) or job(*given))
+    with (
+        pipeline(program, spark, runner="inline", partitions=1) as inline,
+        pipeline(program, spark, small) as here,
+    ):
+        here.runner.stay()
+        here.runner.stay()
+        rows = []
+        for seed in range(6):
+            feed(inline, seed)
+            feed(here, seed)
+            rows.append(sum(here.queued.values()))
+            assert list(json_lines(here.step())) == list(json_lines(inline.step()))
+    assert len(jobs) == sum(count > small for count in rows)
+
+
 @pytest.mark.parametrize("tasks", ["one task", "two tasks a level"])
 def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks, monkeypatch):
     monkeypatch.setattr(spine, "WIDE", 1 << 40)  # four runs are merged
