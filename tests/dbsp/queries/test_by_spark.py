@@ -32,7 +32,7 @@ def here(ask: Callable[[], Contents]) -> Contents:
 
 
 def beside(ask: Callable[[], Contents]) -> Contents:
-    return Allowance(120, 512 << 20).within(ask)()
+    return Allowance(400, 512 << 20).within(ask)()
 
 
 @pytest.fixture(params=[here, beside], ids=["here", "beside"])
