@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import click
 
 from dbsp.declared.asked import Asked
-from dbsp.declared.project.datasets import Dataset, shown
+from dbsp.declared.project.datasets import Dataset, Project, shown
+from dbsp.declared.project.program import Compiled
 from dbsp.declared.refresh import UNCHANGED, Done
-
-if TYPE_CHECKING:
-    from dbsp.declared.opening import Planned
 
 _HEADS = ("dataset", "kind", "kept", "rows in", "rows out", "bytes", "seconds", "full refresh")
 
@@ -31,11 +28,11 @@ def report(done: Sequence[Done]) -> None:
         click.echo(line)
 
 
-def plan_lines(planned: Planned, asked: Asked) -> Iterator[str]:
+def plan_lines(project: Project, compiled: Compiled, asked: Asked) -> Iterator[str]:
     """Of each dataset how it will be kept, and why."""
     rows = [("dataset", "kind", "kept", "why")]
-    for dataset in planned.project.datasets:
-        rows.append((shown(dataset.name), dataset.kind, *_plan(planned, dataset, asked)))
+    for dataset in project.datasets:
+        rows.append((shown(dataset.name), dataset.kind, *_plan(compiled, dataset, asked)))
     return table(rows)
 
 
@@ -57,8 +54,8 @@ def _line(one: Done) -> tuple[str, ...]:
     return shown(one.dataset.name), one.dataset.kind, one.how, *numbers
 
 
-def _plan(planned: Planned, dataset: Dataset, asked: Asked) -> tuple[str, str]:
-    why = planned.compiled.refused.get(dataset.name)
+def _plan(compiled: Compiled, dataset: Dataset, asked: Asked) -> tuple[str, str]:
+    why = compiled.refused.get(dataset.name)
     if why is not None:
         return ("full" if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
     if dataset.is_sink:
@@ -67,7 +64,7 @@ def _plan(planned: Planned, dataset: Dataset, asked: Asked) -> tuple[str, str]:
         return "appended", "its rows are never taken back: a step adds a file"
     if not dataset.is_stored:
         return "incremental", "part of what reads it; nothing of it is stored"
-    name = planned.compiled.view(dataset)
+    name = compiled.view(dataset)
     if name.append_only:
         return "incremental", "its query only adds rows, as its sources do"
     return "incremental", "its query has an incremental form: files with rows that change are written anew"

@@ -36,6 +36,15 @@ class Remembered:
     sources: Mapping[str, ParquetFiles]
     places: Mapping[str, Path]
 
+    def is_there(self) -> bool:
+        """Whether its sources can still be listed, and have the columns that they had."""
+        try:
+            for source in self.sources.values():
+                source.listed()
+        except Unknown:
+            return False
+        return True
+
 
 def remember(key: Source, found: Remembered) -> None:
     """For `recall`."""

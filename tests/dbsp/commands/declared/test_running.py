@@ -52,13 +52,19 @@ def test_a_watch_goes_on_until_it_is_stopped(project, monkeypatch):
     def meanwhile():
         project.sql("INSERT INTO t VALUES (7)")
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and (7, 1) not in project.rows("m"):
+        while time.monotonic() < deadline and not (
+            project.spark.catalog.tableExists("m") and (7, 1) in project.rows("m")
+        ):
             time.sleep(0.2)
         stop.set()
 
     class Stopping:
+        entered = 0
+
         def __enter__(self):
-            threading.Timer(1.0, meanwhile).start()
+            Stopping.entered += 1
+            if Stopping.entered == 2:  # by Spark, which the first refresh needs
+                threading.Timer(1.0, meanwhile).start()
             return stop
 
         def __exit__(self, *_):
@@ -95,3 +101,51 @@ def test_a_project_that_is_known_asks_no_session(project, tmp_path, monkeypatch)
     project.write(sql.replace("count(*)", "sum(id)"))
     assert run() == (3, [(4,)])
     assert run("--full-refresh-all") == (4, [(4,)])
+
+
+def test_a_project_that_is_known_is_planned_and_watched_without_a_session(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    files = tmp_path / "files"
+    project.spark.range(2).coalesce(1).write.parquet(str(files))
+    project.write(f"CREATE MATERIALIZED VIEW m AS SELECT count(*) AS n FROM parquet.`{files}`")
+    asked = []
+    monkeypatch.setattr(running, "session_of", lambda spec, settings: asked.append(spec) or project.spark)
+
+    def planned():
+        ran = CliRunner().invoke(main, ["pipeline", "dry-run"])
+        assert (ran.exit_code, "materialized view  incremental" in ran.output) == (0, True), ran.output
+        return len(asked)
+
+    assert planned() == 1
+    assert CliRunner().invoke(main, ["pipeline", "run"]).exit_code == 0
+    assert (len(asked), planned()) == (2, 2)
+    arrive = iter(["part-99998", "part-99999", "part-0000"])
+
+    class Stop(threading.Event):
+        """Each time that the watch waits, a file comes; the last one is where Spark finds the columns."""
+
+        def wait(self, timeout=None):
+            seen.append(len(asked))
+            name = next(arrive, None)
+            if name is None:
+                self.set()
+            else:
+                project.spark.range(3).coalesce(1).write.parquet(str(tmp_path / name))
+                (more,) = (tmp_path / name).glob("*.parquet")
+                more.rename(files / f"{name}.parquet")
+            return True
+
+    class Stopping:
+        def __enter__(self):
+            return Stop()
+
+        def __exit__(self, *_):
+            pass
+
+    seen = []
+    monkeypatch.setattr(running, "stopping", lambda note: Stopping())
+    watched = CliRunner().invoke(main, ["pipeline", "watch", "--every", "1h"])
+    assert (watched.exit_code, seen) == (0, [2, 2, 2, 3]), watched.output
+    project.spark.catalog.refreshTable("m")
+    assert project.rows("m") == [(11,)]
+    assert planned() == 4
