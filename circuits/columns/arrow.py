@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.variants.type import VARIANT
+
 # by type id: asking a type what it is, one question after the other, costs more than a small delta's work
 _DTYPES = {
     pa.bool_().id: np.dtype(np.bool_),
@@ -47,7 +49,7 @@ def type_name(type: pa.DataType) -> str:
     """A type of numbers or times as people spell it, for messages."""
     if pt.is_decimal128(type):
         return f"DECIMAL({type.precision},{type.scale})"
-    return _NAMES.get(type, str(type))
+    return _NAMES.get(type, "VARIANT" if type == VARIANT else str(type))
 
 
 def validity(array: pa.Array) -> np.ndarray:

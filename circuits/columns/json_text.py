@@ -11,6 +11,7 @@ TIMESTAMP_NTZ          "2024-02-29T10:00:00"
 INTERVAL DAY..SECOND   a number of microseconds
 INTERVAL YEAR..MONTH   a number of months
 ARRAY, STRUCT          [1, 2], {"x": 1}
+VARIANT                what it holds, as Spark's to_json spells it
 MAP                    [["key", "value"], ...]
 """
 
@@ -30,6 +31,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.broken_text import is_broken, listed
+from dbsp.circuits.columns.variants.text import texts as variant_texts
+from dbsp.circuits.columns.variants.type import VARIANT
 
 _BARE = re.compile(r'"([^\s"\\=,\[\]{}]+)"')
 # in a string of JSON
@@ -76,7 +79,10 @@ def object_texts(rows: pa.RecordBatch) -> pa.StringArray:
 
 
 def fields_of(column: pa.Array, null: str = "NULL") -> list[str]:
-    """The values as JSON has them, but strings without their quotes."""
+    """The values as JSON has them, but strings without their quotes. A VARIANT is JSON, and has them."""
+    if column.type == VARIANT:
+        there = column.is_valid().to_pylist()
+        return [text if is_there else null for text, is_there in zip(encode(column), there, strict=True)]
     return [_bare(value, null) for value in encode(column)]
 
 
@@ -134,6 +140,8 @@ def _one_by_one(array: pa.Array) -> list[str]:
     type_ = array.type
     if pt.is_null(type_):
         return ["null"] * len(array)
+    if type_ == VARIANT:
+        return variant_texts(array)
     if pt.is_nested(type_):
         return _encode_nested(array)
     one = _encoder(type_)

@@ -15,7 +15,8 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.json_text import objects
-from dbsp.circuits.columns.months import to_integers
+from dbsp.circuits.columns.outside import to_spark
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands.history.reading import beside_a_writer, program_of, session_of
 from dbsp.commands.process.logs import say
@@ -117,7 +118,10 @@ def _lines(result: pa.RecordBatch, output: str) -> Iterator[str]:
 def _shown(result: Contents, timezone: str) -> pa.RecordBatch:
     """The rows as Spark hands them over: months as integers, times in the program's zone."""
     rows = result.sorted_batch()
-    columns = [_in_zone(to_integers(column), timezone) for column in rows.columns]
+    columns = [
+        column if holds_variant(column.type) else _in_zone(to_spark(column), timezone)
+        for column in rows.columns
+    ]
     return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
 
 
@@ -177,7 +181,8 @@ def _ask(
     functions: set[str],
 ) -> pa.RecordBatch:
     """What Spark says."""
-    from dbsp.running.spark.intervals import quoted, to_frame, with_integers  # noqa: PLC0415
+    from dbsp.running.spark.frames import to_arrow, to_frame  # noqa: PLC0415
+    from dbsp.running.spark.intervals import quoted  # noqa: PLC0415
     from dbsp.running.spark.messages import SparkFailure, first_line  # noqa: PLC0415
 
     for name, contents in views.items():
@@ -185,7 +190,7 @@ def _ask(
     try:
         # only a query: a command would act on Spark's own catalogue
         spark._jsparkSession.sessionState().sqlParser().parseQuery(select.strip().rstrip(";"))
-        table = with_integers(spark.sql(select)).toArrow()
+        table = to_arrow(spark.sql(select))
     except SparkFailure as error:
         called = re.match(r"\[UNRESOLVED_ROUTINE\][^`]*`(\w+)`", first_line(error))
         if called and called[1].lower() in functions:

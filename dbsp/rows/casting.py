@@ -13,16 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import (
-    CALENDAR,
-    MONTHS,
-    as_integers,
-    for_calendar,
-    from_outside,
-    holds_months,
-)
+from dbsp.circuits.columns.months import CALENDAR, MONTHS
+from dbsp.circuits.columns.outside import from_outside, has_outside, outside_type
+from dbsp.circuits.columns.variants.type import VARIANT
 
 _KINDS = (
+    ("variant", lambda type_: type_ == VARIANT),
     ("boolean", pt.is_boolean),
     ("integer", pt.is_integer),
     ("float", pt.is_floating),
@@ -68,8 +64,8 @@ def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> p
 
     Raises Refused.
     """
-    if holds_months(target):
-        return _with_months(array, target, timezone)
+    if has_outside(target):
+        return _with_outside(array, target, timezone)
     return array if array.type == target else _cast(array, target, timezone)
 
 
@@ -109,9 +105,14 @@ def _given_kind(type_: pa.DataType) -> str:
     return "duration" if pt.is_duration(type_) else kind(type_)
 
 
-def _with_months(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
-    """`target` holds MONTHS, a type of this project: what is given has integers or intervals there."""
-    outside = as_integers(target) if _integers_for_months(array.type, target) else for_calendar(target)
+def _with_outside(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
+    """`target` holds a type of this project: what is given has integers or intervals in place of MONTHS, and
+    Spark's struct in place of VARIANT.
+    """
+    months = pa.int32() if _integers_for_months(array.type, target) else CALENDAR
+    outside = outside_type(target, months)
+    if target == VARIANT and not pt.is_struct(array.type) and not pt.is_null(array.type):
+        raise Refused(f"{array.type} is no VARIANT; give what Spark's toArrow makes of one, or parse_json it")
     if pt.is_duration(array.type):
         raise Refused(f"{array.type} is no interval of months; cast it")
     try:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.variants.parsed import variant_of
+from dbsp.circuits.columns.variants.type import Variant
 from dbsp.rows.casting import kind
 from dbsp.rows.literals import nearest_float
 
@@ -142,4 +144,5 @@ _DECODERS: dict[str, Callable[[Any, pa.DataType], Any]] = {
     "array": _decode_array,
     "struct": _decode_struct,
     "map": _decode_map,
+    "variant": lambda value, type_: value if isinstance(value, Variant) else variant_of(value),
 }

@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import LEAST, MONTHS, MOST
+from dbsp.circuits.columns.variants.binary import VERSION
+from dbsp.circuits.columns.variants.type import VARIANT, Variant
 from dbsp.rows.casting import Refused, kind, reason
 
 _FRACTIONS = (float, Decimal)
@@ -32,6 +34,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "timestamp": (datetime,),
     "duration": (timedelta,),
     "months": (int, pa.MonthDayNano),
+    "variant": (Variant, dict),
     "array": (list, tuple, np.ndarray),
     "struct": (dict, tuple),
     "map": (dict, list, tuple),
@@ -47,6 +50,7 @@ _EXAMPLES = {
     "timestamp": "a datetime.datetime",
     "duration": "a datetime.timedelta",
     "months": "an int of months or a pyarrow.MonthDayNano",
+    "variant": "a VariantVal of Spark's, or a dict of its value and metadata",
     "array": "a list",
     "struct": "a dict",
     "map": "a dict",
@@ -66,6 +70,9 @@ def array_of(values: list[Any], type_: pa.DataType, timezone: str = "UTC") -> pa
             classes = set(map(type, values)) - {type(None)}
         if any(one.__module__.startswith("pandas.") for one in classes):
             values = [_of_pandas(value) for value in values]
+            classes = set(map(type, values)) - {type(None)}
+        if any(one.__name__ == "VariantVal" for one in classes):
+            values = [_of_spark(value) for value in values]
             classes = set(map(type, values)) - {type(None)}
         for one in classes:
             _check_class(one, wanted)
@@ -107,6 +114,8 @@ def _prepare(values: list[Any], classes: set[type], type_: pa.DataType, timezone
         return [_moment(v, type_.tz, timezone) if isinstance(v, date) else v for v in values]
     if type_ == MONTHS:
         return [None if v is None else _months(v) for v in values]
+    if type_ == VARIANT:
+        return [None if v is None else _variant(v) for v in values]
     if pt.is_nested(type_):
         return [None if v is None else nested(v, type_, timezone) for v in values]
     return values
@@ -131,6 +140,22 @@ def _of_pandas(value: Any) -> Any:
     if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
         raise ValueError("it is finer than a microsecond")
     return value
+
+
+def _of_spark(value: Any) -> Any:
+    return Variant(value.value, value.metadata) if type(value).__name__ == "VariantVal" else value
+
+
+def _variant(value: Any) -> dict[str, bytes]:
+    """As Arrow has it within."""
+    given = value._asdict() if isinstance(value, Variant) else value
+    if given.keys() != {"value", "metadata"}:
+        raise ValueError(
+            f"a VARIANT has a value and metadata; found {', '.join(map(str, given)) or 'nothing'}"
+        )
+    if not given["value"] or not given["metadata"] or given["metadata"][0] & 15 != VERSION:
+        raise ValueError("these bytes are no variant's")
+    return {"variant value": bytes(given["value"]), "variant metadata": bytes(given["metadata"])}
 
 
 def _as_float(value: Decimal | int) -> float:
@@ -183,8 +208,9 @@ def nested(value: Any, type_: pa.DataType, timezone: str) -> Any:
     if value is None:
         return None
     wanted = kind(type_)
+    value = _of_spark(value)
     _check_class(type(value), wanted)
-    if not pt.is_nested(type_):
+    if not pt.is_nested(type_) or type_ == VARIANT:
         return _prepare([value], {type(value)}, type_, timezone)[0]
     if wanted == "array":
         return [nested(item, type_.value_type, timezone) for item in value]

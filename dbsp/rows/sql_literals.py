@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.functions.times.interval_text import NoInterval, read
 from dbsp.rows.json_values import decode, read_moment
 from dbsp.sql.text.tokens import Cursor, Token, unquote
@@ -17,7 +18,7 @@ from dbsp.sql.text.tokens import Cursor, Token, unquote
 _NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[lLsSyYdDfF]|[bB][dD])?")
 _VALUES = (
     "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', INTERVAL ..., X'...' "
-    "or ARRAY(...)"
+    "PARSE_JSON('...') or ARRAY(...)"
 )
 
 
@@ -43,6 +44,11 @@ def literal(cursor: Cursor) -> Any:
         return _number(cursor, token)
     if token.upper == "CAST" and cursor.next.text == "(":
         return _cast(cursor)
+    if token.upper == "PARSE_JSON" and cursor.next.text == "(":
+        cursor.expect("(")
+        variant = text_of(cursor, parsed)
+        cursor.expect(")")
+        return variant
     if token.kind == "string":
         return unquote(token.text)
     if token.kind == "word" and token.upper in ("TRUE", "FALSE", "NULL"):

@@ -16,7 +16,7 @@ import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
 from dbsp.circuits.columns.json_text import fields_of, objects
-from dbsp.circuits.columns.months import batch_to_calendar, to_integers
+from dbsp.circuits.columns.outside import batch_to_outside, to_spark
 from dbsp.circuits.errors import DataError
 
 JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"
@@ -79,12 +79,12 @@ def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> byte
     if form == CSV:
         return _csv(rows)
     sink = io.BytesIO()
-    shown = batch_to_calendar(rows)
+    shown = batch_to_outside(rows)
     if form == ARROW:
         with pa.ipc.new_stream(sink, shown.schema) as writer:
             writer.write_batch(shown)
     else:  # Parquet has no interval of months
-        plain = pa.table([to_integers(column) for column in shown.columns], names=shown.schema.names)
+        plain = pa.table([to_spark(column) for column in shown.columns], names=shown.schema.names)
         pq.write_table(plain, sink)
     return sink.getvalue()
 

@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from dbsp.circuits.columns.json_text import object_texts
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
@@ -110,7 +110,7 @@ class Subscriptions:
         """The columns of changes: the view's, and those that `marked` adds."""
         none = pa.RecordBatch.from_pylist([], changes_schema(self.pipeline.program, view))
         marks = [pa.field(STEP, pa.int64(), False), pa.field(WEIGHT, pa.int64(), False)]
-        return pa.schema([*batch_to_calendar(none).schema, *marks])
+        return pa.schema([*batch_to_outside(none).schema, *marks])
 
     async def followed(
         self, view: str, step: int, form: str, spell: Spell[Spelled], until: int | None
@@ -160,7 +160,7 @@ class Subscriptions:
 def marked(schema: pa.Schema, step: int, changes: ViewChanges) -> pa.RecordBatch:
     """A step's changes in a view, with `__step` and `__weight`. schema: of `Subscriptions.schema`."""
     delta = changes.added_up
-    shown = batch_to_calendar(delta.rows)
+    shown = batch_to_outside(delta.rows)
     steps = pa.array(np.full(shown.num_rows, step, np.int64))
     return pa.RecordBatch.from_arrays([*shown.columns, steps, pa.array(delta.weights)], schema=schema)
 

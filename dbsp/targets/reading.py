@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.months import to_integers
+from dbsp.circuits.columns.outside import to_spark
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.chunk import Chunk
@@ -61,7 +61,7 @@ class Reading:
         """The records of a task, with integers for months."""
         records = self._records(segments, task)
         columns = [
-            to_integers(self._column(records, source, field.type))
+            to_spark(self._column(records, source, field.type))
             for source, field in zip(self.columns, self.schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(columns, names=self.schema.names)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.columns.json_text import objects
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.inputs.arrivals import arrivals
 from dbsp.circuits.progress.waterline import CLOCK
@@ -148,4 +148,4 @@ def _without_late(
 
 def _values(rows: pa.RecordBatch) -> list[tuple[Any, ...]]:
     """As they are given to a pipeline."""
-    return list(zip(*(column.to_pylist() for column in batch_to_calendar(rows).columns), strict=True))
+    return list(zip(*(column.to_pylist() for column in batch_to_outside(rows).columns), strict=True))

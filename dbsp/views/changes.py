@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.columns.broken_text import listed
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.deferred import Deferred
 from dbsp.circuits.traces.zset import ZSet
@@ -86,7 +86,7 @@ class ViewChanges:
             >>> p.changes_of("turnover", 1).rows()
             [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
         """
-        rows = listed(batch_to_calendar(self.zset.rows))
+        rows = listed(batch_to_outside(self.zset.rows))
         return list(zip(rows, self.zset.weights.tolist(), strict=True))
 
     def to_arrow(self) -> pa.Table:
@@ -96,7 +96,7 @@ class ViewChanges:
             >>> p.changes_of("turnover", 1).to_arrow().column_names
             ['buyer', 'total', '__weight']
         """
-        return pa.Table.from_batches([batch_to_calendar(self.zset.to_batch())])
+        return pa.Table.from_batches([batch_to_outside(self.zset.to_batch())])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """So that what reads Arrow reads them, as `pl.DataFrame(changes["v"])`."""

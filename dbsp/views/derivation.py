@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.json_text import objects
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 
@@ -129,7 +129,7 @@ class Why:
             [{'id': 1, 'buyer': 'Ada', 'price': 5, '__weight': 1}]
         """
         return {
-            name: pa.Table.from_batches([batch_to_calendar(sort_rows(rows).to_batch())])
+            name: pa.Table.from_batches([batch_to_outside(sort_rows(rows).to_batch())])
             for name, rows in self.came.items()
         }
 
@@ -224,7 +224,7 @@ def _changes(rows: ZSet, limit: int, offset: int) -> Iterator[str]:
 
 
 def _table(rows: ZSet) -> pa.Table:
-    return pa.Table.from_batches([batch_to_calendar(repeated(sort_rows(rows)))])
+    return pa.Table.from_batches([batch_to_outside(repeated(sort_rows(rows)))])
 
 
 def leaves(derivation: Derivation) -> dict[str, ZSet]:

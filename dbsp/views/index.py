@@ -16,7 +16,7 @@ import pyarrow as pa
 from sortedcontainers import SortedDict
 
 from dbsp.circuits.columns.broken_text import listed
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
@@ -70,7 +70,7 @@ class ViewIndex:
         changed = [*gone, *come]
         total = ZSet.sum(changed[0].schema, changed).consolidate()
         batch = pa.RecordBatch.from_arrays(total.rows.columns, schema=self._schema)
-        shown = listed(batch_to_calendar(batch))
+        shown = listed(batch_to_outside(batch))
         for key, row, weight in zip(
             order_keys(batch, self._order), shown, total.weights.tolist(), strict=True
         ):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.broken_text import listed
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.chunk import Chunk
@@ -118,7 +118,7 @@ class Contents:
             >>> p["turnover"].to_arrow().sort_by("total").column("buyer").to_pylist()
             ['Ada', 'Bob']
         """
-        return pa.Table.from_batches([batch_to_calendar(self.batch())])
+        return pa.Table.from_batches([batch_to_outside(self.batch())])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """So that what reads Arrow reads a view: `pl.DataFrame(p["v"])`, `pa.table(p["v"])`, DuckDB."""
@@ -191,7 +191,7 @@ class Contents:
 
     def to_spark(self) -> DataFrame:
         """The same as a DataFrame of the pipeline's session, or of the active one."""
-        from dbsp.running.spark.intervals import to_frame  # noqa: PLC0415  only who asks for Spark pays for it
+        from dbsp.running.spark.frames import to_frame  # noqa: PLC0415  only who asks for Spark pays for it
         from dbsp.running.spark.session import session  # noqa: PLC0415
 
         spark = self._spark if self._spark is not None else session()
@@ -217,7 +217,7 @@ class Contents:
             >>> p["turnover"].rows()
             [{'buyer': 'Ada', 'total': 5}, {'buyer': 'Bob', 'total': 7}]
         """
-        return listed(batch_to_calendar(self.sorted_batch()))
+        return listed(batch_to_outside(self.sorted_batch()))
 
     def lookup(self, key: Any) -> list[dict[str, Any]]:
         """The rows of a key: of a view whose key is known, one or none.

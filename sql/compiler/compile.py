@@ -47,7 +47,7 @@ from dbsp.sql.plans.program import UNSHOWN, Insert, Ordered, Program, View, iden
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
-from dbsp.sql.plans.types import NO_VARIANT, arrow_type, ddl, holds_variant
+from dbsp.sql.plans.types import arrow_type, ddl
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.spellings.unfilled import unfilled
 from dbsp.sql.text.annotations import LatenessStatement
@@ -227,7 +227,6 @@ class Compiler:
     def add_query(self, name: str, text: Slice, once: bool = False) -> None:
         """A view of a query, of which nothing else is said. once: see `View.unshown`. Raises ProgramError."""
         view, _ = self._query(name, text, "view", (), text.start, once=once)
-        self._check_variants(view, text.start)
         self.scope.defined.views[name] = view
 
     def _query(
@@ -324,12 +323,6 @@ class Compiler:
             if column.type == pa.null():
                 message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
                 raise self.source.error(statement.query.start, message)
-        self._check_variants(view, statement.query.start)
-
-    def _check_variants(self, view: View, start: int) -> None:
-        for column in view.schema:
-            if holds_variant(column.type) and view.kind != "local":
-                raise self.source.error(start, f"column '{column.name}' of view '{view.name}' {NO_VARIANT}")
 
     def _check_types(self, view: View, statement: CreateView) -> None:
         """Declared types are those of the query: a view converts nothing."""

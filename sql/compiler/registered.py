@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.errors import Error
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.catalyst.reading.errors import spark_error
@@ -82,7 +83,9 @@ def _registered(scope: Scope, function: PythonFunction, types: list[Any], result
         return f"function '{name}' is defined twice"
     for type_ in (*types, result):
         try:
-            arrow_type(type_)
+            if holds_variant(arrow_type(type_)):
+                cure = "give it to_json(v), and parse_json what it returns"
+                return f"function '{name}': functions in Python take no VARIANT, and make none; {cure}"
         except UnsupportedType as error:
             return f"function '{name}': type {error} is not supported yet"
     if not scope.catalyst.register_function(name, types, result, function.aggregate):

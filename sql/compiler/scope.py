@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
@@ -155,11 +156,19 @@ class Scope:
             type_ = self.column_type(column.type)
             nullable = not (column.not_null or column.name in keys or column.default is not None)
             spark.append((column.name, type_, nullable))
+            what = f"column '{column.name}' of '{statement.name}'"
             try:
                 fields.append(Field(column.name, arrow_type(type_), nullable))
             except UnsupportedType as error:
-                message = f"column '{column.name}' of '{statement.name}': type {error} is not supported yet"
+                message = f"{what}: type {error} is not supported yet"
                 raise self.source.error(column.type.start, message) from None
+            # Spark compares no two of them
+            if holds_variant(fields[-1].type) and (
+                column.name in keys or isinstance(statement, CreateRecursiveView)
+            ):
+                use = "be in a PRIMARY KEY" if column.name in keys else "make rows of a recursion distinct"
+                message = f"{what} is a VARIANT, which can't {use}; take what is in it, as v:id::BIGINT"
+                raise self.source.error(column.type.start, message)
         return tuple(fields), spark
 
 

@@ -5,7 +5,7 @@
     TIMESTAMP → timestamp(us, UTC)       TIMESTAMP_NTZ → timestamp(us)         BOOLEAN → bool
     INTERVAL DAY..SECOND → duration(us)  ARRAY, STRUCT, MAP → list_, struct, map_
     INTERVAL YEAR..MONTH → MONTHS, see `dbsp.circuits.columns.months`
-    VARIANT → VARIANT, of columns inside a program only: no table has it, and no view that is seen
+    VARIANT → VARIANT, see `dbsp.circuits.columns.variants`
 
 Nested elements are nullable whatever Spark says: nullability is a column's, not a type's.
 """
@@ -13,22 +13,13 @@ Nested elements are nullable whatever Spark says: nullability is a column's, not
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
-
-# what Spark's own columns of variants are made of, under names that no struct of a user's has
-VARIANT = pa.struct([("variant value", pa.binary()), ("variant metadata", pa.binary())])
-
-NO_VARIANT = (
-    "is a VARIANT, which is for expressions, CTEs and LOCAL views: say to_json(v), or "
-    "variant_get(v, '$.name', 'type') of what is read"
-)
-INSIDE: Mapping[str, pa.DataType] = {"variant": VARIANT}
 
 
 class UnsupportedType(Exception):
@@ -48,33 +39,29 @@ _SIMPLE: dict[str, pa.DataType] = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
+    "variant": VARIANT,
 }
 _DDL = {arrow: name for name, arrow in _SIMPLE.items()}
 _DDL |= {pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint"}
 
 
-def arrow_type(spark: Any, more: Mapping[str, pa.DataType] | None = None) -> pa.DataType:
-    """spark: a parsed `DataType.json()`: a name, or a dict for nested types.
-
-    more: types by Spark's name, INSIDE for those that columns inside a program have too. Raises
-    UnsupportedType.
-    """
+def arrow_type(spark: Any) -> pa.DataType:
+    """spark: a parsed `DataType.json()`: a name, or a dict for nested types. Raises UnsupportedType."""
     if isinstance(spark, str):
-        return (more or {}).get(spark) or _arrow_atom(spark)
+        return _arrow_atom(spark)
     kind = spark["type"]
     if kind == "array":
-        return pa.list_(arrow_type(spark["elementType"], more))
+        return pa.list_(arrow_type(spark["elementType"]))
     if kind == "map":
-        return pa.map_(arrow_type(spark["keyType"], more), arrow_type(spark["valueType"], more))
+        return pa.map_(arrow_type(spark["keyType"]), arrow_type(spark["valueType"]))
     if kind == "struct":
-        fields = [pa.field(field["name"], arrow_type(field["type"], more)) for field in spark["fields"]]
+        fields = [pa.field(field["name"], arrow_type(field["type"])) for field in spark["fields"]]
         return pa.struct(fields)
     raise UnsupportedType(str(kind))
 
 
 # what to say instead of a type that no column has, by the beginning of its name
 _INSTEAD = {
-    "variant": "keep its text: declare STRING, and say parse_json(s) in the query",
     "interval": "of months and days; INTERVAL YEAR TO MONTH and INTERVAL DAY TO SECOND are columns' types",
     "time(": "Spark has it switched off; keep INTERVAL HOUR TO SECOND, or a TIMESTAMP",
     "string collate": "declare STRING, say x COLLATE name where it is compared, and group by lower(x)",
@@ -85,13 +72,6 @@ _INSTEAD = {
 def _with_cure(name: str) -> str:
     cure = next((cure for start, cure in _INSTEAD.items() if name.startswith(start)), "")
     return f"{name} ({cure})" if cure else name
-
-
-def holds_variant(data_type: pa.DataType) -> bool:
-    """Whether the type, or one inside of it, is VARIANT."""
-    if data_type == VARIANT or not pa.types.is_nested(data_type):
-        return bool(data_type == VARIANT)
-    return any(holds_variant(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 def _arrow_atom(name: str) -> pa.DataType:
@@ -134,7 +114,7 @@ def literal_type(spark: Any) -> pa.DataType:
         return pa.list_(literal_type(spark["elementType"]))
     if isinstance(spark, dict) and spark["type"] == "struct":
         return pa.struct([pa.field(field["name"], literal_type(field["type"])) for field in spark["fields"]])
-    return arrow_type(spark, INSIDE)
+    return arrow_type(spark)
 
 
 def ddl(type_: pa.DataType) -> str:
@@ -145,8 +125,6 @@ def ddl(type_: pa.DataType) -> str:
         return f"decimal({type_.precision},{type_.scale})"
     if pa.types.is_duration(type_):
         return "interval year to month" if type_ == MONTHS else "interval day to second"
-    if type_ == VARIANT:
-        return "variant"
     if pa.types.is_struct(type_):
         return "struct<" + ", ".join(f"`{field.name}`: {ddl(field.type)}" for field in type_) + ">"
     if pa.types.is_list(type_):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.running.spark.intervals import to_frame
+from dbsp.running.spark.frames import to_frame
 from dbsp.sql.compiler.load import compile_program
 from dbsp.testing.bags import arrow_values, identity, same_rows
 from dbsp.testing.choices import Seeded

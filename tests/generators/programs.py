@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from tests.generators.python_functions import declarations
+from tests.generators.wide.sql_functions import called
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,14 @@ class Program:
 
     @property
     def text(self) -> str:
-        items: tuple[Table | View, ...] = (*self.tables, *self.views)
-        functions = declarations(view.query for view in self.views)
-        return functions + "\n".join(item.ddl for item in items) + "\n"
+        functions = [f"CREATE FUNCTION {function};" for function in self.sql_functions]
+        items = [*(t.ddl for t in self.tables), *functions, *(v.ddl for v in self.views)]
+        return declarations(view.query for view in self.views) + "\n".join(items) + "\n"
+
+    @property
+    def sql_functions(self) -> list[str]:
+        """Those that views call, as they stand after CREATE FUNCTION."""
+        return called(view.query for view in self.views)
 
     def at(self, clock: datetime | None) -> Program:
         """The program with the step's clock in place of NOW(), as the oracles read it."""

@@ -207,7 +207,7 @@ class Parts:
         if fitting:
             c = self.choices.choice(fitting)
             return Expr(c.name, kind, c.bound, c.exact, c.summable)
-        if kind in ("BINARY", "ARRAY<INT>", "STRUCT<x: INT, y: STRING>"):
+        if kind not in _LITERALS:
             return Expr(f"CAST(NULL AS {kind})", kind)
         return Expr(f"CAST({self.literal(kind)} AS {kind})", kind)
 

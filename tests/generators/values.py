@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.variants.parsed import parsed
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.testing.choices import Choices, chance
 
 
@@ -42,6 +44,17 @@ DOMAINS: dict[str, list[Any]] = {
         {"x": 1, "y": None},
         {"x": None, "y": None},
     ],
+    "VARIANT": [
+        dict(zip(("variant value", "variant metadata"), parsed(text), strict=True))
+        for text in (
+            '{"a": 1, "b": [2, null]}',
+            "1",
+            '"a"',
+            "null",
+            '{"b": {"a": 1.50}, "a": "x"}',
+            "[1.5e0]",
+        )
+    ],
 }
 
 ARROW: dict[str, pa.DataType] = {
@@ -61,6 +74,7 @@ ARROW: dict[str, pa.DataType] = {
     "INTERVAL YEAR TO MONTH": MONTHS,
     "ARRAY<INT>": pa.list_(pa.int32()),
     "STRUCT<x: INT, y: STRING>": pa.struct([("x", pa.int32()), ("y", pa.string())]),
+    "VARIANT": VARIANT,
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.months import batch_to_calendar
+from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.explaining import Explaining
 from dbsp.lineage.held import Held
@@ -85,7 +85,7 @@ class There:
     """The rows of a table, to be found by what Arrow has of them."""
 
     def __init__(self, table: Table, rows: list[Row]) -> None:
-        shown = arrow_values(pa.Table.from_batches([batch_to_calendar(declared(table, rows))]))
+        shown = arrow_values(pa.Table.from_batches([batch_to_outside(declared(table, rows))]))
         self.rows = [(identity(one), row) for one, row in zip(shown, rows, strict=True)]
 
     def those(self, wanted: ZSet | None, told: str) -> list[Row]:
@@ -108,7 +108,7 @@ def of_tables(derivation: Derivation) -> dict[str, ZSet]:
 
 
 def values(rows: ZSet) -> list[Row]:
-    return arrow_values(pa.Table.from_batches([batch_to_calendar(repeated(rows))]))
+    return arrow_values(pa.Table.from_batches([batch_to_outside(repeated(rows))]))
 
 
 def plans_of(compiled: Compiled, view: str) -> dict[str, Plan]:

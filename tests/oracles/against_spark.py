@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.columns.broken_text import decoded, listed
-from dbsp.circuits.columns.months import to_integers
+from dbsp.circuits.columns.outside import to_spark
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.functions.evaluate import evaluate
@@ -56,7 +56,7 @@ class AgainstSpark:
         numbered = self.rows.append_column("__row", pa.array(range(self.rows.num_rows), pa.int64()))
         # a copy, because Spark's reader can't take lists with an offset
         copied = numbered.take(pa.array(range(numbered.num_rows)))
-        columns = [to_integers(column) for column in copied.columns]
+        columns = [to_spark(column) for column in copied.columns]
         # with its types said: left to itself Spark reads TIMESTAMP_NTZ columns as TIMESTAMP
         named = zip(numbered.schema.names, columns, strict=True)
         types = ", ".join(f"`{name}` {ddl(column.type)}" for name, column in named)
@@ -132,7 +132,7 @@ class AgainstSpark:
                 wrong.append(f"{expressions[n]}: {ours}")
                 continue
             decoded(ours).validate(full=True)  # Spark's strings need not be UTF-8
-            mine, spark = to_integers(ours), theirs.column(n).combine_chunks()
+            mine, spark = to_spark(ours), theirs.column(n).combine_chunks()
             wrong += differences(expressions[n], self.rows, mine, spark)
         assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:40]])
 

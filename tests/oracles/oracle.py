@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from dbsp.circuits.columns.months import batch_to_calendar
-from dbsp.running.spark.intervals import to_frame, with_integers
+from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.running.spark.frames import to_arrow, to_frame
 from dbsp.testing.bags import arrow_values, normal
 from tests.generators.programs import Program, Table, View
 from tests.generators.python_functions import SCALARS, without_aggregates
@@ -39,7 +39,7 @@ CREATE MACRO window_starts(t, len, slide, shift) AS
 
 def arrow_rows(table: Table, rows: Iterable[Row]) -> pa.Table:
     """Rows of a table as anybody hands them over, of its declared types."""
-    return pa.Table.from_batches([batch_to_calendar(declared(table, rows))])
+    return pa.Table.from_batches([batch_to_outside(declared(table, rows))])
 
 
 def declared(table: Table, rows: Iterable[Row]) -> pa.RecordBatch:
@@ -93,6 +93,8 @@ class Spark:
             # DataFrames of Arrow tables map nested types as they are
             frame = to_frame(self.session, declared(table, contents[table.name]))
             frame.createOrReplaceTempView(table.name)
+        for function in program.sql_functions:
+            self.session.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {function}")
         for view in program.views:
             if view.recursive:
                 self._fixed_point(view)
@@ -112,7 +114,7 @@ class Spark:
             rows = self.session.createDataFrame(self.session.sql(view.query).distinct().toArrow())
 
     def _rows(self, name: str) -> list[Row]:
-        return arrow_values(with_integers(self.session.table(name)).toArrow())
+        return arrow_values(to_arrow(self.session.table(name)))
 
 
 def _naive(table: pa.Table) -> pa.Table:

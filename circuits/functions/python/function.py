@@ -30,7 +30,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import for_calendar, from_outside, to_calendar
+from dbsp.circuits.columns.outside import from_outside, outside_type, to_outside
 from dbsp.circuits.errors import EvaluationError
 
 STYLES = ("values", "arrow", "pandas")
@@ -83,13 +83,13 @@ def _loaded(function: PythonFunction) -> Callable[..., Any]:
 
 def results(function: PythonFunction, arguments: list[pa.Array], data_type: pa.DataType) -> pa.Array:
     """The result for each row. arguments: at least one."""
-    arguments = [to_calendar(column) for column in arguments]
+    arguments = [to_outside(column) for column in arguments]
     try:
         made = _called(function, arguments)
     except Exception as error:  # a user's function raises what it likes
         row = _failing_row(function, arguments)
         raise _failed(function, error, row) from None
-    return from_outside(_array(function, made, len(arguments[0]), for_calendar(data_type)), data_type)
+    return from_outside(_array(function, made, len(arguments[0]), outside_type(data_type)), data_type)
 
 
 def _called(function: PythonFunction, arguments: list[pa.Array]) -> Any:
@@ -193,12 +193,12 @@ def results_by_group(
     made: list[Any] = []
     for number, columns in groups:
         try:
-            value = _loaded(function)(*(_given(to_calendar(column), function.style) for column in columns))
+            value = _loaded(function)(*(_given(to_outside(column), function.style) for column in columns))
         except Exception as error:  # a user's function raises what it likes
             raise _failed(function, error, number) from None
         made.append(value.as_py() if isinstance(value, pa.Scalar) else value)
     try:
-        array = pa.array(made, type=for_calendar(data_type), from_pandas=function.style == "pandas")
+        array = pa.array(made, type=outside_type(data_type), from_pandas=function.style == "pandas")
         return from_outside(array, data_type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise _unfit(function, f"returned what is no {data_type}: {error}") from None

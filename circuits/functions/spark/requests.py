@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import retyped
-from dbsp.circuits.columns.months import from_outside, to_integers
+from dbsp.circuits.columns.outside import from_outside, to_spark
 
 ROWS = 1 << 14  # of a request
 BYTES = 1 << 24
@@ -15,7 +15,7 @@ BYTES = 1 << 24
 
 def given(columns: Sequence[pa.Array]) -> pa.RecordBatch:
     """The arguments, by their places."""
-    sent = [to_integers(column) for column in columns]
+    sent = [to_spark(column) for column in columns]
     return pa.RecordBatch.from_arrays(sent, [str(i) for i in range(len(sent))])
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from dbsp.circuits.columns.months import as_integers
+from dbsp.circuits.columns.outside import without_months
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
 from dbsp.pipeline.spark.fed import Fed, spark_of
@@ -86,7 +86,7 @@ class Appended:
         reading = reading_of(self.pipeline.program, self.pipeline.store, insert, step, chunks, op)
         numbers = self.spark.range(0, len(chunks), 1, len(chunks))
         fields = [Field(field.name, field.type) for field in reading.schema]
-        given = [replace(c, type=as_integers(c.type)) for c in fields]
+        given = [replace(c, type=without_months(c.type)) for c in fields]
         return with_intervals(numbers.mapInArrow(reading, columns_ddl(given)), [c.type for c in fields])
 
     def _write(self, step: int, changes: DataFrame) -> None:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, lit
 
+from dbsp.circuits.columns.outside import outside_type
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
@@ -183,7 +184,10 @@ def check(reader: Reader, frame: DataFrame) -> None:
     """DataError unless the frame's columns fit the table."""
     fields = json.loads(frame.schema.json())["fields"]
     try:
-        types = [pa.null() if f["type"] == "void" else arrow_type(f["type"]) for f in fields]
+        types = [
+            pa.null() if f["type"] == "void" else outside_type(arrow_type(f["type"]), pa.int32())
+            for f in fields
+        ]
     except UnsupportedType as error:
         raise DataError(f"table '{reader.table.name}': type {error} is not supported yet; cast it") from None
     schema = pa.schema([pa.field(f["name"], type_) for f, type_ in zip(fields, types, strict=True)])

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.types as pt
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
-from dbsp.circuits.columns.months import MONTHS, holds_months, to_integers
+from dbsp.circuits.columns.months import MONTHS, holds_months
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl
 
@@ -29,15 +29,6 @@ def with_integers(frame: DataFrame) -> DataFrame:
 def with_intervals(frame: DataFrame, types: Sequence[pa.DataType]) -> DataFrame:
     """The frame with intervals for integers, where `types` has MONTHS."""
     return _rebuilt(frame, types, lambda value: f"make_ym_interval(0, {value})")
-
-
-def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
-    """The rows as a DataFrame of the columns' types."""
-    types = rows.schema.types
-    columns = [to_integers(column) for column in rows.columns]
-    given = pa.schema([f.with_type(c.type) for f, c in zip(rows.schema, columns, strict=True)])
-    frame = spark.createDataFrame(pa.Table.from_batches([pa.RecordBatch.from_arrays(columns, schema=given)]))
-    return with_intervals(frame, types)
 
 
 def _type(spark: object) -> pa.DataType:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import ddl
@@ -59,6 +60,8 @@ def key_schema(table: Table) -> Json:
 
 def value_schema(type_: pa.DataType, nullable: bool = True, given: bool = False) -> Json:
     """Of a value. given: also what is read besides what is written. The description is the type in SQL."""
+    if type_ == VARIANT:  # any value of JSON
+        return {"description": "VARIANT"}
     found = {**_schema_of(type_, given), "description": ddl(type_).upper()}
     if not nullable:
         return found

@@ -12,7 +12,8 @@ from pyspark.errors import AnalysisException, PySparkException
 
 from dbsp.rows.incoming import arrow_schema
 from dbsp.running.clock import EPOCH
-from dbsp.running.spark.intervals import quoted, to_frame, with_integers
+from dbsp.running.spark.frames import to_arrow, to_frame
+from dbsp.running.spark.intervals import quoted
 from dbsp.running.spark.messages import log_of_queries
 from dbsp.sql.plans.program import Program
 from dbsp.testing.spark.clock import at, ticked
@@ -112,7 +113,7 @@ class Recomputed:
 
     def _rows(self, name: str) -> pa.Table | SparkError:
         try:
-            return with_integers(self._session.table(quoted(name))).toArrow()
+            return to_arrow(self._session.table(quoted(name)))
         except PySparkException as error:
             return _said(error)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.sql.catalyst.groups.collecting import READERS, Read, is_any_value
 from dbsp.sql.catalyst.reading.expressions import expression, normalized
@@ -93,6 +94,10 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
             arguments = tuple(a for a in arguments if a.nullable)
         if any(isinstance(a, Literal) and a.value is None for a in arguments):
             raise query.refuse(function, "count(NULL)")
+    if distinct and any(holds_variant(argument.type) for argument in arguments):
+        # Spark takes it, and fails where two tasks have rows of a group
+        why = "of a VARIANT, of which Spark tells no two apart; take to_json(v), or what is in it"
+        raise query.error(function, f"{name}(DISTINCT ...) {why}")
     if distinct:
         arguments = tuple(normalized(query, function, a) for a in arguments)
     filter_ = node["k"][1] if len(node["k"]) > 1 else None

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.catalyst.reading.query import Node, Query
-from dbsp.sql.plans.types import holds_variant
 
 Place = tuple[int, ...]  # of a node below another: numbers of children
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.program import DEBEZIUM, ENVELOPES, MAXWELL, OP, STEP
@@ -157,6 +158,8 @@ class _Messages:
 
 def _not_binary(type_: pa.DataType, form: str) -> str | None:
     """What of a type a format of bytes hasn't; None: nothing."""
+    if type_ == VARIANT:
+        return "no values of VARIANT; declare STRING, and give to_json(...) or use parse_json"
     if pt.is_duration(type_):
         return f"no values of {ddl(type_).upper()}; declare BIGINT, or INT, and CAST it"
     if pt.is_map(type_) and form == "avro" and not pt.is_string(type_.key_type):

@@ -14,6 +14,7 @@ from typing import NoReturn
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.variants.type import VARIANT, holds_variant
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
@@ -71,6 +72,7 @@ _OWN = tuple(name for name, form in OWN_FORMS.items() if not form.is_source)
 _WHOLE = ("jdbc", EXCEL, HIVE)
 _NOT_READ = (*_WHOLE, "console", "noop", *_OWN, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
+_WITHOUT_VARIANTS = ("orc", "avro")
 _NOT_WRITTEN = (EXCEL, HIVE, "binaryfile", "rate", "rate-micro-batch", "socket")
 
 
@@ -110,6 +112,9 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
         what.check_given(given)
     elif table.format.lower() == "text" and all(column.type != pa.string() for column in table.schema):
         what.fail(f"text gives lines, in a column of type STRING, which '{table.name}' lacks")
+    elif table.format.lower() in _WITHOUT_VARIANTS and any(holds_variant(c.type) for c in table.schema):
+        column = next(c for c in table.schema if holds_variant(c.type))
+        what.unfit(column, f"{table.format} has no such values; declare STRING, and use parse_json")
     elif table.format.lower() in ("csv", EXCEL):
         for column in table.schema:
             if pt.is_nested(column.type):
@@ -145,6 +150,8 @@ def check_sink(source: Source, statement: CreateTable, table: Table) -> None:
             what.unfit(column, "csv has no such values; declare STRING and give base64(...) or hex(...)")
         if form == "jdbc" and (pt.is_struct(column.type) or pt.is_map(column.type)):
             what.unfit(column, "jdbc has no such values; declare STRING and give to_json(...)")
+        if form in _WITHOUT_VARIANTS and holds_variant(column.type):
+            what.unfit(column, f"{form} has no such values; declare STRING and give to_json(...)")
         if form == "xml" and pt.is_duration(column.type):
             what.unfit(column, "xml has no such values; declare STRING and CAST it")
 
@@ -244,7 +251,7 @@ class _Columns:
             self.fail(f"{own.name} holds a row for each key; declare the PRIMARY KEY of '{name}'")
         for column in self.table.schema:
             none = f"{own.name} is given no such values; declare STRING"
-            if not own.takes_nested and pt.is_nested(column.type):
+            if holds_variant(column.type) or (not own.takes_nested and pt.is_nested(column.type)):
                 self.unfit(column, f"{none} and give to_json(...)")
             if _has_duration(column.type):
                 self.unfit(column, f"{none} or BIGINT and CAST it")
@@ -268,7 +275,8 @@ def _has_duration(type_: pa.DataType) -> bool:
 
 
 def _spelled(type_: pa.DataType) -> str:
-    return ddl(type_).upper() if not pt.is_nested(type_) else ddl(type_).replace("`", "")
+    is_atom = not pt.is_nested(type_) or type_ == VARIANT
+    return ddl(type_).upper() if is_atom else ddl(type_).replace("`", "")
 
 
 def _listed(columns: Mapping[str, pa.DataType]) -> str:

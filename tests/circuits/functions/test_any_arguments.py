@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from pyspark.errors import PySparkException
 
-from dbsp.circuits.columns.months import to_integers
+from dbsp.circuits.columns.outside import to_spark
 from dbsp.circuits.errors import Error, EvaluationError
 from tests.circuits.functions import any_arguments
 from tests.circuits.functions.catalogue import coverage
@@ -79,6 +79,6 @@ def _compared(against: AgainstSpark, valued: dict[str, pa.Array]) -> list[str]:
         ]
     wrong = []
     for n, text in enumerate(texts):
-        mine, spark = to_integers(valued[text]), theirs.column(n).combine_chunks()
+        mine, spark = to_spark(valued[text]), theirs.column(n).combine_chunks()
         wrong += differences(text, against.rows, mine, spark)[:1]
     return wrong

@@ -69,7 +69,7 @@ REFUSED = {
     recursive(
         PATHS, "(a BIGINT, b INT NOT NULL)"
     ): "5:55: column 'b' of 'p' is NOT NULL, its query may give NULL",
-    recursive(PATHS, "(a BIGINT, b VARIANT)"): "5:38: column 'b' of 'p': type",
+    recursive(PATHS, "(a BIGINT, b VARIANT)"): "5:38: column 'b' of 'p' is a VARIANT, which can't make rows",
     recursive("SELECT id, amuont FROM orders"): "5:57: unknown column 'amuont' in 'orders'",
     recursive("SELECT id, customer FROM orders WHERE rand() < 0.5"): "5:84: rand() is not deterministic",
     f"CREATE VIEW v AS SELECT * FROM p; {recursive(PATHS)}": (

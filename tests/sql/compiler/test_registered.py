@@ -52,7 +52,7 @@ def test_an_aggregate_is_one_of_groups() -> None:
     [
         (function() + function("Twice"), "1:130: function 'Twice' is defined twice"),
         (function("abs"), "1:44: 'abs' is a function of Spark's; choose another name"),
-        (function(types="x VARIANT"), "1:44: function 'twice': type variant (keep its text"),
+        (function(types="x VARIANT"), "1:44: function 'twice': functions in Python take no VARIANT"),
         (function(result="BIGNT"), '1:68: Unsupported data type "BIGNT"'),
         (function().replace("return 2 *", "return (2 *"), "1:94: function 'twice': '(' was never closed"),
     ],
@@ -84,8 +84,8 @@ def test_a_function_from_python_is_kept_beside_the_text() -> None:
         ("BIGNT", {"error": {}}, True, "function 'twice': 'BIGNT' is no type of Spark's"),
         (
             *("VARIANT", "variant", True),
-            "function 'twice': type variant (keep its text: declare STRING, and say parse_json(s) in "
-            "the query) is not supported yet",
+            "function 'twice': functions in Python take no VARIANT, and make none; give it to_json(v), and "
+            "parse_json what it returns",
         ),
         ("BIGINT", "long", False, "'twice' is a function of Spark's; choose another name"),
     ],

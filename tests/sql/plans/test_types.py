@@ -53,7 +53,7 @@ def test_char_and_varchar_are_strings(spark: Any) -> None:
     assert arrow_type(catalyst.column_type("ARRAY<CHAR(3)>")) == pa.list_(pa.string())
 
 
-@pytest.mark.parametrize("name", ["interval", "void", "variant", "string collate UNICODE"])
+@pytest.mark.parametrize("name", ["interval", "void", "string collate UNICODE"])
 def test_no_column_has_these_types(name: str) -> None:
     with pytest.raises(UnsupportedType, match=name):
         arrow_type(name)

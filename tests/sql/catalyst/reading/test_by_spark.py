@@ -83,7 +83,6 @@ def test_kernels_evaluate_what_they_can(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("parse_json(s)", "column 'x' of view 'v' is a VARIANT"),
         ("java_method('java.lang.Math', 'abs', k)", "is not deterministic"),
         ("make_interval(k)", "a column of type interval"),
         ("aes_encrypt(s, '0000111122223333')", "'aes_encrypt' is not supported yet with what is random"),

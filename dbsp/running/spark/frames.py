@@ -1,0 +1,69 @@
+"""Rows as DataFrames of Spark's, and back, where Arrow has no type for a column, or Spark's way loses it.
+
+INTERVAL YEAR TO MONTH   a number of months on the way: see `intervals.py`
+VARIANT                  a plain struct on the way: neither `createDataFrame` nor `toArrow` holds a NULL in
+                         Spark's own
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from dbsp.circuits.columns.outside import from_outside, outside_type, to_spark, without_months
+from dbsp.circuits.columns.variants.type import PLAIN, holds_variant
+from dbsp.running.spark.intervals import columns_ddl, with_integers, with_intervals
+from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.types import arrow_type
+
+
+def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
+    """The rows as a DataFrame of the columns' types."""
+    types = rows.schema.types
+    given = _schema(rows.schema.names, types, PLAIN)
+    columns = [to_spark(column) for column in rows.columns]
+    frame = spark.createDataFrame(pa.table(columns, schema=given))
+    if any(map(holds_variant, types)):
+        ddl = columns_ddl(Field(name, without_months(t)) for name, t in zip(given.names, types, strict=True))
+        frame = frame.mapInArrow(_As(_schema(given.names, types, None)), ddl)
+    return with_intervals(frame, types)
+
+
+def to_arrow(frame: DataFrame) -> pa.Table:
+    """The rows as `toArrow` gives them, with INT for INTERVAL YEAR TO MONTH, and VARIANT as we have it."""
+    frame = with_integers(frame)
+    fields = json.loads(frame.schema.json())["fields"]
+    if '"variant"' not in json.dumps([field["type"] for field in fields]):
+        return frame.toArrow()
+    types, names = [arrow_type(field["type"]) for field in fields], frame.columns
+    plain = _schema(names, types, PLAIN)
+    numbered = [f"c{i}" for i in range(len(names))]  # a query's columns may have one name
+    ddl = columns_ddl(map(Field, numbered, plain.types))
+    table = frame.toDF(*numbered).mapInArrow(_As(_schema(numbered, types, PLAIN)), ddl).toArrow()
+    columns = [
+        from_outside(column.combine_chunks(), type_)
+        for column, type_ in zip(table.columns, types, strict=True)
+    ]
+    return pa.table(columns, names=names)
+
+
+def _schema(names: Sequence[str], types: Sequence[pa.DataType], variant: pa.DataType | None) -> pa.Schema:
+    """As Spark has the columns. variant: what stands for VARIANT; None: Spark's own."""
+    made = [outside_type(t, pa.int32(), variant) if variant else outside_type(t, pa.int32()) for t in types]
+    return pa.schema(list(zip(names, made, strict=True)))
+
+
+@dataclass(frozen=True)
+class _As:
+    """For `mapInArrow`: the same columns under other names of types."""
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            columns = [c.cast(field.type) for c, field in zip(batch.columns, self.schema, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -1,0 +1,59 @@
+"""Rows as DataFrames and back, of the types that Arrow or Spark's own way have no values for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.variants.parsed import parsed
+from dbsp.circuits.columns.variants.type import VARIANT
+from dbsp.running.spark.frames import to_arrow, to_frame
+
+pytestmark = pytest.mark.spark
+
+
+def inside(text: str) -> dict[str, bytes]:
+    return dict(zip((field.name for field in VARIANT), parsed(text), strict=True))
+
+
+def test_there_and_back(spark: Any) -> None:
+    variants = [inside('{"a": [1, null]}'), None, inside("null")]
+    both = pa.struct([("v", VARIANT), ("m", MONTHS)])
+    rows = pa.record_batch(
+        {
+            "v": pa.array(variants, VARIANT),
+            "l": pa.array([variants, None, []], pa.list_(VARIANT)),
+            "s": pa.array([{"v": one, "m": 14} for one in variants], both),
+            "m": pa.array([3, None, 4], MONTHS),
+            "i": pa.array([1, 2, 3], pa.int64()),
+        }
+    )
+    frame = to_frame(spark, rows)
+    assert [kind for _, kind in frame.dtypes][:2] == ["variant", "array<variant>"]
+    texts = frame.selectExpr(
+        "to_json(v)", "v IS NULL", "to_json(get(l, 0))", "to_json(s.v)", "CAST(m AS INT)"
+    ).collect()
+    assert list(map(tuple, texts)) == [
+        ('{"a":[1,null]}', False, '{"a":[1,null]}', '{"a":[1,null]}', 3),
+        (None, True, None, None, None),
+        ("null", False, None, "null", 4),
+    ]
+    back = to_arrow(frame)
+    assert back.schema.names == rows.schema.names
+    assert back.column("v").type == VARIANT
+    assert back.select(["v", "l", "i"]).to_pylist() == pa.table(rows).select(["v", "l", "i"]).to_pylist()
+    assert back.column("s").to_pylist() == [{"v": one, "m": 14} for one in variants]
+
+
+def test_columns_of_one_name(spark: Any) -> None:
+    found = to_arrow(spark.sql("SELECT parse_json('1') AS a, 2 AS a"))
+    assert found.schema.names == ["a", "a"]
+    assert found.column(0).to_pylist() == [inside("1")]
+
+
+def test_others_are_as_spark_has_them(spark: Any) -> None:
+    rows = pa.record_batch({"a": pa.array([1, None]), "m": pa.array([5, 7], MONTHS)})
+    assert to_arrow(to_frame(spark, rows)).to_pylist() == [{"a": 1, "m": 5}, {"a": None, "m": 7}]

@@ -1,0 +1,75 @@
+"""Random programs of all that Spark reads, where DuckDB has no words for it: Spark alone is their oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbsp.testing.choices import Choices, chance
+from tests.generators.programs import Column, Program, Table, View
+from tests.generators.random_parts import Expr, Relation
+from tests.generators.random_programs import Select, draw_table
+from tests.generators.wide import relations
+from tests.generators.wide.functions import AGGREGATES, TEMPLATES
+
+_INEXACT = ("VARIANT", "DOUBLE")
+
+
+def draw_wide_program(choices: Choices, views: int = 4) -> Program:
+    """One or two tables, one to `views` views."""
+    tables = tuple(_with_variant(choices, draw_table(choices, f"t{n}")) for n in range(choices.integer(1, 2)))
+    known = [Relation(t.name, t.columns) for t in tables]
+    drawn = []
+    for n in range(choices.integer(1, views)):
+        view, relation = Wide(choices, known).view(f"v{n}")
+        known.append(relation)
+        drawn.append(view)
+    drawn = [replace(v, duckdb=None, local=v is not drawn[-1] and chance(choices, 5)) for v in drawn]
+    return Program(tables, tuple(drawn))
+
+
+def _with_variant(choices: Choices, table: Table) -> Table:
+    """Now and then with a column of that type."""
+    return (
+        replace(table, columns=(*table.columns, Column("v", "VARIANT", exact=False)))
+        if chance(choices, 3)
+        else table
+    )
+
+
+class Wide(Select):
+    """Draws one query, half of it of what only Spark reads."""
+
+    def view(self, name: str) -> tuple[View, Relation]:
+        if chance(self.choices, 3):
+            return super().view(name)
+        if chance(self.choices, 12) and (pairs := self.pairs()):
+            return relations.walk(
+                name, self.choices.choice(pairs), self.choices.choice(["JOIN", "LEFT JOIN"])
+            )
+        own = [self.project, self.group, self.group, *(lambda s=shape: s(self) for shape in relations.SHAPES)]
+        query, columns, fanout, _ = self.choices.choice(own)()
+        return View(name, query, None), Relation(name, columns, fanout)
+
+    def expression(self, columns: Sequence[Column]) -> Expr:
+        if self.choices.integer(0, 1):
+            return super().expression(columns)
+        c = self.choices.choice(columns)
+        if c.type not in TEMPLATES:
+            return super().expression(columns)
+        kind, text = self.choices.choice(TEMPLATES[c.type])
+        other = self.choices.choice(self.of(columns, c.type))
+        text = text.format(c=c.name, o=other.name, p=self.condition(columns))
+        exact = c.exact and other.exact and kind not in _INEXACT
+        return Expr(text, kind, 10**6, exact, summable=False)
+
+    def aggregate(self, columns: Sequence[Column]) -> Expr:
+        able = [c for c in columns if c.type in AGGREGATES and (c.exact or c.type == "VARIANT")]
+        if not able or not chance(self.choices, 2):
+            return super().aggregate(columns)
+        c = self.choices.choice(able)
+        other = self.choices.choice(self.of(able, c.type))
+        kind, text = self.choices.choice(AGGREGATES[c.type])
+        filtered = f" FILTER (WHERE {self.condition(columns)})" if chance(self.choices, 4) else ""
+        text = text.format(c=c.name, o=other.name, f=filtered)
+        return Expr(text, kind, 10**6, kind not in _INEXACT, summable=False)

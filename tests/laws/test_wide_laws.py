@@ -1,0 +1,81 @@
+"""Random programs of what only Spark reads: variants, LATERAL, sketches, SQL functions, PIVOT; all laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.testing.choices import Seeded
+from dbsp.testing.strategies import Drawn
+from tests.effort import examples, is_long
+from tests.generators.strategies import runs, split
+from tests.generators.wide.functions import AGGREGATES, TEMPLATES
+from tests.generators.wide.programs import draw_wide_program
+from tests.laws import laws
+from tests.laws.laws import WAYS, Case
+from tests.oracles.oracle import Spark
+
+pytestmark = pytest.mark.spark
+
+POOL = 10_000 if is_long() else 8  # programs, each of which is compiled once
+KNOWN = st.integers(0, POOL - 1).map(lambda seed: draw_wide_program(Seeded(seed), views=3))
+
+
+@examples(6)
+@given(data=st.data())
+def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(KNOWN)
+    run = data.draw(runs(program, steps=3, most=6))
+    way = data.draw(st.sampled_from(list(WAYS.values())))
+    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark), way)
+
+
+@examples(4)
+@given(data=st.data())
+def test_other_laws(spark: Any, data: st.DataObject) -> None:
+    program = data.draw(KNOWN)
+    case, run = Case.of(program, spark), data.draw(runs(program))
+    laws.the_way_changes_no_byte(case, run, WAYS["everything at once"])
+    laws.retracting_all_leaves_nothing(case, run)
+    laws.empty_gives_empty(case, run)
+    laws.splitting_changes_nothing(case, run, data.draw(split(run)))
+
+
+def test_every_construct_is_drawn() -> None:
+    """Each call of the tables and each shape of a relation, in some of the first few thousand programs."""
+    texts = [view.query for seed in range(3000) for view in draw_wide_program(Seeded(seed)).views]
+    templates = [text for each in (TEMPLATES, AGGREGATES) for known in each.values() for _, text in known]
+    calls = {text.partition("(")[0] for text in templates if not text.startswith("{")}
+    shapes = [
+        "PIVOT (",
+        "UNPIVOT",
+        "ROLLUP",
+        "CUBE",
+        "GROUPING SETS",
+        "LATERAL VIEW",
+        "LATERAL (",
+        "range(0, 3)",
+        "|>",
+    ]
+    shapes += [
+        "QUALIFY",
+        "r LEFT JOIN",
+        "sql_twice(",
+        "sql_below(",
+        "stack(",
+        "json_tuple(",
+        "variant_explode_outer(",
+    ]
+    shapes += ["inline(", "GROUP BY key_", "WITH q AS"]
+    whole = "\n".join(texts)
+    assert [wanted for wanted in (*calls, *shapes) if wanted not in whole] == []
+
+
+@examples(5)
+@given(data=st.data())
+def test_any_program_can_be_drawn(data: st.DataObject) -> None:
+    """And shrunk: what Hypothesis decides makes a program as a seed does."""
+    assert draw_wide_program(Drawn(data.draw)).text
