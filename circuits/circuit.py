@@ -177,6 +177,11 @@ class Circuit:
                 reached.add(i)
         return reached
 
+    def label(self, node: int) -> str:
+        """A node for people: `7 Integrate per_auction`."""
+        named = self.nodes[node].name
+        return f"{node} {type(self.nodes[node].operator).__name__}" + (f" {named}" if named else "")
+
     def above(self, ends: Iterable[int]) -> set[int]:
         """The nodes, and all whose rows reach them, also by coming back in a recursion."""
         found, left = set[int](), [*ends]

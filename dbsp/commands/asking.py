@@ -41,7 +41,8 @@ def check(program: str, define: dict[str, str], strict: bool) -> None:
       dbsp check program.sql
     """
     from dbsp.sql.compiler.load import load_program  # noqa: PLC0415
-    from dbsp.views.explained.checks import bounds, notes  # noqa: PLC0415
+    from dbsp.sql.plans.shown.bounds import bounds  # noqa: PLC0415
+    from dbsp.views.explained.checks import notes  # noqa: PLC0415
 
     loaded = load_program(Path(program), define=define)
     unbounded = 0

@@ -63,7 +63,7 @@ def evaluated(
     spark: SparkSession, text: str, spelled: Sequence[str], timezone: str, views: Mapping[str, pa.RecordBatch]
 ) -> pa.Table:
     """What this Spark says of a query over these rows; see `Evaluable`. Raises DataError."""
-    from dbsp.running.spark.intervals import to_frame, with_integers  # noqa: PLC0415  only who asks Spark
+    from dbsp.running.spark.frames import to_arrow, to_frame  # noqa: PLC0415  only who asks Spark
     from dbsp.running.spark.messages import SparkFailure, first_line  # noqa: PLC0415
     from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def evaluated(
         found = catalyst.rows(text)
         numbered = found.toDF(*map(str, range(len(spelled))))
         columns = [f"{one.format(f'`{i}`')} AS `{i}`" for i, one in enumerate(spelled)]
-        return with_integers(numbered.selectExpr(*columns)).toArrow()
+        return to_arrow(numbered.selectExpr(*columns))
     except SparkFailure as error:
         raise DataError(f"{QUERY}: {first_line(error)}") from None
     finally:

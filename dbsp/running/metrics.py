@@ -49,17 +49,17 @@ class Metrics:
     @cached_property
     def state_rows(self) -> dict[str, int]:
         """Rows stored, per operator that keeps any."""
-        return {label(self.circuit, node): rows for node, rows in sorted(self.state.rows().items())}
+        return {self.circuit.label(node): rows for node, rows in sorted(self.state.rows().items())}
 
     @cached_property
     def state_bytes(self) -> dict[str, int]:
         """Bytes stored, per operator that keeps any."""
-        return {label(self.circuit, node): size for node, size in sorted(self.state.bytes().items())}
+        return {self.circuit.label(node): size for node, size in sorted(self.state.bytes().items())}
 
     @cached_property
     def state_segments(self) -> dict[str, int]:
         """Files with rows, per operator that keeps any."""
-        return {label(self.circuit, node): count for node, count in sorted(self.state.files().items())}
+        return {self.circuit.label(node): count for node, count in sorted(self.state.files().items())}
 
     @staticmethod
     def of(
@@ -106,9 +106,3 @@ class Metrics:
             put_out=put_out,
             spent=spent,
         )
-
-
-def label(circuit: Circuit, node: int) -> str:
-    """A node for people: `7 Integrate per_auction`."""
-    named = circuit.nodes[node].name
-    return f"{node} {type(circuit.nodes[node].operator).__name__}" + (f" {named}" if named else "")

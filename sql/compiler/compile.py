@@ -47,6 +47,7 @@ from dbsp.sql.plans.program import UNSHOWN, Insert, Ordered, Program, View, iden
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
+from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.sql.plans.types import arrow_type, ddl
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.spellings.unfilled import unfilled
@@ -139,7 +140,7 @@ class Compiler:
         for table in inputs.values():
             if table.format is not None:
                 check_source(self.source, scope.defined.definitions[table.name], table)
-        return Program(
+        program = Program(
             self.source.text,
             self.source.name,
             fingerprint(
@@ -157,6 +158,17 @@ class Compiler:
             tuple(self.scope.notes),
             told if (told := unfilled(self.source)) != self.source.text else "",
         )
+        self._check_bounded(program)
+        return program
+
+    def _check_bounded(self, program: Program) -> None:
+        """SET strict = true: Raises ProgramError for state that can grow without bound."""
+        if self.scope.strict is None:
+            return
+        grown = [str(bound) for bound in bounds(program) if not bound.is_bounded]
+        if grown:
+            message = f"SET strict = true, and {len(grown)} states can grow without bound: {'; '.join(grown)}"
+            raise self.source.error(self.scope.strict, message)
 
     def add(self, statement: Statement) -> None:
         if isinstance(statement, CreateTable):

@@ -40,8 +40,8 @@ from dbsp.sql.text.tokens import Slice
 class Scope:
     """names: of all relations of the program, also of those that come later. written: in lower case, the
     tables that something is inserted into. reading: only to read what its views hold, so that none of its
-    code runs. notes: what of the text says nothing here. shape: of a query whose literals may become
-    parameters; then `parameters` are those that did.
+    code runs. notes: what of the text says nothing here. strict: where it says that state must be bounded.
+    shape: of a query whose literals may become parameters; then `parameters` are those that did.
     """
 
     source: Source
@@ -52,6 +52,7 @@ class Scope:
     defined: Defined = field(default_factory=Defined)
     functions: Functions = field(default_factory=Functions)
     notes: list[str] = field(default_factory=list)
+    strict: int | None = None
     shape: Shape | None = None
     parameters: Mapping[str, Sequence[int]] | None = None
 

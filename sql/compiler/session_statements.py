@@ -36,11 +36,10 @@ def _set(scope: Scope, setting: Setting) -> None:
     key, value = setting.key.lower(), setting.value
     fixed = {_ANSI: "true", "spark.sql.casesensitive": "false", _ZONE: scope.catalyst.timezone}
     if key == "strict":
-        message = (
-            "whether state may grow without bound is asked by `dbsp check --strict`, which fails where it "
-            "may; run it before the program, and leave SET strict out"
-        )
-        raise scope.source.error(setting.start, message)
+        if value is None or value.lower() not in ("true", "false"):
+            raise scope.source.error(setting.start, "SET strict = true, or false")
+        scope.strict = setting.start if value.lower() == "true" else None
+        return
     sql = key.removeprefix("spark.sql.")
     if value is None or (key in fixed and value.lower() == fixed[key].lower()):
         return

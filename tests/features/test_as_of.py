@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.errors import ProgramError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.sql.plans.shown.explain import explain_view
-from dbsp.views.explained.checks import bounds
 from tests.effort import examples
 from tests.generators.lateness import Annotated
 from tests.generators.programs import Program, View, table

@@ -16,7 +16,7 @@ import pytest
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program
-from dbsp.views.explained.checks import bounds
+from dbsp.sql.plans.shown.bounds import bounds
 from tests.laws.laws import ALWAYS
 
 pytestmark = pytest.mark.spark

@@ -21,7 +21,8 @@ from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.serving.page.graph import relations_of
 from dbsp.serving.page.text import shown_statements, without_users
 from dbsp.sql.plans.program import Program
-from dbsp.views.explained.checks import bounds, notes
+from dbsp.sql.plans.shown.bounds import bounds
+from dbsp.views.explained.checks import notes
 from dbsp.views.view import Contents
 
 NOTE, WARNING, ERROR = "note", "warning", "error"

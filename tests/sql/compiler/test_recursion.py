@@ -11,7 +11,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.compiler.recursion import complete_components
 from dbsp.sql.plans.properties.keys import view_keys
-from dbsp.views.explained.checks import bounds
+from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.views.explained.program import explain_program
 from tests.sql.compiling import compiled
 
@@ -69,7 +69,7 @@ REFUSED = {
     recursive(
         PATHS, "(a BIGINT, b INT NOT NULL)"
     ): "5:55: column 'b' of 'p' is NOT NULL, its query may give NULL",
-    recursive(PATHS, "(a BIGINT, b VARIANT)"): "5:38: column 'b' of 'p' is a VARIANT, which can't make rows",
+    recursive(PATHS, "(a BIGINT, b VARIANT)"): "5:38: column 'b' of 'p': type",
     recursive("SELECT id, amuont FROM orders"): "5:57: unknown column 'amuont' in 'orders'",
     recursive("SELECT id, customer FROM orders WHERE rand() < 0.5"): "5:84: rand() is not deterministic",
     f"CREATE VIEW v AS SELECT * FROM p; {recursive(PATHS)}": (

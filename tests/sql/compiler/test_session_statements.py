@@ -34,6 +34,17 @@ def test_what_queries_mean_stays(setting: str, why: str) -> None:
     check_program_refused(f"{PROGRAM}\nSET {setting}", f"2:1: {error}")
 
 
+def test_state_must_be_bounded_where_the_program_says_so() -> None:
+    table = "CREATE TABLE t (a INT PRIMARY KEY, b INT);"
+    keyed = f"{table} CREATE VIEW v AS SELECT b, count(*) AS n FROM t GROUP BY b;"
+    assert "v" in compiled(f"SET strict = true; {keyed}").views
+    bag = keyed.replace(" PRIMARY KEY", "")
+    assert "v" in compiled(f"SET strict = true; SET strict = false; {bag}").views
+    error = "1:1: SET strict = true, and 3 states can grow without bound: "
+    check_program_refused(f"SET strict = true; {bag}", error)
+    check_program_refused(f"{PROGRAM}\nSET strict = maybe", "2:1: SET strict = true, or false")
+
+
 def test_names_belong_to_the_schema_in_use() -> None:
     program = compiled("USE s; CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a FROM s.t")
     assert [*program.tables, *program.views] == ["s.t", "s.v"]

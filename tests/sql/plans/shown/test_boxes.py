@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.sql.plans.shown.boxes import boxes
-from dbsp.views.explained.checks import bounds
 
 pytestmark = pytest.mark.spark
 
