@@ -59,7 +59,8 @@ def queries_of(program: Program, session: SparkSession) -> Queries:
     scope.defined.views |= program.views
     parsed = statements(source)
     left_out = _left_out(program, parsed)
-    functions, views = [], []
+    functions: list[tuple[int, str]] = []
+    views: list[SparkQuery] = []
     for statement in parsed:
         if isinstance(statement, CreateSqlFunction):
             text = in_sparks_spelling(source, statement.definition, scope.microseconds, scope.version_time)
