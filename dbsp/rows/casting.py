@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import CALENDAR, MONTHS
+from dbsp.circuits.columns.months import CALENDAR, MONTHS, holds_months
 from dbsp.circuits.columns.outside import from_outside, has_outside, outside_type
 from dbsp.circuits.columns.variants.type import VARIANT
 
@@ -109,6 +109,8 @@ def _with_outside(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Arr
     """`target` holds a type of this project: what is given has integers or intervals in place of MONTHS, and
     Spark's struct in place of VARIANT.
     """
+    if array.type == target and not holds_months(target):
+        return array
     months = pa.int32() if _integers_for_months(array.type, target) else CALENDAR
     outside = outside_type(target, months)
     if target == VARIANT and not pt.is_struct(array.type) and not pt.is_null(array.type):

@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import LEAST, MONTHS, MOST
+from dbsp.circuits.columns.variants.parsed import parsed
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.rows.casting import Refused
 from dbsp.rows.json_values import decode
 from dbsp.rows.literals import array_of
@@ -69,6 +71,9 @@ _EDGES: dict[pa.DataType, list[Any]] = {
 }
 
 
+_DOCUMENTS = ["1", '"a"', "null", "[1, null]", '{"a": 1, "b": "x"}', '{"b": {"a": 1.5}}', "1e3"]
+
+
 def constants(program: Program) -> list[Any]:
     """The numbers and texts in a program, in their order, each once: what its conditions compare with."""
     found: dict[Any, None] = {}
@@ -102,6 +107,8 @@ def value(choices: Choices, type_: pa.DataType, program: Iterable[Any] = (), nul
     """Some value of the type: one time in eight NULL, one in sixteen an edge."""
     if nullable and chance(choices, 8):
         return None
+    if type_ == VARIANT:
+        return parsed(choices.choice(_DOCUMENTS))
     if pt.is_struct(type_):
         return {field.name: value(choices, field.type, program) for field in type_}
     if pt.is_map(type_):

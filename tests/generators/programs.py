@@ -12,7 +12,10 @@ from tests.generators.wide.sql_functions import called
 
 @dataclass(frozen=True)
 class Column:
-    """bound: the largest magnitude of a number. exact: not rounded. summable: can't cancel in a sum."""
+    """bound: the largest magnitude of a number. exact: not rounded. summable: can't cancel in a sum.
+
+    default: what a row has that says nothing of it.
+    """
 
     name: str
     type: str
@@ -20,6 +23,7 @@ class Column:
     bound: int = 100
     exact: bool = True
     summable: bool = True
+    default: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,10 @@ class Table:
 
     @property
     def ddl(self) -> str:
-        columns = [f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in self.columns]
+        columns = [
+            f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}{c.default and f' DEFAULT {c.default}'}"
+            for c in self.columns
+        ]
         if self.key:
             columns.append(f"PRIMARY KEY ({', '.join(self.key)})")
         options = " WITH (append_only = true)" if self.append_only else ""

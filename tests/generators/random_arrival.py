@@ -28,14 +28,19 @@ def draw_by_arrival(choices: Choices, name: str, tables: Sequence[str]) -> View:
     keyed = choices.integer(0, 3) > 0
     texts: tuple[list[str], list[str]] = (["g"], ["g"]) if keyed else ([], [])
     for i in range(choices.integer(1, 3)):
-        function = choices.choice(["first", "last", "list"])
+        function = choices.choice(["first", "last", "list", "array_agg", "listagg"])
         condition = choices.choice(_CONDITIONS) if chance(choices, 3) else ""
         nulls = chance(choices, 3)
         ours = f" FILTER (WHERE {condition})" if condition else ""
         both = [condition] if condition else []
         theirs = " AND ".join(both + (["x IS NOT NULL"] if nulls else []))
-        if function == "list":
-            texts[0].append(f"collect_list(x){ours} AS c{i}")
+        if function == "listagg":
+            texts[0].append(f"listagg(CAST(x AS STRING), ','){ours} AS c{i}")
+            filtered = f" FILTER (WHERE {condition})" if condition else ""
+            texts[1].append(f"string_agg(CAST(x AS VARCHAR), ',' ORDER BY o){filtered} AS c{i}")
+            continue
+        if function in ("list", "array_agg"):
+            texts[0].append(f"{'collect_list' if function == 'list' else function}(x){ours} AS c{i}")
             known = " AND ".join([*both, "x IS NOT NULL"])
             texts[1].append(f"coalesce(list(x ORDER BY o) FILTER (WHERE {known}), []) AS c{i}")
             continue

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.testing import assert_equals_spark
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
 from tests.effort import examples, is_long
@@ -42,6 +43,15 @@ def test_other_laws(spark: Any, data: st.DataObject) -> None:
     laws.retracting_all_leaves_nothing(case, run)
     laws.empty_gives_empty(case, run)
     laws.splitting_changes_nothing(case, run, data.draw(split(run)))
+
+
+@examples(3)
+@given(seed=st.integers(0, POOL - 1))
+def test_with_what_rows_are_given_and_a_clock(seed: int) -> None:
+    """DEFAULT uuid() and its kin are what the tables hold; a view with a clock of its own sees it tick."""
+    program = draw_wide_program(Seeded(seed), views=2, given=True)
+    ticking = "WITH (clock = 'every 7 minutes') AS SELECT k, id, unix_seconds(now()) - k AS age FROM t0"
+    assert_equals_spark(f"{program.text}CREATE VIEW ticking {ticking};", steps=4)
 
 
 def test_every_construct_is_drawn() -> None:

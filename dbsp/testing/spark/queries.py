@@ -42,9 +42,11 @@ class SparkQuery:
 
 @dataclass(frozen=True)
 class Queries:
-    """before: statements that define functions. left_out: of views that aren't compared, why."""
+    """functions: statements that define them, each after so many views, which it may read. left_out: of views
+    that aren't compared, why.
+    """
 
-    before: tuple[str, ...]
+    functions: tuple[tuple[int, str], ...]
     views: tuple[SparkQuery, ...]
     left_out: Mapping[str, str]
 
@@ -57,11 +59,12 @@ def queries_of(program: Program, session: SparkSession) -> Queries:
     scope.defined.views |= program.views
     parsed = statements(source)
     left_out = _left_out(program, parsed)
-    before, views = [], []
+    functions: list[tuple[int, str]] = []
+    views: list[SparkQuery] = []
     for statement in parsed:
         if isinstance(statement, CreateSqlFunction):
             text = in_sparks_spelling(source, statement.definition, scope.microseconds, scope.version_time)
-            before.append(f"CREATE TEMPORARY FUNCTION `{statement.name}`{text.text}")
+            functions.append((len(views), f"CREATE TEMPORARY FUNCTION `{statement.name}`{text.text}"))
         elif isinstance(statement, CreateView) and statement.name not in left_out:
             expected = checked(statement.name, statement.columns, statement.expectations)
             text = in_sparks_spelling(
@@ -72,7 +75,7 @@ def queries_of(program: Program, session: SparkSession) -> Queries:
             text = in_sparks_spelling(source, statement.query, scope.microseconds, scope.version_time)
             columns = ", ".join(f"`{column.name}` {column.type.text}" for column in statement.columns)
             views.append(SparkQuery(statement.name, text.text, (), columns))
-    return Queries(tuple(before), tuple(views), left_out)
+    return Queries(tuple(functions), tuple(views), left_out)
 
 
 def _left_out(program: Program, parsed: Iterable[Statement]) -> dict[str, str]:

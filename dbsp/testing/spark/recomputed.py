@@ -46,10 +46,14 @@ class Recomputed:
         self._session = session.newSession()
         for name, value in (_SETTINGS | {"spark.sql.session.timeZone": program.timezone}).items():
             self._session.conf.set(name, value)
-        for text in queries.before:
-            self._session.sql(text)
         self._define_tables({name: _empty(arrow_schema(table)) for name, table in program.inputs.items()})
-        self._views = [view for view in queries.views if self._is_known(view)]
+        self._views: list[SparkQuery] = []
+        for number, view in enumerate(queries.views):
+            for after, text in queries.functions:
+                if after == number:
+                    self._session.sql(text)
+            if self._is_known(view):
+                self._views.append(view)
 
     @property
     def views(self) -> list[str]:

@@ -72,6 +72,7 @@ _OWN = tuple(name for name, form in OWN_FORMS.items() if not form.is_source)
 _WHOLE = ("jdbc", EXCEL, HIVE)
 _NOT_READ = (*_WHOLE, "console", "noop", *_OWN, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
+_WITHOUT_VARIANTS = ("orc", "avro")
 _NOT_WRITTEN = (EXCEL, HIVE, "binaryfile", "rate", "rate-micro-batch", "socket")
 _WITHOUT_VARIANTS = ("orc", "avro")
 

@@ -54,6 +54,17 @@ def test_a_view_with_a_clock_of_its_own():
     assert_equals_spark(program, steps=8)
 
 
+def test_functions_of_what_is_above_them():
+    program = """
+    CREATE TABLE t (k BIGINT, v VARIANT);
+    CREATE FUNCTION known(x BIGINT) RETURNS BOOLEAN RETURN EXISTS (SELECT 1 FROM t WHERE t.k = x);
+    CREATE VIEW v AS SELECT k, v:a AS a, known(k + 1) AS b FROM t;
+    CREATE FUNCTION least_of() RETURNS BIGINT RETURN (SELECT min(k) FROM v);
+    CREATE VIEW w AS SELECT k, v FROM t WHERE k = least_of();
+    """
+    assert_equals_spark(program, steps=4)
+
+
 def failing(program: str, **options: object) -> str:
     with pytest.raises(AssertionError) as raised:
         assert_equals_spark(program, **options)  # type: ignore[arg-type]
