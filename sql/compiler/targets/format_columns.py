@@ -74,7 +74,6 @@ _NOT_READ = (*_WHOLE, "console", "noop", *_OWN, PYTHON)
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
 _WITHOUT_VARIANTS = ("orc", "avro")
 _NOT_WRITTEN = (EXCEL, HIVE, "binaryfile", "rate", "rate-micro-batch", "socket")
-_WITHOUT_VARIANTS = ("orc", "avro")
 
 
 def given_columns(format_: str, options: Mapping[str, str]) -> dict[str, pa.DataType] | None:
