@@ -28,8 +28,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 # of a client, so that it gives up soon
 HASTY = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '1000',
 `kafka.max.block.ms` '1000', `kafka.delivery.timeout.ms` '1000'"""
-# seconds after which it dies
-DELAYS = (0.2, 0.4, 0.7, 0.9, 1.2, 1.6) if is_long() else (0.3, 1.0)
+# when it dies: after the run's first step, of three at least; or after so many seconds, wherever the run is then
+STEP = "step"
+INSTANTS: tuple[str | float, ...] = (STEP, 0.2, 0.4, 0.7, 0.9, 1.2, 1.6) if is_long() else (STEP, 0.3)
 READER = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '1000',
 fetchOffset.numRetries '1', fetchOffset.retryIntervalMs '10'"""
 # by librdkafka, and by Spark, since the other has no such option
@@ -79,6 +80,11 @@ def totals(sales: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"shop": shop, "units": units} for shop, units in of.items()]
 
 
+def _started(killing: threading.Timer) -> None:
+    with suppress(RuntimeError):  # it is already
+        killing.start()
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path: Path, reader: str) -> None:
     program = compile_program(PROGRAM.format(mortal.servers, HASTY, READERS[reader]), session=spark)
@@ -92,14 +98,15 @@ def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path:
         p.store.durable = False
         return p
 
-    for delay in (None, *DELAYS):
+    for instant in (None, *INSTANTS):
         change(spark, mortal, draw, sales)
-        if delay is not None:
-            killing = threading.Timer(delay, mortal.kill)
-            killing.start()
+        if instant is not None:
+            killing = threading.Timer(instant if isinstance(instant, float) else 0, mortal.kill)
             try:
                 with opened() as p:
-                    p.run(once=True)
+                    if instant != STEP:
+                        killing.start()
+                    p.run(once=True, on_step=lambda _: _started(killing))
             except Error:
                 failed += 1
             killing.join()

@@ -23,7 +23,8 @@ def test_a_query_is_the_user_s_in_sparks_spelling(spark):
         ),
         spark,
     )
-    assert queries.before == ("CREATE TEMPORARY FUNCTION `twice`(x BIGINT) RETURNS BIGINT RETURN 2 * x",)
+    twice = "CREATE TEMPORARY FUNCTION `twice`(x BIGINT) RETURNS BIGINT RETURN 2 * x"
+    assert queries.functions == ((0, twice),)
     v, w, r, e = queries.views
     assert v == SparkQuery("v", "SELECT twice(k) FROM t", ("a",))
     assert "k::STRING" in w.text and "window(at" in w.text
