@@ -12,6 +12,7 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
+from dbsp.views.changes import Changes
 from tests.effort import is_long
 from tests.servers.kafka import Broker, kafka, messages, send
 
@@ -28,7 +30,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 # of a client, so that it gives up soon
 HASTY = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '1000',
 `kafka.max.block.ms` '1000', `kafka.delivery.timeout.ms` '1000'"""
-# when it dies: after the run's first step, of three at least; or after so many seconds, wherever the run is then
+# when it dies: after the run's first step, of three at least; or after so many seconds
 STEP = "step"
 INSTANTS: tuple[str | float, ...] = (STEP, 0.2, 0.4, 0.7, 0.9, 1.2, 1.6) if is_long() else (STEP, 0.3)
 READER = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '1000',
@@ -80,7 +82,7 @@ def totals(sales: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"shop": shop, "units": units} for shop, units in of.items()]
 
 
-def _started(killing: threading.Timer) -> None:
+def _start(killing: threading.Timer, _: Changes) -> None:
     with suppress(RuntimeError):  # it is already
         killing.start()
 
@@ -106,7 +108,7 @@ def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path:
                 with opened() as p:
                     if instant != STEP:
                         killing.start()
-                    p.run(once=True, on_step=lambda _: _started(killing))
+                    p.run(once=True, on_step=partial(_start, killing))
             except Error:
                 failed += 1
             killing.join()
