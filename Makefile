@@ -125,7 +125,7 @@ test: environment
 	$(RUN) -m pytest -n 2 --dist loadfile --durations=20
 
 quick: environment
-	$(RUN) -m pytest -n 2 $(QUICK)
+	$(RUN) -m pytest -n 3 $(QUICK)
 
 check: environment
 	$(BIN)/ruff format --check $(CHECKED)
