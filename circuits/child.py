@@ -6,15 +6,18 @@ then it is ended: an answer that nobody has read would be the next one's.
 
 from __future__ import annotations
 
+import atexit
 import os
 import select
 import signal
 import struct
 import subprocess
+import tempfile
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Generic, Self, TypeVar
 
 from dbsp.circuits.allowance import may_go_on
 
@@ -36,6 +39,16 @@ class Child:
     log: IO[bytes]
     lock: threading.Lock = field(default_factory=threading.Lock)
     ended: bool = False
+
+    @classmethod
+    def start(cls, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Self:
+        """environment: None: this process's."""
+        log, pipe = tempfile.TemporaryFile(), subprocess.PIPE  # noqa: SIM115  as long as the process
+        # out of the terminal's reach: an interrupt ends a step, and this with its parent
+        process = subprocess.Popen(
+            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=log, env=environment, start_new_session=True
+        )
+        return cls(process, log)
 
     def end(self) -> None:
         """It, and what it has started. Let the next that asks start another."""
@@ -71,3 +84,24 @@ class Child:
         lines = self.log.read().decode(errors="replace").splitlines()
         thrown = [line for line in lines if "Error" in line or "Exception" in line]
         return (thrown or [f"it was killed, status {self.process.poll()}"])[0].strip()
+
+
+Kind = TypeVar("Kind", bound=Child)
+
+
+class Children(Generic[Kind]):
+    """Those of this process, one for each purpose, which end with it."""
+
+    def __init__(self) -> None:
+        self._running: dict[tuple[int, object], Kind] = {}  # by the process, as a fork has none of its own
+        self._starting = threading.Lock()
+
+    def of(self, purpose: object, start: Callable[[], Kind]) -> Kind:
+        """The one that runs, or a new one where it has ended."""
+        key = os.getpid(), purpose
+        with self._starting:
+            found = self._running.get(key)
+            if found is None or found.ended:
+                found = self._running[key] = start()
+                atexit.register(found.end)
+            return found

@@ -7,26 +7,19 @@ DBSP, PVLDB 16(7), §4.  State: one trace.  Cost: O(|d| log |I(d)|) a step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.operators.families import Reader, Unchanged
+from dbsp.circuits.operators.families import RowReader
 from dbsp.circuits.operators.operator import Context, Value
-from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
 
 @dataclass(frozen=True)
-class Distinct(Unchanged, Reader):
+class Distinct(RowReader):
     """Input: an Integrate node over whole rows."""
-
-    @property
-    def cost(self) -> str:
-        return "lookup"
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
@@ -39,13 +32,6 @@ class Distinct(Unchanged, Reader):
             if len(changed := np.flatnonzero(change)) == 0
             else ZSet(delta.zset.take(changed).rows, change[changed])
         )
-
-    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
-        """A row is looked up by changes of the row."""
-        return of_columns(inputs[position], inputs[position])
-
-    def retracts(self, inputs: Sequence[bool]) -> bool:
-        return any(inputs)
 
 
 def weights_before(integral: Integral) -> np.ndarray:

@@ -5,16 +5,27 @@ A member that has another answer gives its own; what a family doesn't answer, ea
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence, Set
 
 import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.legal import looks_up
-from dbsp.circuits.operators.operator import LINEAR, Node, Operator, Placement, Reasons, Standing
+from dbsp.circuits.operators.operator import (
+    LINEAR,
+    Context,
+    Node,
+    Operator,
+    Placement,
+    Reasons,
+    Standing,
+    Value,
+)
 from dbsp.circuits.operators.shown import parameters
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limits
+from dbsp.circuits.progress.limits import Limits, of_columns
+from dbsp.circuits.traces.zset import ZSet
 
 
 class Changes(Operator):
@@ -114,6 +125,25 @@ class Reader(Operator):
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         return parameters(self, *inputs[:1])
+
+
+class RowReader(Unchanged, Reader):
+    """Looks up what the trace of its input holds of each row that changes."""
+
+    @abstractmethod
+    def step(self, context: Context, *inputs: Value) -> ZSet:
+        """Of the rows that change, those that what is held lets through."""
+
+    @property
+    def cost(self) -> str:
+        return "lookup"
+
+    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
+        """A row, or its key, is looked up by its changes."""
+        return of_columns(inputs[position], inputs[position])
+
+    def retracts(self, inputs: Sequence[bool]) -> bool:
+        return any(inputs)
 
 
 def everything(schema: pa.Schema) -> Set[int]:

@@ -13,18 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.traces.zset import ZSet
 
 
 def by_key(delta: ZSet, key: Sequence[int]) -> tuple[ZSet, np.ndarray]:
     """(changes in the order of delta, bool[n]: whether the key had a row before). delta: consolidated."""
-    keys = [delta.rows.column(i) for i in key]
-    order, starts = group_rows(keys, hash_rows(keys, len(delta)))
-    group = np.empty(len(delta), dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    comes, goes = (np.zeros(len(starts), dtype=np.bool_) for _ in range(2))
+    groups = groups_of(delta.rows, key)
+    group = groups.owner
+    comes, goes = (np.zeros(len(groups.first), dtype=np.bool_) for _ in range(2))
     comes[group[delta.weights > 0]] = True
     goes[group[delta.weights < 0]] = True
     kept = np.flatnonzero((delta.weights > 0) | ~comes[group])

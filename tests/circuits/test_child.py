@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tempfile
 
 import pytest
 
 from dbsp.circuits.allowance import Allowance
-from dbsp.circuits.child import INT, Child
+from dbsp.circuits.child import INT, Child, Children
 from dbsp.circuits.errors import Ended
 
 ECHO = """
@@ -26,11 +24,7 @@ while data := sys.stdin.buffer.read(4):
 
 @pytest.fixture
 def child() -> Child:
-    pipe, log = subprocess.PIPE, tempfile.TemporaryFile()  # noqa: SIM115
-    command = [sys.executable, "-c", ECHO]
-    return Child(
-        subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True), log
-    )
+    return Child.start([sys.executable, "-c", ECHO])
 
 
 def test_it_answers_until_it_is_ended(child: Child) -> None:
@@ -60,3 +54,19 @@ def test_who_asks_waits_for_no_more_than_his_time(child: Child) -> None:
     child.end()
     assert child.process.stdout is not None
     assert child.process.stdout.read(1) == b""
+
+
+def test_there_is_one_for_each_purpose_until_it_has_ended() -> None:
+    children = Children[Child]()
+
+    def one(purpose: str) -> Child:
+        return children.of(purpose, lambda: Child.start([sys.executable, "-c", ECHO]))
+
+    first, other = one("a"), one("b")
+    assert one("a") is first
+    assert other is not first
+    first.end()
+    again = one("a")
+    assert again is not first
+    for each in (again, other):
+        each.end()

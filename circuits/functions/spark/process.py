@@ -7,11 +7,6 @@ parent. Steps have one, and what is asked by people has another: no query can ho
 
 from __future__ import annotations
 
-import atexit
-import os
-import subprocess
-import tempfile
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from dbsp.circuits.allowance import has_allowance
-from dbsp.circuits.child import INT, Child, EndedError
+from dbsp.circuits.child import INT, Child, Children, EndedError
 from dbsp.circuits.errors import Error, EvaluationError
 from dbsp.circuits.functions.spark.installed import jars, java_path
 
@@ -107,35 +102,21 @@ def values(expression: bytes, rows: pa.RecordBatch) -> pa.Array:
             continue
 
 
-# by the process, as a fork has none of its own, and whether it is for queries
-_running: dict[tuple[int, bool], Evaluator] = {}
-_STARTING = threading.Lock()
+_evaluators = Children[Evaluator]()
 
 
 def evaluator() -> Evaluator:
-    """The one for whom asks. Raises Error where there is no Java, or no Spark."""
-    key = (os.getpid(), has_allowance())
-    with _STARTING:
-        found = _running.get(key)
-        if found is None or found.ended:
-            found = _running[key] = _started()
-            atexit.register(found.end)
-        return found
+    """The one for whom asks: for steps, or for queries. Raises Error where there is no Java, or no Spark."""
+    return _evaluators.of(has_allowance(), _started)
 
 
 def _started() -> Evaluator:
     java = java_path()
     if java is None:
         raise Error("a function that Spark evaluates needs Java here: set JAVA_HOME, or put java on the path")
-    log = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
     command = [java, "-XX:+UseSerialGC", "-XX:+IgnoreUnrecognizedVMOptions", "-Xss4m"]
     command += [f"--add-opens={name}=ALL-UNNAMED" for name in _OPENED]
     command += ["-Dio.netty.tryReflectionSetAccessible=true", "-cp", str(jars() / "*")]
     source = Path(__file__).with_name("Evaluator.java")
     command += ["org.codehaus.janino.SimpleCompiler", str(source), "Evaluator"]
-    pipe = subprocess.PIPE
-    # out of the terminal's reach: an interrupt ends a step, and this with its parent
-    started = subprocess.Popen(
-        command, bufsize=0, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True
-    )
-    return Evaluator(started, log)
+    return Evaluator.start(command)

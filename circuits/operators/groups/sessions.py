@@ -25,11 +25,12 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat, fixed_values, int64_array, take
 from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Keeper
-from dbsp.circuits.operators.groups.touched import groups_of, held_rows
+from dbsp.circuits.operators.groups.touched import held_rows
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed
@@ -72,10 +73,9 @@ class Sessions(Keeper):
         delta = delta_of(inputs[0])
         if not len(delta):
             return Integral(layout, before, Batch.empty(layout))
-        hashes = hash_rows([delta.rows.column(i) for i in self.partition], len(delta), context.seed)
-        groups = groups_of(Batch(hashes, delta.rows, delta.weights), self.partition, context.seed)
+        groups = groups_of(delta.rows, self.partition, context.seed)
         stored = Integral(layout, before, Batch.empty(layout))
-        owner, held = held_rows(stored, groups, hashes[groups.first], self.partition)
+        owner, held = held_rows(stored, groups, self.partition)
         spans = [fixed_values(delta.rows.column(i)) for i in (self.start, self.end)]
         order = np.argsort(groups.owner, kind="stable")
         opens = np.flatnonzero(np.diff(groups.owner[order], prepend=-1))

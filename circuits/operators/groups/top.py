@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import concat, fixed_values, take
-from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
@@ -26,7 +26,6 @@ from dbsp.circuits.operators.groups.touched import (
     Side,
     Touched,
     difference,
-    groups_of,
     held_rows,
     list_rows,
 )
@@ -77,7 +76,7 @@ class Top(Reader):
         schema = self.schema(integral.layout.schema)
         if not len(integral.delta):
             return ZSet.empty(schema)
-        groups = groups_of(integral.delta, self.partition, context.seed)
+        groups = groups_of(integral.delta.rows, self.partition, context.seed)
         least, greatest = of_placement(integral.delta.keys[groups.first])
         left, fetch = np.arange(len(least)), max(_FIRST_FETCH, 2 * self.size)
         parts: list[ZSet] = []
@@ -189,11 +188,9 @@ class TopOfAppends(Keeper):
         self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         delta = delta_of(inputs[0])
-        columns = [delta.rows.column(i) for i in self.partition]
-        hashes = hash_rows(columns, len(delta), context.seed)
-        groups = groups_of(Batch(hashes, delta.rows, delta.weights), self.partition, context.seed)
+        groups = groups_of(delta.rows, self.partition, context.seed)
         reached = Integral(layout, before, Batch.empty(layout))
-        owner, kept = held_rows(reached, groups, hashes[groups.first], self.partition)
+        owner, kept = held_rows(reached, groups, self.partition)
         # new rows cancel none: equal ones need not be found, they are copies, side by side once sorted
         new, held = len(delta), kept.rows.columns
         columns = held[: len(delta.schema)]

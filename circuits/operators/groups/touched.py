@@ -19,6 +19,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import concat, int64_array, take
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.groups import Groups, groups_of
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.traces.batch import Batch, Layout
@@ -49,27 +50,6 @@ class Touched:
         return np.asarray(np.diff(totals[starts]))
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """keys: the key columns, one row a group. first: a row of the delta for each group. owner: int64[n], the
-    group of each row of the delta.
-    """
-
-    keys: list[pa.Array]
-    first: np.ndarray
-    owner: np.ndarray
-
-
-def groups_of(delta: Batch, keys: Sequence[int], seed: int) -> Groups:
-    """The groups that a delta has rows of. keys: the columns that make a group; none: one group."""
-    columns = [delta.rows.column(i) for i in keys]
-    by, starts = group_rows(columns, hash_rows(columns, len(delta), seed))
-    first = by[starts]
-    owner = np.empty(len(delta), dtype=np.int64)
-    owner[by] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(by)))
-    return Groups(take(delta.rows.select(list(keys)), first).columns if keys else [], first, owner)
-
-
 def touched_groups(
     integral: Integral, keys: Sequence[int], order: Sequence[SortKey] = (), seed: int = 0
 ) -> Touched:
@@ -78,20 +58,18 @@ def touched_groups(
     keys: the columns that make a group; none: one group.
     """
     delta = integral.delta
-    groups = groups_of(delta, keys, seed)
+    groups = groups_of(delta.rows, keys, seed)
     found = integral.find(groups.keys, delta.keys[groups.first], tuple(keys), whole_key=False)
     before = [(wanted, batch.take(there)) for wanted, batch, there in found]
     changes = (groups.owner, delta)
     return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
 
 
-def held_rows(
-    integral: Integral, groups: Groups, highs: np.ndarray, partition: tuple[int, ...]
-) -> tuple[np.ndarray, ZSet]:
+def held_rows(integral: Integral, groups: Groups, partition: tuple[int, ...]) -> tuple[np.ndarray, ZSet]:
     """(group of each row, the rows of the groups that a trace holds now, each once)."""
     found = [
         (owner, batch.take(there))
-        for owner, batch, there in integral.find(groups.keys, highs, partition, whole_key=False)
+        for owner, batch, there in integral.find(groups.keys, groups.hashes, partition, whole_key=False)
     ]
     if not found:
         return np.zeros(0, dtype=np.int64), ZSet.empty(integral.layout.schema)

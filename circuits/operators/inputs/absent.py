@@ -18,12 +18,11 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.distinct import weights_before
-from dbsp.circuits.operators.families import Changes, Reader, Unchanged
+from dbsp.circuits.operators.families import Changes, RowReader
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
 from dbsp.circuits.operators.inputs.late import row_text
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -31,14 +30,10 @@ _REASON = "the row is taken back, and isn't there"
 
 
 @dataclass(frozen=True)
-class Absent(Unchanged, Reader):
+class Absent(RowReader):
     """Input: the table's trace, of whole rows.  State: none of its own.  Cost: O(|d| log |I(d)|)."""
 
     history: ClassVar[str] = "what the table held before"
-
-    @property
-    def cost(self) -> str:
-        return "lookup"
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
@@ -46,10 +41,6 @@ class Absent(Unchanged, Reader):
         lacking = -(weights_before(integral) + integral.delta.weights)
         absent = np.flatnonzero(lacking > 0)
         return ZSet(integral.delta.zset.take(absent).rows, lacking[absent])
-
-    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
-        """A row is looked up by changes of the row."""
-        return of_columns(inputs[position], inputs[position])
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return False

@@ -15,12 +15,13 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.distinct import weights_before
-from dbsp.circuits.operators.families import Keeper, Reader, RowWise, Unchanged
+from dbsp.circuits.operators.families import Keeper, RowReader, RowWise, Unchanged
 from dbsp.circuits.operators.inputs.late import frozen_keys
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
@@ -37,17 +38,13 @@ PRIMARY_KEY = "its primary key"
 
 
 @dataclass(frozen=True)
-class NonNegative(Unchanged, Reader):
+class NonNegative(RowReader):
     """The identity on a bag whose weights stay at zero or above; DataError where one would not.
 
     Input: an Integrate node over whole rows.  State: that trace.  Cost: O(|d| log |I(d)|).
     """
 
     table: str
-
-    @property
-    def cost(self) -> str:
-        return "lookup"
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
@@ -60,16 +57,9 @@ class NonNegative(Unchanged, Reader):
                 raise _absent(self.table, delta, missing, after)
         return delta.zset
 
-    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
-        """A row is looked up by changes of the row."""
-        return of_columns(inputs[position], inputs[position])
-
-    def retracts(self, inputs: Sequence[bool]) -> bool:
-        return any(inputs)
-
 
 @dataclass(frozen=True)
-class OneOfEach(Unchanged, Reader):
+class OneOfEach(RowReader):
     """The identity on rows of which no two have the same key; SharedKey at the first that have.
 
     Input: an Integrate node, placed by the key: columns `key`.  State: that trace.  Cost: O(|d| log |I(d)|).
@@ -78,40 +68,23 @@ class OneOfEach(Unchanged, Reader):
     table: str
     key: tuple[int, ...]
 
-    @property
-    def cost(self) -> str:
-        return "lookup"
-
     def step(self, context: Context, *inputs: Value) -> ZSet:
         (integral,) = inputs
         assert isinstance(integral, Integral)
         delta = integral.delta
         if not len(delta):
             return delta.zset
-        columns = [delta.rows.column(i) for i in self.key]
-        keys = hash_rows(columns, len(delta), context.seed)
-        order, starts = group_rows(columns, keys)
-        group = np.empty(len(delta), dtype=np.int64)
-        group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(delta))))
-        count = np.zeros(len(starts), dtype=np.int64)
-        np.add.at(count, group, delta.weights)
-        first = order[starts]
-        wanted = take(delta.rows.select(list(self.key)), first).columns
-        for found, batch, there in integral.find(wanted, keys[first], self.key, whole_key=False):
+        groups = groups_of(delta.rows, self.key, context.seed)
+        count = np.zeros(len(groups.first), dtype=np.int64)
+        np.add.at(count, groups.owner, delta.weights)
+        for found, batch, there in integral.find(groups.keys, groups.hashes, self.key, whole_key=False):
             np.add.at(count, found, batch.weights[there])
         several = np.flatnonzero((count < 0) | (count > 1))
         if len(several):
             rows = delta.rows.select(list(self.key))
-            told, i = min((described(rows, int(first[i])), int(i)) for i in several[:100])
+            told, i = min((described(rows, int(groups.first[i])), int(i)) for i in several[:100])
             raise SharedKey(f"table '{self.table}' has {count[i]} rows with the key ({told})")
         return delta.zset
-
-    def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
-        """A key is looked up by its changes."""
-        return of_columns(inputs[position], inputs[position])
-
-    def retracts(self, inputs: Sequence[bool]) -> bool:
-        return any(inputs)
 
 
 @dataclass(frozen=True)

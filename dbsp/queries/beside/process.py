@@ -11,21 +11,17 @@ computes them may be anything.
 
 from __future__ import annotations
 
-import atexit
 import os
 import pickle
 import struct
-import subprocess
 import sys
-import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dbsp.circuits.allowance import current_allowance, may_go_on
-from dbsp.circuits.child import Child
+from dbsp.circuits.child import Child, Children
 from dbsp.circuits.errors import Error
 
 # one is never held up by what the other does
@@ -41,9 +37,7 @@ _TRIES = 2
 _LOOK = 0.1  # seconds between two looks at whether anybody waits
 _LEAST = 512  # MB of which a JVM of Spark starts
 
-# by the process, as a fork has none of its own
-_running: dict[tuple[int, str], Child] = {}
-_STARTING = threading.Lock()
+_children = Children[Child]()
 
 
 def done(kind: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -102,24 +96,12 @@ def _asking(kind: str, bytes_: int) -> Iterator[Child]:
 
 def _child(kind: str, bytes_: int) -> Child:
     """The one that runs, or a new one with so much memory."""
-    key = os.getpid(), kind
-    with _STARTING:
-        found = _running.get(key)
-        if found is None or found.ended or found.process.poll() is not None:
-            found = _running[key] = _started(kind, max(bytes_ >> 20, _LEAST))
-            atexit.register(found.end)
-        return found
+    return _children.of(kind, lambda: _started(kind, max(bytes_ >> 20, _LEAST)))
 
 
 def _started(kind: str, megabytes: int) -> Child:
-    log = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
     seen = {name: value for name, value in os.environ.items() if name.startswith(_SEEN)}
     root = str(Path(__file__).parents[3])  # also of a checkout that isn't installed
     seen["PYTHONPATH"] = os.pathsep.join(filter(None, [root, seen.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "dbsp.queries.beside.worker", kind, str(megabytes)]
-    pipe = subprocess.PIPE
-    # out of the terminal's reach: an interrupt ends a step, and this with its parent
-    started = subprocess.Popen(
-        command, bufsize=0, stdin=pipe, stdout=pipe, stderr=log, env=seen, start_new_session=True
-    )
-    return Child(started, log)
+    return Child.start(command, seen)

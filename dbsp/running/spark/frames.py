@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.columns.outside import from_outside, outside_type, to_spark, without_months
-from dbsp.circuits.columns.variants.type import PLAIN, holds_variant
+from dbsp.circuits.columns.variants.type import OUTSIDE, PLAIN, holds_variant
 from dbsp.running.spark.intervals import columns_ddl, with_integers, with_intervals
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import arrow_type
@@ -29,7 +29,7 @@ def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
     frame = spark.createDataFrame(pa.table(columns, schema=given))
     if any(map(holds_variant, types)):
         ddl = columns_ddl(Field(name, without_months(t)) for name, t in zip(given.names, types, strict=True))
-        frame = frame.mapInArrow(_As(_schema(given.names, types, None)), ddl)
+        frame = frame.mapInArrow(_As(_schema(given.names, types, OUTSIDE)), ddl)
     return with_intervals(frame, types)
 
 
@@ -51,10 +51,11 @@ def to_arrow(frame: DataFrame) -> pa.Table:
     return pa.table(columns, names=names)
 
 
-def _schema(names: Sequence[str], types: Sequence[pa.DataType], variant: pa.DataType | None) -> pa.Schema:
-    """As Spark has the columns. variant: what stands for VARIANT; None: Spark's own."""
-    made = [outside_type(t, pa.int32(), variant) if variant else outside_type(t, pa.int32()) for t in types]
-    return pa.schema(list(zip(names, made, strict=True)))
+def _schema(names: Sequence[str], types: Sequence[pa.DataType], variant: pa.DataType) -> pa.Schema:
+    """As Spark has the columns. variant: what stands for VARIANT."""
+    return pa.schema(
+        [(name, outside_type(t, pa.int32(), variant)) for name, t in zip(names, types, strict=True)]
+    )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# types that no column of ours has, and how Spark spells their values
+# how Spark spells values of types that no column of ours has; a VARIANT, too, is told as its text
 _SPELLED = {
     "variant": "to_json({})",
     "interval": "CAST({} AS STRING)",

@@ -7,6 +7,7 @@ between is read as one batch, in which Spark fails where the broker has no more 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.pipeline.spark.decoding import reader_options
 from dbsp.pipeline.spark.direct.reading import PLANNING
+from dbsp.pipeline.spark.direct.spans import beginning, places_of, spelled
 from dbsp.pipeline.spark.planned import end_of_batch
 from dbsp.sql.plans.program import Table
 
 # of a partition that came after the query began, which Spark reads from its start
 _EARLIEST = -2
-
-Offsets = dict[str, dict[str, int]]
 
 
 def messages_before(
@@ -30,22 +30,14 @@ def messages_before(
     end = end_of_batch(checkpoint, relation, batch)
     if end is None:
         return None
-    until: Offsets = json.loads(end)
-    began = _began(checkpoint, relation)
-    since = {
-        topic: {part: began.get(topic, {}).get(part, _EARLIEST) for part in parts}
-        for topic, parts in until.items()
-    }
+    until, began = places_of(end), places_of(beginning(checkpoint, relation))
+    assigned: defaultdict[str, list[int]] = defaultdict(list)
+    for topic, partition in sorted(until):
+        assigned[topic].append(partition)
     options: dict[str, Any] = {
         name: value for name, value in reader_options(table).items() if name.lower() not in PLANNING
     }
-    options["assign"] = json.dumps({topic: sorted(map(int, parts)) for topic, parts in until.items()})
-    options["startingOffsets"], options["endingOffsets"] = json.dumps(since), json.dumps(until)
+    options["assign"] = json.dumps(assigned)
+    options["startingOffsets"] = spelled({place: began.get(place, _EARLIEST) for place in until})
+    options["endingOffsets"] = spelled(until)
     return spark.read.format("kafka").options(**options).load()
-
-
-def _began(checkpoint: Path, relation: int) -> Offsets:
-    """Where the query began: a zero byte, the version, and the offsets."""
-    written = (checkpoint / "sources" / str(relation) / "0").read_text()
-    found: Offsets = json.loads(written[written.index("{") :])
-    return found

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbsp.circuits.disk import disk
-from dbsp.pipeline.spark.direct.spans import Place, beginning, places_of
+from dbsp.pipeline.spark.direct.spans import Place, beginning, places_of, spelled
 from dbsp.pipeline.spark.planned import end_of_batch
 
 _KEPT = 100
@@ -56,26 +56,19 @@ class OffsetLog:
         with disk(self.root):
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _write(path, f"\0v1\n{_spelled(places)}")
+                _write(path, f"\0v1\n{spelled(places)}")
 
     def write(self, batch: int, ends: Sequence[Mapping[Place, int] | None]) -> None:
         """Where the sources are after a batch."""
         assert len(ends) == self.sources
         clock = {"batchWatermarkMs": 0, "batchTimestampMs": time.time_ns() // 1_000_000, "conf": {}}
-        lines = ["v1", json.dumps(clock), *("-" if end is None else _spelled(end) for end in ends)]
+        lines = ["v1", json.dumps(clock), *("-" if end is None else spelled(end) for end in ends)]
         folder = self.root / "offsets"
         with disk(self.root):
             folder.mkdir(exist_ok=True)
             _write(folder / str(batch), "\n".join(lines))
             with suppress(FileNotFoundError):
                 (folder / str(batch - _KEPT)).unlink()
-
-
-def _spelled(places: Mapping[Place, int]) -> str:
-    topics: dict[str, dict[str, int]] = {}
-    for (topic, partition), offset in sorted(places.items()):
-        topics.setdefault(topic, {})[str(partition)] = offset
-    return json.dumps(topics, separators=(",", ":"))
 
 
 def _write(path: Path, text: str) -> None:

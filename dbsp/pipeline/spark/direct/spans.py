@@ -56,6 +56,14 @@ def places_of(offsets: str) -> Mapping[Place, int]:
     }
 
 
+def spelled(places: Mapping[Place, int]) -> str:
+    """Offsets as Spark reads them."""
+    topics: dict[str, dict[str, int]] = {}
+    for (topic, partition), offset in sorted(places.items()):
+        topics.setdefault(topic, {})[str(partition)] = offset
+    return json.dumps(topics, separators=(",", ":"))
+
+
 def beginning(checkpoint: Path, relation: int) -> str:
     """Where the source began: behind a byte 0, which a Spark of long ago wants, and the version."""
     version, _, offsets = (checkpoint / "sources" / str(relation) / "0").read_text().partition("\n")
