@@ -25,12 +25,12 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
-from dbsp.sql.compiler.queries.query import QUERY
+from dbsp.sql.compiler.queries.query import query_source
 from dbsp.sql.plans.program import Program
 from dbsp.sql.spellings.file_relations import file_relations
 from dbsp.sql.text.create_function import CreateFunction
 from dbsp.sql.text.create_sql_function import CreateSqlFunction
-from dbsp.sql.text.source import Source, as_it_is
+from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements import statements
 from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 def query_files(select: str, output: str) -> Iterator[str]:
     """The result of a query of files, line by line. Raises ProgramError."""
-    source = _source(select)
+    source = query_source(select)
     files = file_relations(source)
     if not files:
         raise ProgramError(
@@ -79,9 +79,9 @@ def query_state(
     program = program_of(identity, directory, spark)
     names = named_in(select, output_views(program))
     views = dict(_views(program, directory, as_of, verify, names, asked))
-    source = _source(select)
+    source = query_source(select)
     files = file_relations(source)
-    result = None
+    refused: ProgramError | None = None
     if files:
         from dbsp.commands.query_files import over_files  # noqa: PLC0415  who needs no Spark doesn't pay for it
 
@@ -89,18 +89,15 @@ def query_state(
     else:
         try:
             result = _shown(answer(Plans(spark, identity.timezone), select, views), identity.timezone)
-        except ProgramError as refused:  # Spark says better what is wrong, or can do what the engine can't
-            result = _ask(spark(), select, views, output_views(program), _functions(identity))
-            from dbsp.queries.by_spark import by_spark  # noqa: PLC0415  few queries are Spark's
-
-            say(by_spark(refused))
-    if result is None:
+        except ProgramError as error:  # Spark says better what is wrong, or can do what the engine can't
+            refused = error
+    if files or refused is not None:
         result = _ask(spark(), select, views, output_views(program), _functions(identity))
+    if refused is not None:
+        from dbsp.queries.by_spark import by_spark  # noqa: PLC0415  few queries are Spark's
+
+        say(by_spark(refused))
     yield from _lines(result, output)
-
-
-def _source(select: str) -> Source:
-    return as_it_is(select.strip().rstrip(";").rstrip(), QUERY)
 
 
 def _quiet(spark: SparkSession) -> SparkSession:
