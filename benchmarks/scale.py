@@ -1,6 +1,6 @@
 """How fast a step of ten million events is on 1 to 256 cores: a model, with constants that were measured.
 
-    python -m benchmarks.scale        a table, and `benchmarks/curves/scale.svg`
+    python -m benchmarks.scale        a table; the suite writes it into RESULTS.md, and draws it
 
     T(P) = driver + levels · task + S · work / P + merges(P) + shuffle · MB / P
 
@@ -24,6 +24,7 @@ from benchmarks.suite.measurement import load
 HERE = Path(__file__).parent
 EVENTS = 10_000_000
 CORES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+CURVE = "scale.svg"
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,28 @@ def calibrated(results: Path = HERE / "results.json") -> Mapping[str, Query]:
     return found
 
 
+def section(results: Path) -> str:
+    """Of RESULTS.md: millions of events a second."""
+    lines = [("query", *(f"{cores}" for cores in CORES)), ("---", *("---:" for _ in CORES))]
+    for name, query in calibrated(results).items():
+        lines.append((name, *(f"{rate:.1f}" for _, rate in rates(query, Spark()))))
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return (
+        "\n## A model: steps of ten million events on 1 to 256 cores\n\n"
+        "Computed, not run: millions of events a second on so many cores of Spark, from the CPU in process\n"
+        "above, what moves between tasks, and what a task and a step cost Spark here (`benchmarks/scale.py`).\n\n"
+        f"{table}\n\n![The model](curves/{CURVE})\n"
+    )
+
+
+def curve(results: Path) -> str:
+    """An SVG document."""
+    lines = {name: rates(query, Spark()) for name, query in calibrated(results).items()}
+    return drawn("A model: steps of ten million events", "cores", "M events/s", lines)
+
+
 def main() -> None:
-    queries = calibrated()
-    spark = Spark()
-    print("M events/s at " + ", ".join(map(str, CORES)) + " cores")
-    for name, query in queries.items():
-        print(f"{name:4}" + "".join(f"{rate:7.2f}" for _, rate in rates(query, spark)))
-    lines = {name: rates(query, spark) for name, query in queries.items()}
-    (HERE / "curves").mkdir(exist_ok=True)
-    text = drawn("A model: steps of ten million events", "cores", "M events/s", lines)
-    (HERE / "curves" / "scale.svg").write_text(text)
+    print(section(HERE / "results.json"))
 
 
 if __name__ == "__main__":

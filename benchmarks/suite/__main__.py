@@ -23,6 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks import scale
 from benchmarks.suite.measurement import Measurement, load, save
 from benchmarks.suite.report import curves, document
 from benchmarks.suite.subjects import Effort, subjects
@@ -80,10 +81,10 @@ def report(out: Path, measured: dict[str, list[Measurement]], command: str) -> N
     all_ = sorted(known.values(), key=lambda each: order[each.part])
     here = machine(command)
     save(results, here, all_)
-    (out / "RESULTS.md").write_text(document(here, all_))
+    (out / "RESULTS.md").write_text(document(here, all_) + scale.section(results))
     folder = out / "curves"
     folder.mkdir(exist_ok=True)
-    for file, text in curves(all_).items():
+    for file, text in {**curves(all_), scale.CURVE: scale.curve(results)}.items():
         (folder / file).write_text(text)
 
 

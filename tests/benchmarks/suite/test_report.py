@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -47,7 +48,11 @@ def test_what_is_not_run_keeps_its_figures(tmp_path):
     machine, found = load(tmp_path / "results.json")
     assert machine["command"] == "two"
     assert [(each.what, each.seconds[0]) for each in found] == [("q4", 0.1), ("q9", 3.0)]
-    assert "| q9 | us | 3.00 s |" in (tmp_path / "RESULTS.md").read_text()
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "| q9 | us | 3.00 s |" in text
+    pictures = re.findall(r"\]\((curves/.*?)\)", text)
+    assert pictures == ["curves/scale.svg"]  # the model's
+    assert ElementTree.parse(tmp_path / pictures[0]).getroot().tag.endswith("svg")
     assert json.loads((tmp_path / "results.json").read_text())["machine"]["cores"]
 
 
