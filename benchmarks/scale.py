@@ -108,7 +108,7 @@ def section(results: Path) -> str:
     return (
         "\n## A model: steps of ten million events on 1 to 256 cores\n\n"
         "Computed, not run: millions of events a second on so many cores of Spark, from the CPU in process\n"
-        "above, what moves between tasks, and what a task and a step cost Spark here (`benchmarks/scale.py`).\n\n"
+        "above, what moves between tasks, and what Spark's tasks and steps cost (`benchmarks/scale.py`).\n\n"
         f"{table}\n\n![The model](curves/{CURVE})\n"
     )
 
