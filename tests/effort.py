@@ -9,7 +9,7 @@ from hypothesis import settings
 
 WHOLE = 25  # what the numbers that laws name are made for
 QUICK = 15  # what a law without a number of its own draws
-MINUTE = 10  # the same, in `make quick`
+MINUTE = 6  # the same, in `make quick`
 
 
 def is_long() -> bool:
