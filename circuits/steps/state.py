@@ -171,7 +171,7 @@ def by_name(circuit: Circuit, value: Mapping[str, Any]) -> dict[str, Any]:
     if {int(node) for node in value["spines"]} != names.keys():
         raise StateError(
             "the state was written by an older dbsp (format 2), in which this program keeps other rows; "
-            "go on with that one, or take a new state directory"
+            "go on with that one, or feed a new state directory the tables from their start"
         )
     spines = {names[int(node)]: spine for node, spine in value["spines"].items()}
     return {**value, "spines": spines, "pieces": [[names[node], *rest] for node, *rest in value["pieces"]]}

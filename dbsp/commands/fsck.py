@@ -40,7 +40,7 @@ from dbsp.state.records.commits import (
     sync,
 )
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
-from dbsp.state.records.identity import NAME, read_identity
+from dbsp.state.records.identity import NAME, OtherFormat, read_identity
 from dbsp.state.records.places import Place, names_in
 
 Result = TypeVar("Result")
@@ -117,9 +117,11 @@ class _Examination:
         return not bad and len(self.damaged) == before
 
     def _attempt(self, act: Callable[[], Result]) -> Result | None:
-        """What it returns; what it raises is noted, without advice."""
+        """What it returns; what it raises is noted, without advice. Raises OtherFormat: that is no damage."""
         try:
             return act()
+        except OtherFormat:
+            raise
         except StateError as error:
             self.damaged.append(str(error).split("; ", 1)[0])
             return None

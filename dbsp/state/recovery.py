@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dbsp.circuits.errors import StateError
@@ -29,6 +30,9 @@ from dbsp.state.records.commits import (
 )
 from dbsp.state.records.identity import NAME, NUMBERED, Identity, OtherProgram, of_another
 from dbsp.state.records.places import Place, delete
+
+# records that are asked for together, of a store
+AT_ONCE = 32
 
 log = logging.getLogger("dbsp")
 
@@ -67,25 +71,38 @@ class Recovery:
         return behind - self._past.needed() if behind else behind
 
     def _load(self, steps: list[int]) -> None:
-        for step in reversed(steps):
-            commit = load_commit(self._root, step) if self.last is None else self._load_old(step)
-            if commit is not None:
-                self.last = self.last or commit
-                self._past.kept.add(step, Known.of(commit))
-        if self.last is not None and self.last.fingerprint != self._identity.fingerprint:
+        older = [*steps]
+        while older and self.last is None:
+            self.last = load_commit(self._root, older.pop())
+        if self.last is None:
+            return
+        self._past.kept.add(self.last.step, Known.of(self.last))
+        for step, known in zip(older, self._load_old(older), strict=True):
+            if isinstance(known, StateError):  # `commit_of` then says so
+                log.warning("%s", known)
+                self._damaged.add(step)
+                self._past.kept.add(step, Known())
+            elif known is not None:
+                self._past.kept.add(step, known)
+        if self.last.fingerprint != self._identity.fingerprint:
             raise of_another(self._root, "another program", self.last.fingerprint, self._identity)
-        if self.last is not None and self.last.format > NUMBERED:
+        if self.last.format > NUMBERED:
             self._refuse_other_traces(self.last)
 
-    def _load_old(self, step: int) -> Commit | None:
-        """The record of a step before the last; of a damaged one only its name. `commit_of` then says so."""
+    def _load_old(self, steps: list[int]) -> list[Known | StateError | None]:
+        """Of the records before the last. On a store one by one they would take as many round trips."""
+        if isinstance(self._root, Path):
+            return list(map(self._known, steps))
+        with ThreadPoolExecutor(AT_ONCE, "dbsp-read") as readers:
+            return list(readers.map(self._known, steps))
+
+    def _known(self, step: int) -> Known | StateError | None:
+        """What a record says, or why it can't be read; None: a writer has just forgotten it."""
         try:
-            return load_commit(self._root, step)
+            commit = load_commit(self._root, step)
         except StateError as error:
-            log.warning("%s", error)
-            self._damaged.add(step)
-            self._past.kept.add(step, Known())
-            return None
+            return error
+        return None if commit is None else Known.of(commit)
 
     def _refuse_other_traces(self, last: Commit) -> None:
         """A program may come to keep other traces than it did, in another release."""

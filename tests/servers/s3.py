@@ -190,10 +190,13 @@ def _closing(message: bytes) -> bytes:
 
 
 @contextmanager
-def outside(server: Server) -> Iterator[Outside]:
-    """A proxy in a process of its own: for clients that hold Python's lock while they wait for an answer."""
+def outside(server: Server, delay: float = 0.0) -> Iterator[Outside]:
+    """A proxy in a process of its own: for clients that hold Python's lock while they wait for an answer, or
+    whose time is taken. delay: seconds, of each request."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve_outside, args=(server.port, there))
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve_outside, args=(server.port, delay, there)
+    )
     process.start()
     try:
         yield Outside(here.recv(), here)
@@ -218,10 +221,10 @@ class Outside:
         return list(self.pipe.recv())
 
 
-def _serve_outside(port: int, pipe: Connection) -> None:
+def _serve_outside(port: int, delay: float, pipe: Connection) -> None:
     wanted: list[tuple[int, str | None]] = [(-1, None)]
     server = Server(port, None)  # type: ignore[arg-type]  another process started it
-    proxy = Proxy(server, lambda n, _: wanted[0][1] if n == wanted[0][0] else None)
+    proxy = Proxy(server, lambda n, _: wanted[0][1] if n == wanted[0][0] else None, delay)
     pipe.send(proxy.endpoint)
     with suppress(EOFError):
         while True:

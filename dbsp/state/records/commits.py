@@ -33,7 +33,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.chunk import is_name
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.identity import FORMAT, NAME, NUMBERED, refuse_newer
+from dbsp.state.records.identity import FORMAT, NAME, NUMBERED, refuse_other
 from dbsp.state.records.places import Place, delete, names_in
 from dbsp.state.records.sealed import seal, unseal
 
@@ -42,6 +42,8 @@ LAST = Path(RECORDS, "last")
 # Spark's, of the sources; a program whose sources changed has another, with the step's number
 CHECKPOINT = "checkpoint"
 _CHECKPOINT = re.compile(rf"{CHECKPOINT}(-\d+)?")
+# what a chunk of format 1 has: its segment, offset and length, its rows, and the ends of its range
+_BARE = 6
 
 log = logging.getLogger("dbsp")
 
@@ -118,7 +120,8 @@ class Commit:
             f"restore it from a backup, or go back to a whole step: `dbsp fsck {path.parents[1]}` names it"
         )
         record: dict[str, Any] = unseal("commit", data, path, advice)  # type: ignore[assignment]
-        refuse_newer(path.parents[1], record.get("format", NUMBERED))
+        written = _format_of(record)
+        refuse_other(path.parents[1], written)
         if path.name not in (LAST.name, record_name(record["step"])):
             raise StateError(f"{path}: damaged: the file is the record of step {record['step']}; {advice}")
         outside = [name for name in record["segments"] if not is_name(name)]
@@ -144,13 +147,22 @@ class Commit:
             attempt=record["attempt"],
             views=record.get("views", {}),
             initial=record.get("initial", {}),
-            format=record.get("format", NUMBERED),
+            format=written,
             instant=instant,
             driven=record.get("driven", clock is not None and not record["machine_clock"]),
             oldest=record.get("oldest", 0),
             checkpoint=checkpoint,
             requests=record.get("requests", {}),
         )
+
+
+def _format_of(record: Mapping[str, Any]) -> int:
+    """Before 3 a record doesn't say; before 2 its chunks had no checksums."""
+    if "format" in record:
+        return int(record["format"])
+    runs = [chunks for spine in record["state"]["spines"].values() for _, chunks in spine["runs"]]
+    every = (chunk for chunks in (*runs, *record["changes"].values()) for chunk in chunks)
+    return NUMBERED if all(len(chunk) > _BARE for chunk in every) else NUMBERED - 1
 
 
 def traces_of(commit: Commit) -> set[str]:

@@ -84,7 +84,7 @@ def read_identity(root: Place, name: str = NAME) -> Identity | None:
         raise
     if record is None:
         return None
-    refuse_newer(root, record["format"])
+    refuse_other(root, record["format"])
     functions = tuple(Declared.from_json(each) for each in record["functions"])
     known = (record["program"], record["fingerprint"], record["text"], record["timezone"], functions)
     if record["format"] == NUMBERED:
@@ -92,22 +92,29 @@ def read_identity(root: Place, name: str = NAME) -> Identity | None:
     return Identity(*known, Manifest.from_json(record["manifest"]), record["format"])
 
 
-def refuse_newer(root: Place, written: int) -> None:
-    """Raises StateError for a format that this release doesn't know."""
-    if not NUMBERED <= written <= FORMAT:
-        raise StateError(
+class OtherFormat(StateError):
+    """The state is in a format that this release doesn't read."""
+
+
+def refuse_other(root: Place, written: int) -> None:
+    """Raises OtherFormat."""
+    if written > FORMAT:
+        raise OtherFormat(
             f"{root}: written by a newer dbsp (format {written}, this one reads {NUMBERED} to {FORMAT}); "
             "upgrade dbsp"
+        )
+    if written < NUMBERED:  # whose rows a trace holds is in the code of that release alone
+        raise OtherFormat(
+            f"{root}: written by an older dbsp (format {written}), which didn't say whose rows a trace "
+            "holds, so that it can't be migrated; feed a new state directory the tables from their start, or "
+            "the rows of views that `dbsp query --output json` of that release gives"
         )
 
 
 def _refuse_older(path: Place) -> None:
     with disk(path):
         if path.read_bytes()[:100].lstrip().startswith(b'{\n "format": 1,'):
-            raise StateError(
-                f"{path.parent}: written by an older dbsp (format 1, without checksums); "
-                "go on with that one, or take a new state directory"
-            )
+            refuse_other(path.parent, 1)
 
 
 def refuse_foreign(root: Place) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 import dbsp.state.records.commits
 from dbsp.circuits.errors import StateError
-from dbsp.state.records.commits import Commit
+from dbsp.state.keeping.keep import Keep
+from dbsp.state.objects.bucket import Tag
+from dbsp.state.objects.cloud import CloudBucket
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.records.commits import Commit, record_name
+from dbsp.state.recovery import AT_ONCE
 from dbsp.state.store import Store
+from tests.dbsp.state.objects.places import in_memory
 from tests.dbsp.state.stores import IDENTITY, commit, filled, record, segments, write
 
 
@@ -107,3 +115,35 @@ def test_a_crash_before_the_link_leaves_the_step_before(tmp_path, monkeypatch, m
     assert not list((tmp_path / "commits").glob("*.tmp"))
     again.commit(commit(3, write(again, "3b.seg")))
     assert again.last.step == 3
+
+
+def test_records_on_a_store_are_read_at_once(tmp_path, monkeypatch, caplog):
+    """But for the last, each waits until others are asked for; one of them is damaged, and one is gone."""
+    monkeypatch.setenv("DBSP_CACHE", str(tmp_path))
+    root = ObjectPath(in_memory())
+    store = Store.open(root, IDENTITY, Keep(AT_ONCE + 3))
+    for step in range(1, AT_ONCE + 4):
+        store.commit(commit(step, f"{step}.seg"))
+    store.close()
+    (root / "commits" / record_name(2)).write(b"{}\n")
+    others = threading.Barrier(AT_ONCE, timeout=30)
+    get = CloudBucket.get
+
+    def together(self: CloudBucket, name: str) -> tuple[bytes, Tag]:
+        if name.startswith("commits/") and name not in (
+            f"commits/{record_name(n)}" for n in (1, 2, AT_ONCE + 3)
+        ):
+            others.wait()
+        if name == f"commits/{record_name(1)}":
+            raise FileNotFoundError(name)
+        return get(self, name)
+
+    monkeypatch.setattr(CloudBucket, "get", together)
+    again = Store.read(root)[0]
+    assert again.last == commit(AT_ONCE + 3, f"{AT_ONCE + 3}.seg")
+    assert again.steps == [*range(2, AT_ONCE + 4)]
+    assert "000000000002.json: damaged" in caplog.text
+    with pytest.raises(StateError, match=r"000000000002.json: damaged"):
+        again.commit_of(2)
+    monkeypatch.undo()
+    assert again.commit_of(3) == commit(3, "3.seg")

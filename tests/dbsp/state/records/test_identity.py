@@ -15,7 +15,8 @@ from tests.dbsp.state.stores import IDENTITY, filled
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(1, "older dbsp .format 1"), (FORMAT + 1, "newer dbsp .*upgrade")]
+    ("number", "said"),
+    [(1, "older dbsp .format 1.*feed a new state directory"), (FORMAT + 1, "newer dbsp .*upgrade")],
 )
 def test_another_format_is_refused(tmp_path, number, said):
     filled(tmp_path, 1).close()
