@@ -197,8 +197,12 @@ class Circuit:
         reached = self.reached(node)
         return [output.view for output in self.outputs if output.node in reached]
 
+    @cached_property
+    def _output_of(self) -> dict[str, Output]:
+        return {output.view: output for output in self.outputs}
+
     def output(self, view: str) -> Output:
-        return next(output for output in self.outputs if output.view == view)
+        return self._output_of[view]
 
 
 @dataclass

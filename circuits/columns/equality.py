@@ -39,7 +39,8 @@ def equal_rows(
 
 def _equal_at(a: pa.Array, a_at: np.ndarray, b: pa.Array, b_at: np.ndarray) -> np.ndarray:
     if is_fixed(a.type):
-        equal = _equal_fixed(fixed_values(a)[a_at], fixed_values(b)[b_at])
+        values = fixed_values(a)
+        equal = _equal_fixed(values[a_at], (values if b is a else fixed_values(b))[b_at])
     elif pt.is_null(a.type):
         return np.ones(len(a_at), dtype=np.bool_)
     elif pt.is_struct(a.type):

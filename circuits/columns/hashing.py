@@ -35,14 +35,33 @@ _WORDS = 1 << 16
 
 
 def hash_rows(columns: Sequence[pa.Array], count: int, seed: int = 0) -> Hashes:
-    """uint64[count]: one hash a row; of no columns, the same for every row."""
-    hashes = np.full(count, seed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
+    """uint64[count]: one hash a row; of no columns 0, so that the empty key lies in the first partition."""
+    return (
+        _finished(_add(_begun(count, seed), columns), seed) if columns else np.zeros(count, dtype=np.uint64)
+    )
+
+
+def hash_begun(columns: Sequence[pa.Array], first: int, count: int, seed: int) -> tuple[Hashes, Hashes]:
+    """hash_rows of the `first` columns, some, and of all of them, which goes on where that ends."""
+    begun = _add(_begun(count, seed), columns[:first])
+    whole = _add(begun.copy(), columns[first:])
+    return _finished(begun, seed), _finished(whole, seed)
+
+
+def _begun(count: int, seed: int) -> Hashes:
+    return np.full(count, seed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
+
+
+def _add(hashes: Hashes, columns: Sequence[pa.Array]) -> Hashes:
+    """The columns' values, in place."""
     for column in columns:
         hashes *= _MULTIPLIER
         hashes ^= _words(column)
         _mix(hashes)
-    if not columns:
-        hashes[:] = 0  # the empty key lies in the first partition, whatever the seed
+    return hashes
+
+
+def _finished(hashes: Hashes, seed: int) -> Hashes:
     if seed == FOUR_BITS:
         hashes &= np.uint64(0xF << 60)
     return hashes

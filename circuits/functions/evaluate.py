@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import pyarrow as pa
 
 from dbsp.circuits.allowance import may_go_on
@@ -51,6 +49,8 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
         raise _located(error, expression, rows) from None
 
 
+# of so many calls, which are held
+_REMEMBERED = 4096
 # what UTF8String does by its characters
 _BY_CHARACTER = {
     *("length", "substring", "string_l_pad", "string_r_pad", "string_trim", "string_trim_left"),
@@ -89,13 +89,23 @@ def _by_character(function: Function, call: Call, arguments: list[Value]) -> Val
     return wrapping.unwrapped(function.run(call, *map(wrapping.wrapped, arguments)))
 
 
-@lru_cache(maxsize=4096)
+# by identity: to hash a tree costs more than most kernels take for a small delta
+_MAY_BREAK: dict[int, tuple[Call, bool]] = {}
+
+
 def may_break(expression: Expression) -> bool:
     """Whether bytes become text in it, which nobody checks."""
     if not isinstance(expression, Call):
         return False
+    known = _MAY_BREAK.get(id(expression))
+    if known is not None and known[0] is expression:
+        return known[1]
     of_bytes = expression.function == "cast" and pa.types.is_binary(expression.arguments[0].type)
-    return of_bytes or any(map(may_break, expression.arguments))
+    found = of_bytes or any(map(may_break, expression.arguments))
+    if len(_MAY_BREAK) >= _REMEMBERED:
+        _MAY_BREAK.clear()
+    _MAY_BREAK[id(expression)] = expression, found
+    return found
 
 
 def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import is_true
+from dbsp.circuits.columns.arrow import empty, is_true
 from dbsp.circuits.expressions.inverse import solved
 from dbsp.circuits.expressions.monotone import Bounds, bound_of
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
@@ -139,7 +139,10 @@ class Filter(Unchanged, RowWise):
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
         delta = delta_of(inputs[0])
-        return delta.take(where_true(self.condition, delta.rows)) if len(delta) else delta
+        if not len(delta):
+            return delta
+        kept = where_true(self.condition, delta.rows)
+        return delta if len(kept) == len(delta) else delta.take(kept)
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         has_columns(self.condition, inputs[0], where)
@@ -256,12 +259,8 @@ def only_column(expression: Expression) -> int | None:
 def project(rows: pa.RecordBatch, expressions: tuple[Expression, ...], output: pa.Schema) -> pa.RecordBatch:
     """The expressions' values over the rows, as a batch of schema `output`."""
     if not rows.num_rows:
-        return output.empty_table().to_batches()[0] if False else _no_rows(output)
+        return empty(output)
     return pa.RecordBatch.from_arrays([evaluate(e, rows) for e in expressions], schema=output)
-
-
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
 def where_true(condition: Expression, rows: pa.RecordBatch) -> np.ndarray:

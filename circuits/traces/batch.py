@@ -39,9 +39,9 @@ from dbsp.circuits.columns.arrow import (
     validity,
 )
 from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.hashing import hash_begun, hash_rows
 from dbsp.circuits.columns.order_codes import order_code, order_steps
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.circuits.traces.zset import WEIGHT, Grouped, ZSet
 
 KEY = "__key"
 HIGH = np.uint64(0xFFFFFFFF00000000)
@@ -101,12 +101,16 @@ class Layout:
 
     def hashed(self, columns: Sequence[pa.Array], count: int, seed: int) -> np.ndarray:
         """uint64[count]: the sort keys, without `order`, of rows that begin with these columns."""
-        high = self.placed(columns, count, seed)
         if self.bag:
-            return high & HIGH
+            return self.placed(columns, count, seed) & HIGH
         if self.placement == self.identity:
-            return high
-        return with_low(high, hash_rows([columns[i] for i in self.identity], count, seed) >> _HALF)
+            return self.placed(columns, count, seed)
+        identity, first = [columns[i] for i in self.identity], len(self.placement)
+        if first and self.placement == self.identity[:first]:
+            high, low = hash_begun(identity, first, count, seed)
+        else:
+            high, low = self.placed(columns, count, seed), hash_rows(identity, count, seed)
+        return with_low(high, low >> _HALF)
 
     def placed(self, columns: Sequence[pa.Array], count: int, seed: int) -> np.ndarray:
         """uint64[count]: sort keys of which only the high half means something."""
@@ -175,6 +179,10 @@ class Batch:
         """The delta, sorted and consolidated. O(n log n)."""
         if not len(delta):
             return Batch.empty(layout)
+        if isinstance(delta, Grouped) and layout.order is None:
+            by = tuple(range(delta.keys))
+            if layout.placement == by and layout.identity == by:
+                return _without_zeros(layout, Batch(delta.hashes, delta.rows, delta.weights))
         keys = layout.sort_keys(delta.rows, seed)
         return _consolidate(layout, keys, delta.rows, delta.weights, presorted=False)
 
@@ -299,6 +307,14 @@ def _consolidate(
         for i in range(len(layout.schema))
     ]
     return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=layout.schema), totals)
+
+
+def _without_zeros(layout: Layout, batch: Batch) -> Batch:
+    """The rows that have a weight, or a sum."""
+    nonzero = batch.weights != 0
+    for i in layout.sums:
+        nonzero |= fixed_values(batch.rows.column(i)) != 0
+    return batch if nonzero.all() else batch.take(nonzero.nonzero()[0])
 
 
 def _accumulators(layout: Layout) -> dict[int, np.ufunc]:

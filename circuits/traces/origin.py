@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from operator import add, sub
 from typing import Protocol
 
 
@@ -23,10 +24,14 @@ class Traffic:
     fetched: int = 0
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Traffic(*map(add, self._numbers, other._numbers))
 
     def __sub__(self, other: Traffic) -> Traffic:
-        return Traffic(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Traffic(*map(sub, self._numbers, other._numbers))
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(vars(self).values())  # `astuple` copies each of them deeply
 
     @property
     def requests(self) -> int:

@@ -141,6 +141,8 @@ class Spine:
 
     def schedule(self, inserted: int, small: int, is_log: bool) -> Spine:
         """Start the merges that are due, and credit the running ones with the rows inserted."""
+        if not self.merges and len(self.runs) < FAN_IN:
+            return self
         merging = self._merging()
         classes: dict[int, list[Run]] = {}
         fan_in = self._fan_in()

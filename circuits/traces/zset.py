@@ -92,3 +92,14 @@ class ZSet:
         weights = batch.column(batch.num_columns - 1).to_numpy()
         schema = pa.schema([batch.schema.field(i) for i in range(batch.num_columns - 1)])
         return ZSet(pa.RecordBatch.from_arrays(batch.columns[:-1], schema=schema), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped(ZSet):
+    """One row for each value of its first `keys` columns, in the order of their hashes.
+
+    hashes: uint64[n], `hash_rows` of these columns with the step's seed.
+    """
+
+    keys: int
+    hashes: np.ndarray

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.traces.origin import Traffic
+
+Key = TypeVar("Key")
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -70,39 +74,31 @@ class Metrics:
         traffic: Traffic,
     ) -> Metrics:
         """state: after the step. phases: all but the delivery. traffic: of the driver's process."""
-        rows_in: dict[str, int] = {}
-        rows_out = {output.view: 0 for output in circuit.outputs}
-        levels: dict[int, float] = {}
-        late: dict[str, int] = {}
-        put_out: dict[int, int] = {}
-        spent: dict[int, float] = {}
-        collected = 0
-        for result in results:
-            for table, rows in result.rows_in.items():
-                rows_in[table] = rows_in.get(table, 0) + rows
-            for view, chunk in result.changes.items():
-                rows_out[view] += chunk.rows
-            for level, taken in result.seconds.items():
-                levels[level] = levels.get(level, 0.0) + taken
-            for relation, rows in result.late.items():
-                late[relation] = late.get(relation, 0) + rows
-            for node, rows in result.put_out.items():
-                put_out[node] = put_out.get(node, 0) + rows
-            for node, taken in result.spent.items():
-                spent[node] = spent.get(node, 0.0) + taken
-            collected += sum(result.collected.values())
-            traffic += result.traffic
+        results = list(results)
+        out = ({view: chunk.rows for view, chunk in result.changes.items()} for result in results)
         return Metrics(
             circuit,
             state,
-            rows_in=rows_in,
-            rows_out=rows_out,
+            rows_in=_sums(result.rows_in for result in results),
+            rows_out={output.view: 0 for output in circuit.outputs} | _sums(out),
             seconds=sum(phases.values()),
-            level_seconds=levels,
-            late=late,
-            collected=collected,
-            traffic=traffic,
+            level_seconds=_sums(result.seconds for result in results),
+            late=_sums(result.late for result in results),
+            collected=sum(sum(result.collected.values()) for result in results),
+            traffic=sum((result.traffic for result in results), traffic),
             phases=phases,
-            put_out=put_out,
-            spent=spent,
+            put_out=_sums(result.put_out for result in results),
+            spent=_sums(result.spent for result in results),
         )
+
+
+def _sums(parts: Iterable[dict[Key, Number]]) -> dict[Key, Number]:
+    """Of all parts, key by key; of most steps there is one part."""
+    total: dict[Key, Number] = {}
+    for part in parts:
+        if not total:
+            total.update(part)
+            continue
+        for key, number in part.items():
+            total[key] = total[key] + number if key in total else number
+    return total

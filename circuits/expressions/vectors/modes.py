@@ -28,10 +28,12 @@ def checked(
     call: Call, good: Mask, condition: str, message: Callable[[int], str], *inputs: Vector
 ) -> Mask | None:
     """For results that exist only where `good`: raises under ANSI, else the mask of valid results."""
+    if good.all():
+        return None
     if mode(call) == ANSI:
         require(np.broadcast_to(good, _rows(good, inputs)), condition, message, *inputs)
         return None
-    return None if good.all() else good
+    return good
 
 
 def _rows(good: Mask, inputs: tuple[Vector, ...]) -> tuple[int]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import concat, take
+from dbsp.circuits.columns.arrow import concat, positions_of, take, take_values
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
@@ -27,13 +27,15 @@ from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.groups.aggregates.function import Function
 from dbsp.circuits.operators.groups.combine import keep_keys
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
-from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, union
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
+
+_SIGNS = np.array([-1, 1])  # of what a group's row was, and of what it is
 
 
 @dataclass(frozen=True)
@@ -77,17 +79,18 @@ class Aggregate(Reader):
         groups = self._touched(context, integrals)
         if not groups.count:
             return ZSet.empty(self.output)
-        before = Side(groups, self.accumulated, integrals)
-        after = Side(groups, self.accumulated, integrals, earlier=before)
-        there_before = self._exists(before) & (self.keys > 0 or not context.first)
-        there_after = self._exists(after)
-        before_rows, after_rows = self._rows(before, there_before), self._rows(after, there_after)
-        everywhere = np.arange(groups.count)
-        same = there_before & there_after
-        same &= equal_rows(before_rows.columns, everywhere, after_rows.columns, everywhere)
-        gone, come = np.flatnonzero(there_before & ~same), np.flatnonzero(there_after & ~same)
-        rows = concat(self.output, [take(before_rows, gone), take(after_rows, come)])
-        return ZSet(rows, np.concatenate([np.full(len(gone), -1), np.ones(len(come))]).astype(np.int64))
+        sides = Sides(groups, self.accumulated, integrals)
+        there = self._exists(context, sides)
+        results = [self._result(result, sides, there) for result in self.results]
+        before = np.arange(groups.count)
+        after = before + groups.count
+        same = there[before] & there[after] & equal_rows(results, before, results, after)
+        gone, come = (np.flatnonzero(there[side] & ~same) for side in (before, after))
+        keys, places = positions_of(np.append(gone, come)), positions_of(np.append(gone, after[come]))
+        columns = [take_values(column, keys) for column in groups.columns]
+        columns += [take_values(column, places) for column in results]
+        weights = np.repeat(_SIGNS, (len(gone), len(come)))
+        return ZSet(pa.RecordBatch.from_arrays(columns, schema=self.output), weights)
 
     def _touched(self, context: Context, integrals: list[Integral]) -> Groups:
         """The groups of all rows of all deltas, each once."""
@@ -99,28 +102,27 @@ class Aggregate(Reader):
             return Groups([], 0, context.seed)
         schema = pa.schema([self.output.field(i) for i in range(self.keys)])
         rows = concat(schema, deltas)
-        if len(integrals) > 1 or integrals[0].layout.order is not None:
-            order, starts = group_rows(rows.columns, hash_rows(rows.columns, rows.num_rows, context.seed))
-            rows = take(rows, order[starts])
-        return Groups(rows.columns, rows.num_rows, context.seed)
+        if len(integrals) == 1:  # of accumulators, which has each group once
+            return Groups(rows.columns, rows.num_rows, context.seed, integrals[0].delta)
+        order, starts = group_rows(rows.columns, hash_rows(rows.columns, rows.num_rows, context.seed))
+        return Groups(take(rows, order[starts]).columns, len(starts), context.seed)
 
-    def _exists(self, side: Side) -> np.ndarray:
-        """bool[groups]: whether the group has rows; the global group always exists."""
-        weights = side.totals(0).weights
-        return weights > 0 if self.keys else np.ones(side.groups.count, dtype=np.bool_)
+    def _exists(self, context: Context, sides: Sides) -> np.ndarray:
+        """bool[places]: whether the group has rows; the global group exists since the first step."""
+        if self.keys:
+            return sides.totals(0).weights > 0
+        return np.repeat([not context.first, True], sides.groups.count)
 
-    def _rows(self, side: Side, there: np.ndarray) -> pa.RecordBatch:
-        """The output rows of all groups; results of groups that aren't there are anything."""
-        results = (self._result(result, side, there) for result in self.results)
-        return pa.RecordBatch.from_arrays([*side.groups.columns, *results], schema=self.output)
-
-    def _result(self, result: Result, side: Side, there: np.ndarray) -> pa.Array:
-        """Raises EvaluationError after the aggregate and the keys of an example group."""
+    def _result(self, result: Result, sides: Sides, there: np.ndarray) -> pa.Array:
+        """At all places; where the group isn't there it is anything. Raises EvaluationError after the
+        aggregate and the keys of an example group.
+        """
         try:
-            return result.function.finalize(side, there, result.data_type)
+            return result.function.finalize(sides, there, result.data_type)
         except EvaluationError as error:
-            row, columns = error.row, zip(self.output.names, side.groups.columns, strict=False)
-            keys = [f"{name}={column[row].as_py()!r}" for name, column in columns if row is not None]
+            row, columns = error.row, zip(self.output.names, sides.groups.columns, strict=False)
+            group = None if row is None else row % sides.groups.count
+            keys = [f"{name}={column[group].as_py()!r}" for name, column in columns if group is not None]
             where = f" where {', '.join(keys)}" if keys else ""
             raise error.within(f"{result.text}{where}") from None
 

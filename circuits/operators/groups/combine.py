@@ -24,7 +24,7 @@ from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.traces.zset import ZSet
+from dbsp.circuits.traces.zset import Grouped, ZSet
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Combine(_Grouped):
         schema = self.schema(delta.schema)
         if not len(delta):
             return ZSet.empty(schema)
-        order, starts, groups = grouped(delta, self.keys, context.seed)
+        order, starts, groups, hashes = grouped(delta, self.keys, context.seed)
         added = ((a, a.of_rows(delta.rows, delta.weights)[order]) for a in self.accumulators)
         columns = [*groups, *(int64_array(a.add.reduceat(values, starts)) for a, values in added)]
         weights = np.add.reduceat(delta.weights[order], starts)
-        return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
+        return Grouped(pa.RecordBatch.from_arrays(columns, schema=schema), weights, self.keys, hashes)
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         parts = (f"{a.word}({inputs[0][a.column]})" for a in self.accumulators)
@@ -97,10 +97,10 @@ class CombineParts(_Grouped):
         parts = ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
         if not len(parts):
             return parts
-        order, starts, groups = grouped(parts, len(schema) - 1, context.seed)
+        order, starts, groups, hashes = grouped(parts, len(schema) - 1, context.seed)
         sums = np.add.reduceat(fixed_values(parts.rows.column(len(schema) - 1))[order], starts)
         combined = pa.RecordBatch.from_arrays([*groups, pa.array(sums)], schema=schema)
-        return ZSet(combined, np.add.reduceat(weights[order], starts))
+        return Grouped(combined, np.add.reduceat(weights[order], starts), len(schema) - 1, hashes)
 
 
 def keep_keys(placement: Placement, keys: int) -> Placement:
@@ -108,9 +108,11 @@ def keep_keys(placement: Placement, keys: int) -> Placement:
     return placement if placement is not None and all(i < keys for i in placement) else None
 
 
-def grouped(delta: ZSet, keys: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[pa.Array]]:
-    """(order, starts, key columns with one row a group) of a delta that isn't empty."""
+def grouped(delta: ZSet, keys: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[pa.Array], np.ndarray]:
+    """(order, starts, key columns with one row a group, their hashes) of a delta that isn't empty."""
     columns = [delta.rows.column(i) for i in range(keys)]
-    order, starts = group_rows(columns, hash_rows(columns, len(delta), seed))
-    groups = take(delta.rows.select(list(range(keys))), order[starts]).columns if keys else []
-    return order, starts, groups
+    hashes = hash_rows(columns, len(delta), seed)
+    order, starts = group_rows(columns, hashes)
+    first = order[starts]
+    groups = take(delta.rows.select(list(range(keys))), first).columns if keys else []
+    return order, starts, groups, hashes[first]

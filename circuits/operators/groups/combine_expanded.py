@@ -25,7 +25,7 @@ from dbsp.circuits.operators.legal import has_columns
 from dbsp.circuits.operators.linear import moved, only_column, project
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines, alternate, expanded, projected
-from dbsp.circuits.traces.zset import ZSet
+from dbsp.circuits.traces.zset import Grouped, ZSet
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,14 @@ class CombineExpanded(RowWise):
         rows = ZSet.sum(
             output, [ZSet(project(panes.rows, (*p, *sums), output), panes.weights) for p in self.projections]
         )
-        order, starts, keys = grouped(rows, len(self.keys), context.seed)
+        order, starts, keys, hashes = grouped(rows, len(self.keys), context.seed)
         added = [
             int64_array(a.add.reduceat(fixed_values(column)[order], starts))
             for a, column in zip(self.accumulators, rows.rows.columns[len(self.keys) :], strict=True)
         ]
         weights = np.add.reduceat(rows.weights[order], starts)
-        return ZSet(pa.RecordBatch.from_arrays([*keys, *added], schema=output), weights)
+        combined = pa.RecordBatch.from_arrays([*keys, *added], schema=output)
+        return Grouped(combined, weights, len(self.keys), hashes)
 
     @property
     def _combine(self) -> Combine:

@@ -23,7 +23,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
 from dbsp.circuits.columns.sorting import exact_ranks
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
-from dbsp.circuits.operators.groups.state.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Sides
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.traces.batch import Batch, of_placement
 from dbsp.circuits.traces.trace import Integral
@@ -36,9 +36,9 @@ _PAIR = ("ordering", "value")
 class Extreme(Accumulated):
     """Of append-only input; NULL without values. parts: `Least` or `Greatest`."""
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        (codes,) = self.sums(side)
-        return from_order_bits(codes, there & (self.counts(side) > 0), data_type)
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        (codes,) = self.sums(sides)
+        return from_order_bits(codes, there & (self.counts(sides) > 0), data_type)
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,14 @@ class OrderedExtreme(Function):
     trace: int
     greatest: bool
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        groups, integral = side.groups, side.integral(self.trace)
-        keys = integral.layout.placed(groups.columns, groups.count, groups.seed)
-        return extremes(integral, groups.columns, keys, self.greatest)
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        groups = sides.groups
+
+        def of(integral: Integral) -> pa.Array:
+            keys = integral.layout.placed(groups.columns, groups.count, groups.seed)
+            return extremes(integral, groups.columns, keys, self.greatest)
+
+        return sides.of_integral(self.trace, of)
 
 
 def extremes(integral: Integral, groups: list[pa.Array], keys: np.ndarray, greatest: bool) -> pa.Array:

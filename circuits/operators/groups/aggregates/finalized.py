@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dbsp.circuits.operators.groups.aggregates.function import Function
 from dbsp.circuits.operators.groups.state.members import Finalizer
-from dbsp.circuits.operators.groups.state.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Sides
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class Finalized(Function):
     trace: int
     finalizer: Finalizer
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        return self.finalizer.finalize(side.members(self.trace), data_type)
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        return self.finalizer.finalize(sides.members(self.trace), data_type)

@@ -14,17 +14,17 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Values
-from dbsp.circuits.operators.groups.state.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Sides
 
 
 class Function(ABC):
-    """A frozen value, called for all touched groups at once."""
+    """A frozen value, called for all touched groups at once, on both sides of a step."""
 
     @abstractmethod
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        """One result a group, of type `data_type`; anything where it isn't there (bool[groups]).
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        """One result a place, of type `data_type`; anything where the group isn't there (bool[places]).
 
-        Raises EvaluationError, its row being a group, where there is no such result.
+        Raises EvaluationError, its row being a place, where there is no such result.
         """
 
 
@@ -43,12 +43,12 @@ class Accumulated(Function):
         """All that it reads, which `add` to what they are from their `zero`."""
         return self.parts if self.values is None else (self.values, *self.parts)
 
-    def counts(self, side: Side) -> np.ndarray:
-        """int64[groups]: how many values there are; without any, most results are NULL."""
-        totals = side.totals(self.state)
+    def counts(self, sides: Sides) -> np.ndarray:
+        """int64[places]: how many values there are; without any, most results are NULL."""
+        totals = sides.totals(self.state)
         return totals.weights if self.values is None else totals.sums[self.values]
 
-    def sums(self, side: Side) -> list[np.ndarray]:
-        """int64[groups] for each of the parts."""
-        totals = side.totals(self.state)
+    def sums(self, sides: Sides) -> list[np.ndarray]:
+        """int64[places] for each of the parts."""
+        totals = sides.totals(self.state)
         return [totals.sums[part] for part in self.parts]

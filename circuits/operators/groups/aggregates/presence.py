@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
-from dbsp.circuits.operators.groups.state.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Sides
 
 
 @dataclass(frozen=True)
 class Presence(Accumulated):
     """NULL for a group without values, so that it is a value itself only where it is true."""
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        some = self.counts(side) > 0
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        some = self.counts(sides) > 0
         return pa.array(some, mask=~some)

@@ -32,7 +32,7 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Digit, NarrowSum
 from dbsp.circuits.operators.groups.state.members import Split
-from dbsp.circuits.operators.groups.state.sides import Side
+from dbsp.circuits.operators.groups.state.sides import Sides
 
 Fitting = tuple[pa.Array, np.ndarray]  # results, and bool[n]: which of them fit their type
 
@@ -50,10 +50,10 @@ class _OfDigits(Accumulated):
 
     lenient: bool = False
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        counts = self.counts(side)
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        counts = self.counts(sides)
         valid = there & (counts > 0)
-        sums = self.sums(side)
+        sums = self.sums(sides)
         digits = np.stack(split_int64(sums[0]) if len(sums) == 1 else sums)
         result, fits = self._of(digits, counts, valid, data_type)
         if not self.lenient:
@@ -145,11 +145,11 @@ class DoubleSum(Accumulated):
 
     trace: int = 0
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        return pa.array(self._totals(side), mask=~(there & (self.counts(side) > 0)))
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        return pa.array(self._totals(sides), mask=~(there & (self.counts(sides) > 0)))
 
-    def _totals(self, side: Side) -> np.ndarray:
-        members = side.members(self.trace)
+    def _totals(self, sides: Sides) -> np.ndarray:
+        members = sides.members(self.trace)
         index, digit = (fixed_values(column) for column in members.columns)
         return join_doubles(members.owner, index, digit, members.count)
 
@@ -158,7 +158,7 @@ class DoubleSum(Accumulated):
 class DoubleAverage(DoubleSum):
     """The same, divided by the number of values."""
 
-    def finalize(self, side: Side, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        counts = self.counts(side)
+    def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
+        counts = self.counts(sides)
         valid = there & (counts > 0)
-        return pa.array(self._totals(side) / np.where(valid, counts, 1), mask=~valid)
+        return pa.array(self._totals(sides) / np.where(valid, counts, 1), mask=~valid)

@@ -1,14 +1,15 @@
-"""The touched groups on one side of a step: what the integrals hold of each, before the step or after it.
+"""The touched groups on both sides of a step: what the integrals hold of each, before the step and after it.
 
     after[g] = before[g] + delta[g]        accumulator by accumulator, and row by row
 
-Each integral is looked up once a side, when a result first asks for it; after the step only in its delta.
+A group on one side is a *place*: of n groups, place g is group g before the step, and n + g is it after the
+step. So each integral is looked up once, and a function is evaluated once, for both sides.
 Cost: O(g log |I|) for g groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,21 +18,25 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.groups.state.members import Members
-from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.trace import Integral, find_in
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The touched groups, each once: their key columns."""
+    """The touched groups, each once: their key columns. delta: of an integral of accumulators, if its rows
+    are the groups, in order: then nothing is hashed, or looked up, to find a group in it.
+    """
 
     columns: list[pa.Array]
     count: int
     seed: int
+    delta: Batch | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Of each group its weight, int64[groups], and its accumulators, int64[groups] each."""
+    """Of each place its weight, int64[places], and its accumulators, int64[places] each."""
 
     weights: np.ndarray
     sums: dict[Accumulator, np.ndarray]
@@ -41,24 +46,29 @@ class Totals:
         """Of groups without rows."""
         return Totals(np.zeros(count, np.int64), {a: np.full(count, a.zero, np.int64) for a in accumulators})
 
-    def copy(self) -> Totals:
-        return Totals(self.weights.copy(), {a: total.copy() for a, total in self.sums.items()})
+    def add(self, at: slice | np.ndarray, batch: Batch, there: slice | np.ndarray, width: int) -> None:
+        """To these places, none of them twice, rows of a batch: `width` key columns, then accumulators."""
+        self.weights[at] += batch.weights[there]
+        for column, (accumulator, total) in enumerate(self.sums.items(), width):
+            total[at] = accumulator.add(total[at], fixed_values(batch.rows.column(column))[there])
+
+    def repeat(self, count: int) -> None:
+        """The places from `count` on are as the first `count`."""
+        for total in (self.weights, *self.sums.values()):
+            total[count:] = total[:count]
 
 
-class Side:
-    """integrals: those of accumulators first, whose accumulators are `accumulated`. earlier: the side before
-    the step; None: this is that side.
-    """
+class Sides:
+    """integrals: those of accumulators first, whose accumulators are `accumulated`."""
 
     def __init__(
         self,
         groups: Groups,
         accumulated: Sequence[tuple[Accumulator, ...]],
         integrals: Sequence[Integral],
-        earlier: Side | None = None,
     ) -> None:
         self.groups = groups
-        self._accumulated, self._integrals, self._earlier = accumulated, integrals, earlier
+        self._accumulated, self._integrals = accumulated, integrals
         self._totals: dict[int, Totals] = {}
         self._members: dict[int, Members] = {}
 
@@ -69,30 +79,32 @@ class Side:
         return self._totals[index]
 
     def members(self, trace: int) -> Members:
-        """All rows of the groups in the other integral of that number."""
+        """All rows of the places in the other integral of that number."""
         if trace not in self._members:
             self._members[trace] = self._list(trace)
         return self._members[trace]
 
-    def integral(self, trace: int) -> Integral:
-        """The other integral of that number; its `before` is what this side sees."""
+    def of_integral(self, trace: int, result: Callable[[Integral], pa.Array]) -> pa.Array:
+        """What `result` makes of the other integral of that number: of each group, from its `before`."""
         integral = self._integrals[len(self._accumulated) + trace]
-        return integral if self._earlier is None else integral.stepped
+        return pa.concat_arrays([result(integral), result(integral.stepped)])
 
     def _gather(self, index: int) -> Totals:
-        integral, groups, accumulators = self._integrals[index], self.groups, self._accumulated[index]
-        if self._earlier is None:
-            totals = Totals.zero(accumulators, groups.count)
-        else:
-            totals, integral = self._earlier.totals(index).copy(), integral.changed
-        layout, width = integral.layout, len(groups.columns)
-        keys = layout.hashed(groups.columns, groups.count, groups.seed)
-        for wanted, batch, there in integral.find(groups.columns, keys, layout.identity, whole_key=True):
-            # a batch holds each identity once, so no position of `wanted` repeats
-            totals.weights[wanted] += batch.weights[there]
-            for column, accumulator in enumerate(accumulators, width):
-                total, added = totals.sums[accumulator], fixed_values(batch.rows.column(column))[there]
-                total[wanted] = accumulator.add(total[wanted], added)
+        integral, groups = self._integrals[index], self.groups
+        layout, columns, count = integral.layout, groups.columns, groups.count
+        totals = Totals.zero(self._accumulated[index], 2 * count)
+        aligned = integral.delta is groups.delta
+        keys = integral.delta.keys if aligned else layout.hashed(columns, count, groups.seed)
+        # a batch holds each identity once, so no position of `wanted` repeats
+        for wanted, batch, there in integral.find(columns, keys, layout.identity, whole_key=True):
+            totals.add(wanted, batch, there, len(columns))
+        totals.repeat(count)
+        if aligned:
+            totals.add(slice(count, None), integral.delta, slice(None), len(columns))
+            return totals
+        added = find_in(integral.changed.before, columns, keys, layout.identity, whole_key=True)
+        for wanted, batch, there in added:
+            totals.add(count + wanted, batch, there, len(columns))
         return totals
 
     def _list(self, trace: int) -> Members:
@@ -100,12 +112,18 @@ class Side:
         groups, width = self.groups, len(self.groups.columns)
         values = list(range(width, len(integral.layout.schema)))
         schema = pa.schema([integral.layout.schema.field(i) for i in values])
-        found: list[Members] = []
-        if self._earlier is not None:
-            found.append(self._earlier.members(trace))
-            integral = integral.changed
         keys = integral.layout.placed(groups.columns, groups.count, groups.seed)
-        for owner, batch, there in integral.find(groups.columns, keys, tuple(range(width)), whole_key=False):
-            rows = take(batch.rows.select(values), there)
-            found.append(Members(owner, rows.columns, batch.weights[there], groups.count))
-        return Members.sum(schema, found, groups.count)
+
+        def found(where: Integral) -> list[tuple[np.ndarray, list[pa.Array], np.ndarray]]:
+            return [
+                (owner, take(batch.rows.select(values), there).columns, batch.weights[there])
+                for owner, batch, there in where.find(
+                    groups.columns, keys, tuple(range(width)), whole_key=False
+                )
+            ]
+
+        count, held = groups.count, found(integral)
+        after = [
+            (count + owner, columns, weights) for owner, columns, weights in (*held, *found(integral.changed))
+        ]
+        return Members.sum(schema, [Members(*part, 2 * count) for part in (*held, *after)], 2 * count)

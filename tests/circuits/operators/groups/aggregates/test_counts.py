@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbsp.circuits.operators.groups.aggregates.counts import Count
 from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Values
-from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -31,12 +31,10 @@ def test_rows_and_values(held: list[Any], change: list[Any]) -> None:
     before, delta = (Batch.build(layout, part, 0) for part in parts)
     integral = Integral(layout, as_runs(before), delta)
     groups = Groups([pa.array([0, 1, 2], pa.int32())], 3, 0)
-    earlier = Side(groups, (combine.accumulators,), [integral])
-    later = Side(groups, (combine.accumulators,), [integral], earlier=earlier)
-    there = np.ones(3, np.bool_)
-    for side, listed in ((earlier, held), (later, held + change)):
-        rows = Count().finalize(side, there, pa.int64()).to_pylist()
-        values = Count(values=Values(1)).finalize(side, there, pa.int64()).to_pylist()
+    sides, there = Sides(groups, (combine.accumulators,), [integral]), np.ones(6, np.bool_)
+    rows = Count().finalize(sides, there, pa.int64()).to_pylist()
+    values = Count(values=Values(1)).finalize(sides, there, pa.int64()).to_pylist()
+    for first, listed in ((0, held), (3, held + change)):
         for g in range(3):
-            assert rows[g] == sum(w for (k, _), w in listed if k == g)
-            assert values[g] == sum(w for (k, x), w in listed if k == g and x is not None)
+            assert rows[first + g] == sum(w for (k, _), w in listed if k == g)
+            assert values[first + g] == sum(w for (k, x), w in listed if k == g and x is not None)

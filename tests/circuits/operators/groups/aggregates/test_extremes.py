@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.operators.groups.aggregates.extremes import OrderedExtreme
-from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from tests.generators.columns.zsets import zset_of
@@ -39,15 +39,13 @@ def integral_of(width: int, seed: int, parts: list[Any]) -> Integral:
 def test_extremes_on_both_sides(width: int, greatest: bool, parts: list[Any], seed: int) -> None:
     integral = integral_of(width, seed, parts)
     groups = Groups([pa.array([0, 1, 2], pa.int32())], 3, seed)
-    before = Side(groups, (), [integral])
-    after = Side(groups, (), [integral], earlier=before)
-    function, there = OrderedExtreme(0, greatest), np.ones(3, np.bool_)
-    for side, listed in ((before, parts[:-1]), (after, parts)):
+    sides, there = Sides(groups, (), [integral]), np.ones(6, np.bool_)
+    places = OrderedExtreme(0, greatest).finalize(sides, there, SCHEMA.field(width - 1).type).to_pylist()
+    for found, listed in ((places[:3], parts[:-1]), (places[3:], parts)):
         totals: Counter[Any] = Counter()
         for part in listed:
             for values, weight in part:
                 totals[values[:width]] += weight
-        found = function.finalize(side, there, SCHEMA.field(width - 1).type).to_pylist()
         for group in range(3):
             # NULL is the least value beside the extreme ordering
             there_now = [key[1:] for key, weight in totals.items() if key[0] == group and weight > 0]
@@ -63,6 +61,6 @@ def test_many_retracted_ones_are_passed() -> None:
     """More is fetched until one is decided."""
     rows = [((0, f"same prefix {i:04}", None), 1) for i in range(500)]
     integral = integral_of(2, 0, [rows, [(values, -1) for values, _ in rows[1:]], []])
-    side = Side(Groups([pa.array([0], pa.int32())], 1, 0), (), [integral])
-    found = OrderedExtreme(0, greatest=True).finalize(side, np.ones(1, np.bool_), pa.string())
-    assert found.to_pylist() == ["same prefix 0000"]
+    sides = Sides(Groups([pa.array([0], pa.int32())], 1, 0), (), [integral])
+    found = OrderedExtreme(0, greatest=True).finalize(sides, np.ones(2, np.bool_), pa.string())
+    assert found.to_pylist() == ["same prefix 0000"] * 2

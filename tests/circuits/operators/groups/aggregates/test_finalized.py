@@ -14,7 +14,7 @@ from dbsp.circuits.operators.groups.aggregates.bits import Bitwise
 from dbsp.circuits.operators.groups.aggregates.collected import Collect
 from dbsp.circuits.operators.groups.aggregates.finalized import Finalized
 from dbsp.circuits.operators.groups.combine import CombineParts
-from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -44,15 +44,14 @@ def test_the_rows_that_are_left(held: list[Any], data: Any, seed: int) -> None:
         runs = as_runs(Batch.build(layout, before, seed))
         integrals.append(Integral(layout, runs, Batch.build(layout, delta, seed)))
     groups = Groups([pa.array([0, 1, 2], pa.int32())], 3, seed)
-    before_ = Side(groups, (), integrals)
-    there = np.ones(3, np.bool_)
-    for side, listed in ((before_, held), (Side(groups, (), integrals, earlier=before_), held + gone)):
+    sides, there = Sides(groups, (), integrals), np.ones(6, np.bool_)
+    lists = Finalized(0, Collect()).finalize(sides, there, pa.list_(pa.int32())).to_pylist()
+    bits = Finalized(1, Bitwise("bit_xor")).finalize(sides, there, pa.int32()).to_pylist()
+    for first, listed in ((0, held), (3, held + gone)):
         totals: Counter[Any] = Counter()
         for row, weight in listed:
             totals[row] += weight
         values = [sorted(x for (k, x), w in totals.items() if k == g for _ in range(w)) for g in range(3)]
-        lists = Finalized(0, Collect()).finalize(side, there, pa.list_(pa.int32()))
-        assert lists.to_pylist() == values
-        bits = Finalized(1, Bitwise("bit_xor")).finalize(side, there, pa.int32())
+        assert lists[first : first + 3] == values
         folded = [int(np.bitwise_xor.reduce(group)) if group else None for group in values]
-        assert bits.to_pylist() == folded
+        assert bits[first : first + 3] == folded

@@ -13,7 +13,7 @@ from dbsp.circuits.operators.groups.aggregates.presence import Presence
 from dbsp.circuits.operators.groups.aggregates.sums import Average, Sum, exact_sum
 from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Greatest, Least, NarrowSum, Values
-from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -35,7 +35,7 @@ FUNCTIONS: list[tuple[Accumulated, pa.DataType, object, object]] = [
 ]
 
 
-def side_of(accumulators: tuple[Accumulator, ...], values: list[int | None]) -> Side:
+def sides_of(accumulators: tuple[Accumulator, ...], values: list[int | None]) -> Sides:
     """The global group."""
     schema = pa.schema([("x", pa.int64())])
     combine = Combine(0, accumulators or (Values(0),))
@@ -49,14 +49,14 @@ def side_of(accumulators: tuple[Accumulator, ...], values: list[int | None]) -> 
         maxima=tuple(i for i, kind in kinds if kind is Greatest),
     )
     integral = Integral(layout, as_runs(Batch.build(layout, rows, 0)), Batch.empty(layout))
-    return Side(Groups([], 1, 0), (combine.accumulators,), [integral])
+    return Sides(Groups([], 1, 0), (combine.accumulators,), [integral])
 
 
 @pytest.mark.parametrize(("function", "data_type", "expected", "nothing"), FUNCTIONS)
 def test_of_the_accumulators_that_it_names(
     function: Accumulated, data_type: pa.DataType, expected: object, nothing: object
 ) -> None:
-    there = np.ones(1, np.bool_)
+    there = np.ones(2, np.bool_)
     for values, result in ((VALUES, expected), ([], nothing)):
-        side = side_of(function.accumulators, values)
-        assert function.finalize(side, there, data_type).to_pylist() == [result]
+        sides = sides_of(function.accumulators, values)
+        assert function.finalize(sides, there, data_type).to_pylist() == [result] * 2

@@ -11,7 +11,7 @@ from hypothesis import given
 from dbsp.circuits.operators.groups.aggregates.presence import Presence
 from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Values
-from dbsp.circuits.operators.groups.state.sides import Groups, Side
+from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -27,9 +27,8 @@ def test_a_group_has_a_value(held: list[Any], change: list[Any]) -> None:
     before, delta = (Batch.build(layout, part, 0) for part in parts)
     integral = Integral(layout, as_runs(before), delta)
     groups = Groups([pa.array([0, 1, 2], pa.int32())], 3, 0)
-    earlier = Side(groups, (combine.accumulators,), [integral])
-    later = Side(groups, (combine.accumulators,), [integral], earlier=earlier)
-    for side, listed in ((earlier, held), (later, held + change)):
-        found = Presence(values=Values(1)).finalize(side, np.ones(3, np.bool_), pa.bool_()).to_pylist()
+    sides = Sides(groups, (combine.accumulators,), [integral])
+    places = Presence(values=Values(1)).finalize(sides, np.ones(6, np.bool_), pa.bool_()).to_pylist()
+    for found, listed in ((places[:3], held), (places[3:], held + change)):
         counts = [sum(w for (k, x), w in listed if k == g and x is not None) for g in range(3)]
         assert found == [True if count > 0 else None for count in counts]
