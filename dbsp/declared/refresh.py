@@ -31,6 +31,7 @@ from dbsp.declared.tables.parquet import SPARKS_LOG, ParquetTable, Written
 from dbsp.declared.tables.partitions import Partitioning
 from dbsp.history.between import changes_between
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.incoming import arrow_schema
 from dbsp.views.outputs import changes_schema
 
 INCREMENTAL, FULL, UNCHANGED = "incremental", "full", "unchanged"
@@ -103,7 +104,8 @@ class Refresh:
         try:
             for table in self.project.tables:
                 name = view_name(table.name)
-                arrived = self.around.look(table, self.reads.known.get(name, {}))
+                schema = arrow_schema(self.pipeline.program.inputs[name])
+                arrived = self.around.look(table, schema, self.reads.known.get(name, {}), asked.fallback)
                 if arrived.lost and table.name in anew:
                     raise Error(
                         f"not supported yet: --full-refresh {shown(anew[table.name].name)}, as files of "
@@ -111,8 +113,10 @@ class Refresh:
                         "those that are there"
                     )
                 if arrived.rows is not None:
-                    queue = self.pipeline.insert if arrived.how == "appended" else self.pipeline.replace
+                    queue = self.pipeline.replace if arrived.how == "compared" else self.pipeline.insert
                     queue(name, arrived.rows())
+                if arrived.gone is not None:
+                    self.pipeline.delete(name, arrived.gone())
                 read[name] = arrived.files
         except BaseException:
             self.pipeline.discard()

@@ -122,12 +122,24 @@ class Dataset:
 
 
 @dataclass(frozen=True)
+class Logged:
+    """A table whose log says what each version of it has. format: as USING has it. place: of the table."""
+
+    format: str
+    place: str
+
+
+@dataclass(frozen=True)
 class Table:
-    """One of the catalogue's that the project reads. ddl: its columns. streamed: by STREAM, else as it is."""
+    """One of the catalogue's that the project reads. ddl: its columns. streamed: by STREAM, else as it is.
+
+    logged: None of a table without a log.
+    """
 
     name: str
     ddl: str
     streamed: bool
+    logged: Logged | None = None
 
 
 @dataclass(frozen=True)

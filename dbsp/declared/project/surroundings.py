@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import pyarrow as pa
+
 from dbsp.declared.project.datasets import Dataset, Project, Table
 
-# Of each file its size and the time of its last change, as its file system says them.
+# Of each file its size and the time of its last change, as its file system says them; of a table with a log
+# the last entry of that, as the log's reader says it.
 Files = Mapping[str, list[int]]
 
 
 @dataclass(frozen=True)
 class Arrived:
-    """What a table has to say. how: 'unchanged', 'appended' or 'compared'. rows: the new ones, or all of
-    them, as `Pipeline.insert` takes them.
+    """What a table has to say. how: 'unchanged', 'appended', 'changed' or 'compared'. rows: the new ones, or
+    all of them, as `Pipeline.insert` takes them. gone: those that it has no more, where it is 'changed'.
 
     files: as they are now; None of a table that isn't of files. lost: whether one that was read is another,
     or gone.
@@ -26,6 +29,7 @@ class Arrived:
     files: Files | None
     rows: Callable[[], object] | None = None
     lost: bool = False
+    gone: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,11 @@ class News:
 class Surroundings(Protocol):
     """Spark's session and its catalogue, or what is known of them. Each raises Error."""
 
-    def look(self, table: Table, known: Files | None) -> Arrived:
-        """known: the files that the state has the rows of; None: its rows are of no files."""
+    def look(self, table: Table, schema: pa.Schema, known: Files | None, compared: bool) -> Arrived:
+        """known: the files that the state has the rows of; None: its rows are of no files.
+
+        schema: of the table's rows. compared: whether a table is to be compared whose changes are lost.
+        """
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """Of a table's files; it is made if it isn't there. ours: whether a step has written it."""

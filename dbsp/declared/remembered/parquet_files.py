@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import StateError
-from dbsp.declared.project.surroundings import Files
+from dbsp.declared.project.surroundings import Arrived, Files, news
+from dbsp.declared.remembered.source import Unknown
 
 # a name that is the same in a URI
 _PLAIN = re.compile(r"[A-Za-z0-9._+=-]+")
@@ -29,10 +30,6 @@ _PROLEPTIC = (3, 1)  # the first version of Spark that writes all dates and time
 _VERSION = b"org.apache.spark.version"
 _LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _INT96 = "INT96"
-
-
-class Unknown(Exception):
-    """Only Spark can say."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,16 @@ class ParquetFiles:
     prefix: str
     schema: pa.Schema
     inferred: tuple[str, list[int]] | None
+
+    def check_there(self) -> None:
+        """See `Source`."""
+        self.listed()
+
+    def news(self, streamed: bool, known: Files) -> tuple[Arrived, int]:
+        """See `Source`."""
+        found = news(self.listed(), streamed, known)
+        self.check(found.new)
+        return found.arrived(self.read), sum(found.files[file][0] for file in found.new)
 
     def listed(self) -> Files:
         """The files, as they are now. Raises Unknown."""

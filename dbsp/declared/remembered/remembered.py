@@ -2,7 +2,7 @@
 
     key      the texts and the settings               the same: the same project, the same program
     witness  the catalogue's digest                   the same: the same tables, at the same places
-    sources  directories of Parquet files             listed and read where they are
+    sources  directories of Parquet files, Delta      listed and read where they are
 
 It lies with the compiled programs, where only this user can have written it.
 """
@@ -13,13 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+
 from dbsp.declared.project.datasets import Dataset, Project, Table, shown
 from dbsp.declared.project.program import Compiled, view_name
-from dbsp.declared.project.surroundings import Arrived, Files, News, Surroundings, news
+from dbsp.declared.project.surroundings import Arrived, Files, Surroundings
 from dbsp.declared.remembered.catalogue import Catalogue
-from dbsp.declared.remembered.parquet_files import ParquetFiles, Unknown
+from dbsp.declared.remembered.source import Source, Unknown
 from dbsp.sql.compiler.cache import read_entry, write_entry
-from dbsp.sql.text.source import Source
+from dbsp.sql.text.source import Source as Text
 
 # Bytes of new files beyond which Spark's tasks, on all cores, save more than its start costs.
 LARGE = 1 << 26
@@ -33,25 +35,25 @@ class Remembered:
     compiled: Compiled
     catalogue: Catalogue
     witness: str
-    sources: Mapping[str, ParquetFiles]
+    sources: Mapping[str, Source]
     places: Mapping[str, Path]
 
     def is_there(self) -> bool:
         """Whether its sources can still be listed, and have the columns that they had."""
         try:
             for source in self.sources.values():
-                source.listed()
+                source.check_there()
         except Unknown:
             return False
         return True
 
 
-def remember(key: Source, found: Remembered) -> None:
+def remember(key: Text, found: Remembered) -> None:
     """For `recall`."""
     write_entry(found, key, "")
 
 
-def recall(key: Source) -> Remembered | None:
+def recall(key: Text) -> Remembered | None:
     """None where nothing is known that is still true."""
     found = read_entry(key, "")
     if not isinstance(found, Remembered) or found.catalogue.digest() != found.witness:
@@ -65,7 +67,7 @@ class Remembering:
 
     remembered: Remembered
     spark: Callable[[], Surroundings]
-    found: dict[str, News] = field(default_factory=dict)
+    found: dict[str, Arrived] = field(default_factory=dict)
 
     def knows(self, known: Mapping[str, Files | None]) -> bool:
         """Whether all can be said of a state that has those files, and there isn't too much of it."""
@@ -77,16 +79,15 @@ class Remembering:
                 source, before = self.remembered.sources[table.name], known.get(view_name(table.name), {})
                 if before is None:
                     return False
-                self.found[table.name] = found = news(source.listed(), table.streamed, before)
-                source.check(found.new)
-                size += sum(found.files[file][0] for file in found.new)
+                self.found[table.name], new = source.news(table.streamed, before)
+                size += new
         except Unknown:
             return False
         return size <= LARGE
 
-    def look(self, table: Table, known: Files | None) -> Arrived:
+    def look(self, table: Table, schema: pa.Schema, known: Files | None, compared: bool) -> Arrived:
         """See `Surroundings`; `knows` has looked."""
-        return self.found[table.name].arrived(self.remembered.sources[table.name].read)
+        return self.found[table.name]
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """See `Surroundings`."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from dbsp.declared.project.datasets import Dataset, Project, Table
+from dbsp.declared.logs.opened import log_of
+from dbsp.declared.logs.pieces import Pieces
+from dbsp.declared.project.datasets import Dataset, Project, Table, shown
 from dbsp.declared.project.surroundings import Arrived, Files
+from dbsp.declared.remembered.remembered import LARGE
 from dbsp.declared.spark.catalog import Catalog
+from dbsp.declared.spark.logged.frames import frame_of
 from dbsp.declared.spark.recomputing import recompute, rows_of
 from dbsp.declared.spark.sending import send
 from dbsp.declared.spark.sources import look
@@ -21,9 +26,16 @@ class Asking:
 
     spark: SparkSession
 
-    def look(self, table: Table, known: Files | None) -> Arrived:
+    def look(self, table: Table, schema: pa.Schema, known: Files | None, compared: bool) -> Arrived:
         """See `Surroundings`."""
-        return look(self.spark, table.name, table.streamed, known)
+        if table.logged is None:
+            return look(self.spark, table.name, table.streamed, known)
+        log = log_of(shown(table.name), table.logged)
+        changed = log.look(schema, table.streamed, known, compared)
+        return changed.arrived(known, lambda pieces: self._rows(pieces, table.ddl))
+
+    def _rows(self, pieces: Pieces, ddl: str) -> object:
+        return pieces.table() if pieces.size < LARGE else frame_of(self.spark, pieces, ddl)
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """See `Surroundings`."""

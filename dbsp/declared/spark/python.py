@@ -15,7 +15,10 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbsp.circuits.errors import ProgramError
+from dbsp.declared.logs.delta import DELTA
 from dbsp.declared.project.changes import DELETES, SEQUENCE
+from dbsp.declared.project.datasets import quoted
 from dbsp.declared.spark.modules import digest_of, messages_in
 
 _HIDDEN = "dbsp hidden"  # of a name, as in Registering.java
@@ -75,6 +78,8 @@ class Definitions:
         said, relation = _relation(sent.define_flow)
         digest = digest_of(said)[:16]
         reads = list(_reads(relation))
+        for read in reads:
+            _name_logged(read)
         streams = tuple(read.named_table.unparsed_identifier for read in reads if read.is_streaming)
         tables = []
         for read in reads:
@@ -137,6 +142,21 @@ def _relation(flow: Any) -> tuple[Any, Any]:
     if not said.HasField("apply_as_deletes"):
         relation.project.expressions[-1].alias.expr.literal.boolean = False
     return said, relation
+
+
+def _name_logged(read: Any) -> None:
+    """A Delta table that is loaded by its path is one of that name, as in SQL. Raises ProgramError."""
+    said = read.data_source
+    if not read.HasField("data_source") or said.format.lower() != DELTA:
+        return
+    options = {name: value for name, value in said.options.items() if name.lower() != "path"}
+    paths = [*said.paths, *(value for name, value in said.options.items() if name.lower() == "path")]
+    if options or said.schema or len(paths) != 1:
+        given = ", ".join(options) or ("a schema" if said.schema else "several paths, or none")
+        raise ProgramError(
+            f"not supported yet: a Delta table read with {given}; read the table as it is, by one path"
+        )
+    read.named_table.unparsed_identifier = quoted([DELTA, paths[0]])
 
 
 def _reads(message: Any) -> Iterator[Any]:

@@ -32,6 +32,7 @@ from dbsp.declared.project.datasets import (
 )
 from dbsp.declared.project.streams import streamed
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
+from dbsp.declared.spark.logged.analysing import analysing, logged
 from dbsp.declared.spark.modules import Modules, modules_of
 from dbsp.declared.spark.python import Definition, Definitions, as_written
 from dbsp.declared.spark.spec import Spec
@@ -44,7 +45,8 @@ def read_project(spark: SparkSession, spec: Spec, modules: Modules | None = None
     files = spec.files()
     said = modules_of(files, spec.root) if modules is None else modules
     try:
-        return _Reading(spark, spec).read(files, said)
+        with analysing(spark):
+            return _Reading(spark, spec).read(files, said)
     except PySparkException as error:
         raise ProgramError(as_written(str(error).strip())) from error
 
@@ -226,7 +228,8 @@ class _Reading:
                     "by STREAM elsewhere; read here the streaming table that STREAM fills"
                 )
             schema = self.spark.table(name)._jdf.schema()
-            tables.append(Table(name, str(schema.asNullable().toDDL()), read[0][1]))
+            found = logged(self.spark, next(streamed(f"STREAM {name}")))
+            tables.append(Table(name, str(schema.asNullable().toDDL()), read[0][1], found))
         return tuple(tables)
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from dbsp.declared.project.datasets import Project, Table
+from dbsp.declared.logs.opened import log_of
+from dbsp.declared.project.datasets import Project, Table, shown
 from dbsp.declared.project.program import Compiled, view_name
 from dbsp.declared.remembered.catalogue import Catalogue
-from dbsp.declared.remembered.parquet_files import ParquetFiles, Unknown
+from dbsp.declared.remembered.logged import LoggedSource
+from dbsp.declared.remembered.parquet_files import ParquetFiles
 from dbsp.declared.remembered.remembered import Remembered
+from dbsp.declared.remembered.source import Source, Unknown
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.facts import is_usual, metastore_of, place_of
 
@@ -39,14 +42,15 @@ def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Rem
     return Remembered(bare, compiled, catalogue, catalogue.digest(), sources, places)
 
 
-def _source(
-    spark: SparkSession, table: Table, compiled: Compiled, catalogue: Catalogue
-) -> ParquetFiles | None:
+def _source(spark: SparkSession, table: Table, compiled: Compiled, catalogue: Catalogue) -> Source | None:
+    columns = compiled.program.inputs[view_name(table.name)].schema
+    schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+    if table.logged is not None:
+        name = shown(table.name)
+        return LoggedSource(name, table.logged, schema, log_of(name, table.logged).schema())
     place = place_of(spark, table.name)
     if place is None or (place.catalogued and catalogue.metastore is None):
         return None
-    columns = compiled.program.inputs[view_name(table.name)].schema
-    schema = pa.schema([pa.field(column.name, column.type) for column in columns])
     first = min(place.files)
     inferred = None if place.catalogued else (Path(first).name, list(place.files[first]))
     source = ParquetFiles(place.root, place.prefix, schema, inferred)

@@ -58,7 +58,7 @@ def test_what_has_come_is_known_if_it_is_little(made, monkeypatch):
     assert known()
     around = Remembering(made, lambda: None)
     assert around.knows({})
-    arrived = around.look(made.project.tables[0], {})
+    arrived = around.look(made.project.tables[0], pa.schema([]), {}, compared=False)
     assert (arrived.how, arrived.rows().to_pydict()) == ("appended", {"a": [1, 2]})
     monkeypatch.setattr(remembered, "LARGE", 10)
     assert not known()

@@ -1,0 +1,56 @@
+"""What a table's log says of it: the rows that came since a version, and those that went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import pyarrow as pa
+
+from dbsp.declared.logs.pieces import Pieces
+from dbsp.declared.project.surroundings import Arrived, Files
+
+
+@dataclass(frozen=True)
+class Changed:
+    """now: the version, as it is known the next time. whole: whether `added` is all that the table holds.
+
+    gone: rows that it had. altered: whether it may have got other columns since.
+    """
+
+    now: Files
+    added: Pieces
+    gone: Pieces
+    whole: bool = False
+    altered: bool = False
+
+    @property
+    def size(self) -> int:
+        """Of what is to be read, in bytes as they are stored."""
+        return self.added.size + self.gone.size
+
+    def arrived(self, known: Files | None, read: Callable[[Pieces], object]) -> Arrived:
+        """known: as it was given to `look`. read: the rows of pieces."""
+        rows = partial(read, self.added)
+        if self.whole:
+            return Arrived("compared" if known else "appended", self.now, rows)
+        gone = partial(read, self.gone) if self.gone.pieces else None
+        if not self.added.pieces and gone is None:
+            return Arrived("unchanged", self.now)
+        return Arrived("appended" if gone is None else "changed", self.now, rows, gone=gone)
+
+
+class Log(Protocol):
+    """A table whose log says what each version of it has."""
+
+    def schema(self) -> str:
+        """Of its last version, as Spark spells a schema in JSON. Raises Error."""
+
+    def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
+        """schema: of the rows that are wanted. known: of the last look; empty or None: there was none.
+
+        streamed: whether the table may only grow. compared: whether all of it may be read where its changes
+        can't be. Raises Error, StateError where they can't be.
+        """

@@ -1,0 +1,271 @@
+"""What has changed in a Delta table, by its log.
+
+    Δ(v₀, v₁) = Σ over its commits  rows(cdc)                      where a commit has a change feed
+                                    rows(add) − rows(remove)       where it has none
+
+Entries are read one after the other from the one that is known, so a look costs what was committed since,
+and nothing that grows with the table. What only lays rows out anew (OPTIMIZE) says so of each file, and is no
+change. A file that came and went in between isn't read.
+
+    known   {ID/ENTRY: [length, CRC-32]}   the last entry that was read, of the table with that id
+
+Delta transaction protocol: github.com/delta-io/delta, PROTOCOL.md. The first version that is read is
+delta-rs's to say, by its checkpoints; entries are JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import Error, StateError
+from dbsp.declared.logs.changed import Changed
+from dbsp.declared.logs.pieces import Piece, Pieces
+from dbsp.declared.project.surroundings import Files
+from dbsp.state.records.places import place_of
+
+DELTA = "delta"
+_LOG = "_delta_log"
+_CAME, _WENT = ("insert", "update_postimage"), ("delete", "update_preimage")
+# what may be asked of readers by name, and asks nothing of who reads as it is done here
+_FEATURES = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "typeWidening"})
+_MAPPING = "delta.columnMapping.mode"
+_ALTERING = ("metaData", "protocol")
+_ADVICE = "--full-refresh-all computes all anew, of what it holds now"
+Action = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DeltaLog:
+    """name: the table's, as people write it. place: a directory or a URI."""
+
+    name: str
+    place: str
+
+    def schema(self) -> str:
+        """Of its last version, as Spark spells a schema in JSON. Raises Error."""
+        return str(self._table().schema().to_json())
+
+    def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
+        """See `Log`."""
+        if not known:
+            return self._all(schema)
+        ((last, seen),) = known.items()
+        identity, entry = last.split("/")
+        commits = _Commits(self, int(entry), streamed)
+        try:
+            text = commits.entry(commits.since)
+            if text is None or _seen(text) != seen:  # cleaned up, or of a table that was made anew
+                commits.check_identity(identity)
+            commits.read()
+        except _Lost as error:
+            return self._lost(str(error), schema, streamed, compared)
+        if commits.altered:
+            self._table()  # which may ask more of readers now
+        added, gone = commits.pieces()
+        if streamed and gone:
+            raise StateError(
+                f"table {self.name}: rows of it were changed or deleted at version {commits.removed_at}, "
+                f"which STREAM doesn't read; read it without STREAM, or {_ADVICE}"
+            )
+        changed = Changed(
+            {f"{identity}/{commits.until}": commits.seen or seen},
+            Pieces(self.place, schema, tuple(added)),
+            Pieces(self.place, schema, tuple(gone)),
+            altered=commits.altered,
+        )
+        missing = [*changed.added.missing(), *changed.gone.missing()]
+        if missing:
+            what = f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)"
+            return self._lost(what, schema, streamed, compared)
+        return changed
+
+    def _lost(self, what: str, schema: pa.Schema, streamed: bool, compared: bool) -> Changed:
+        """All of the table, where it may be compared with what was read."""
+        if compared and not streamed:
+            return self._all(schema)
+        less = "" if streamed else "; --fallback full compares all of its rows with those that were read"
+        raise StateError(f"table {self.name}: what has changed can't be read: {what}; {_ADVICE}{less}")
+
+    def _all(self, schema: pa.Schema) -> Changed:
+        table = self._table()
+        version, identity = table.version(), str(table.metadata().id)
+        text = _Commits(self, version).entry(version)
+        if text is None:
+            raise StateError(f"table {self.name}: its log has no entry {version} any more; write to it")
+        pieces = []
+        for file in pa.table(table.get_add_actions(flatten=True)).to_pylist():
+            values = {
+                name.removeprefix("partition."): _spelled(value)
+                for name, value in file.items()
+                if name.startswith("partition.")
+            }
+            pieces.append(Piece(_path(self.name, file["path"]), values, file["size_bytes"]))
+        if "deletionVectors" in (table.protocol().reader_features or ()) and _has_vectors(table):
+            raise _vectors(self.name)
+        added = Pieces(self.place, schema, tuple(pieces))
+        return Changed({f"{identity}/{version}": _seen(text)}, added, Pieces(self.place, schema, ()), True)
+
+    def _table(self) -> Any:
+        """As delta-rs opens it. Raises Error for one that asks more of its readers than is done here."""
+        try:
+            from deltalake import DeltaTable  # noqa: PLC0415  an extra
+            from deltalake.exceptions import DeltaError  # noqa: PLC0415
+        except ImportError as error:
+            raise Error(
+                f"table {self.name} is a Delta table, which needs deltalake: pip install 'dbsp[delta]'"
+            ) from error
+        try:
+            table = DeltaTable(self.place)
+            asked, properties = table.protocol(), table.metadata().configuration
+        except (DeltaError, OSError) as error:
+            raise Error(f"table {self.name} can't be read: {' '.join(str(error).split())}") from error
+        _check(self.name, asked.reader_features or (), properties)
+        return table
+
+
+class _Lost(Exception):
+    """What the commits were can't be known."""
+
+
+@dataclass
+class _Commits:
+    """Those after `since`, in order. grows: whether only what comes is asked, which a feed isn't needed for.
+
+    counts: of each file how often it came less how often it went. removed_at: the last that took rows out.
+    altered: whether columns, properties or what is asked of readers were set.
+    """
+
+    log: DeltaLog
+    since: int
+    grows: bool = False
+    until: int = -1
+    seen: list[int] | None = None
+    feeds: list[Piece] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    files: dict[str, Piece] = field(default_factory=dict)
+    removed_at: int = -1
+    altered: bool = False
+
+    def entry(self, version: int) -> bytes | None:
+        """Of the log; None where there is none."""
+        try:
+            return (place_of(self.log.place) / _LOG / f"{version:020}.json").read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def check_identity(self, identity: str) -> None:
+        """Raises _Lost for another table, and for one whose next entry is gone."""
+        table = self.log._table()
+        if str(table.metadata().id) != identity:
+            raise _Lost("it is another table than before")
+        if table.version() < self.since:
+            raise _Lost(f"its last version is {table.version()}, and {self.since} was read")
+        if table.version() > self.since and self.entry(self.since + 1) is None:
+            raise _Lost(f"its log has no entry {self.since + 1} any more")
+
+    def read(self) -> None:
+        """All that there are."""
+        self.until = self.since
+        while (text := self.entry(self.until + 1)) is not None:
+            self.until += 1
+            self.seen = _seen(text)
+            self._take([json.loads(line) for line in text.splitlines() if line.strip()])
+
+    def _take(self, actions: list[Action]) -> None:
+        self.altered = self.altered or any(kind in action for action in actions for kind in _ALTERING)
+        files = [action[kind] for action in actions for kind in ("add", "remove") if kind in action]
+        if any(said.get("deletionVector") for said in files):
+            raise _vectors(self.log.name)
+        feed = [] if self.grows else _feed(actions)
+        self.feeds += map(self._piece, feed)
+        if feed:
+            return
+        for action in actions:
+            if "add" in action and action["add"].get("dataChange", True):
+                self._count(self._piece(action["add"]), 1)
+            elif "remove" in action and action["remove"].get("dataChange", True):
+                self._count(self._piece(action["remove"]), -1)
+                self.removed_at = self.until
+
+    def _count(self, piece: Piece, number: int) -> None:
+        self.counts[piece.path] = self.counts.get(piece.path, 0) + number
+        self.files.setdefault(piece.path, piece)
+
+    def _piece(self, said: Action) -> Piece:
+        path, values = _path(self.log.name, said["path"]), said.get("partitionValues")
+        if values is None:  # of a file that goes it may be left out
+            if path in self.files:
+                return self.files[path]
+            if self.log._table().metadata().partition_columns:
+                raise _Lost(f"version {self.until} doesn't say which partition {path} is of")
+        return Piece(path, dict(values or {}), said.get("size") or 0)
+
+    def pieces(self) -> tuple[list[Piece], list[Piece]]:
+        """Whose rows came, and whose went."""
+        added = [Piece(one.path, one.values, one.size, _CAME) for one in self.feeds]
+        gone = [Piece(one.path, one.values, one.size, _WENT) for one in self.feeds]
+        for path, count in self.counts.items():
+            (added if count > 0 else gone).extend([self.files[path]] * abs(count))
+        return added, gone
+
+
+def _feed(actions: list[Action]) -> list[Action]:
+    """Of a commit; none where it isn't to be trusted.
+
+    Of an UPDATE delta-rs (1.6.6) tells what differs as sets: rows that become equal to others aren't in it.
+    """
+    told: Action = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    if str(told.get("engineInfo")).startswith("delta-rs") and told.get("operation") == "UPDATE":
+        return []
+    return [action["cdc"] for action in actions if "cdc" in action]
+
+
+def _seen(text: bytes) -> list[int]:
+    return [len(text), zlib.crc32(text)]
+
+
+def _path(table: str, spelled: str) -> str:
+    path = unquote(spelled)
+    if "://" in path or path.startswith(("/", "file:")):
+        raise StateError(f"table {table}: not supported yet: a file in another place, {path}")
+    return path
+
+
+def _spelled(value: object) -> str | None:
+    """A partition's value as the log spells it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float, Decimal)) or type(value) is date:
+        return str(value)
+    raise StateError(f"not supported yet: a table partitioned by a {type(value).__name__}")
+
+
+def _check(name: str, features: Iterable[str], properties: Mapping[str, str | None]) -> None:
+    more = set(features) - _FEATURES - {"deletionVectors", "columnMapping"}
+    if (properties.get(_MAPPING) or "none") != "none":
+        more.add("columnMapping")
+    if more:
+        listed = ", ".join(sorted(more))
+        raise StateError(f"table {name}: not supported yet: a Delta table with {listed}; read a copy without")
+
+
+def _has_vectors(table: Any) -> bool:
+    return bool(pa.table(table.deletion_vectors()).num_rows)
+
+
+def _vectors(name: str) -> StateError:
+    return StateError(
+        f"table {name}: not supported yet: a Delta table with deletion vectors; switch "
+        "delta.enableDeletionVectors off, and REORG TABLE … APPLY (PURGE)"
+    )

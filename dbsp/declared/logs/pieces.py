@@ -1,0 +1,113 @@
+"""Rows of files that a table's log names, one piece a file.
+
+A piece has the columns that its file has, those that the log says of the whole file, by which the table is
+partitioned, and NULL for those that came later. Of a change feed's file the rows have a kind, and a piece is
+of those of some kinds.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from dbsp.circuits.errors import DataError
+from dbsp.state.records.places import Place, place_of
+
+KIND = "_change_type"  # a column of a change feed's files
+
+
+@dataclass(frozen=True)
+class Piece:
+    """path: of the file, below the table's place. values: of the columns that the log says, as texts.
+
+    kinds: which rows of a change feed's file; none: all rows. size: of the file in bytes, 0 if nobody says.
+    """
+
+    path: str
+    values: Mapping[str, str | None]
+    size: int = 0
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """place: of the table, a directory or a URI. schema: of the rows that are wanted."""
+
+    place: str
+    schema: pa.Schema
+    pieces: tuple[Piece, ...]
+
+    @property
+    def size(self) -> int:
+        """In bytes, as they are stored."""
+        return sum(piece.size for piece in self.pieces)
+
+    def missing(self) -> list[str]:
+        """The files that are gone."""
+        root = place_of(self.place)
+        return [piece.path for piece in self.pieces if not (root / piece.path).exists()]
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        parts = [self.read(piece) for piece in self.pieces]
+        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+
+    def read(self, piece: Piece) -> pa.Table:
+        """The rows of one. Raises OSError, DataError for a column of another type."""
+        with _opened(place_of(self.place) / piece.path) as file:
+            opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+            spelled = {name.lower(): name for name in opened.schema_arrow.names}
+            wanted = {field.name: spelled.get(field.name.lower()) for field in self.schema}
+            stored = [name for name in wanted.values() if name is not None]
+            found = opened.read([*stored, KIND] if piece.kinds else stored)
+        columns = []
+        for field in self.schema:
+            if field.name in piece.values:
+                columns.append(_repeated(piece, field, found.num_rows))
+            elif (name := wanted[field.name]) is None:
+                columns.append(pa.nulls(found.num_rows, field.type))
+            else:
+                columns.append(_as(found[name], field, piece))
+        rows = pa.table(columns, schema=self.schema)
+        if not piece.kinds:
+            return rows
+        return rows.filter(pc.is_in(found[KIND].cast(pa.string()), pa.array(piece.kinds)))
+
+
+def _opened(place: Place) -> IO[bytes]:
+    return io.BytesIO(place.read_bytes()) if hasattr(place, "bucket") else open(place, "rb")
+
+
+def _as(column: pa.ChunkedArray, field: pa.Field, piece: Piece) -> pa.ChunkedArray:
+    if column.type == field.type:
+        return column
+    try:
+        if pt.is_timestamp(column.type) and column.type.tz is None and pt.is_timestamp(field.type):
+            # a moment as INT96 has no zone: it is UTC's
+            return (
+                pc.assume_timezone(column, "UTC").cast(field.type)
+                if field.type.tz
+                else column.cast(field.type)
+            )
+        return column.cast(field.type)
+    except pa.ArrowException as error:
+        raise DataError(f"{piece.path}: column '{field.name}' is {column.type}, not {field.type}") from error
+
+
+def _repeated(piece: Piece, field: pa.Field, count: int) -> pa.Array:
+    """A value that the log says of all rows; '' is NULL, as the protocol has it."""
+    text = piece.values[field.name]
+    if not text:
+        return pa.nulls(count, field.type)
+    try:
+        return pa.repeat(pc.cast(pa.scalar(text), field.type), count)
+    except pa.ArrowException as error:
+        what = f"not supported yet: a partition's value '{text}' of column '{field.name}', as {field.type}"
+        raise DataError(f"{piece.path}: {what}") from error
