@@ -19,7 +19,6 @@ bytes that are no UTF-8, what is too deep or too long for Jackson, a field that 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,15 +66,15 @@ class JsonColumns:
     fields: tuple[Field, ...]
     timezone: str
 
-    def decode(self, messages: Sequence[bytes]) -> pa.RecordBatch | None:
-        """Of each message its row, or of all of them nothing."""
-        if not messages:
+    def decode(self, messages: pa.LargeBinaryArray) -> pa.RecordBatch | None:
+        """Of each message its row, or of all of them nothing. messages: none is NULL."""
+        if not len(messages):
             return pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in self.fields], self._names)
         try:
             text = _joined(messages)
             table = pyarrow.json.read_json(
                 pa.BufferReader(text),
-                pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+                pyarrow.json.ReadOptions(use_threads=False, block_size=text.size + 1),
                 pyarrow.json.ParseOptions(self._read, unexpected_field_behavior="ignore"),
             )
             if table.num_rows != len(messages):
@@ -123,24 +122,28 @@ class JsonColumns:
         return _matching(texts, _ZONED).cast(_TIMESTAMP)
 
 
-def _joined(messages: Sequence[bytes]) -> bytes:
-    """The messages, a line break between two. Raises _Unvouched."""
-    text = b"\n".join(messages)
-    lengths = np.fromiter(map(len, messages), np.int64, len(messages))
+def _joined(messages: pa.LargeBinaryArray) -> pa.Buffer:
+    """The messages, a line break between two. Raises _Unvouched, ArrowInvalid."""
+    _, edges, held = messages.buffers()
+    offsets = np.frombuffer(edges, np.int64)[messages.offset : messages.offset + len(messages) + 1]
+    lengths = np.diff(offsets)
     longest = int(lengths.max())
-    if not lengths.all() or longest > _LONG or len(text) > MOST_BYTES:
+    if not lengths.all() or longest > _LONG or int(offsets[-1] - offsets[0]) + len(messages) > MOST_BYTES:
         raise _Unvouched
-    ends = np.cumsum(lengths + 1) - 1
-    there = np.frombuffer(text, np.uint8)
-    if (there[ends - lengths] != ord("{")).any() or (there[ends - 1] != ord("}")).any():
+    there = np.frombuffer(held, np.uint8)
+    if (there[offsets[:-1]] != ord("{")).any() or (there[offsets[1:] - 1] != ord("}")).any():
         raise _Unvouched
-    if _may_be_infinite(there) and _NOT_FINITE.search(text):
+    if longest > _SHORT and _is_deep(messages.filter(pa.array(lengths > _SHORT))):
         raise _Unvouched
-    if longest > _SHORT and (_DIGITS.search(text) or _is_deep([m for m in messages if len(m) > _SHORT])):
+    listed = pa.ListArray.from_arrays(pa.array([0, len(messages)], pa.int32()), messages.cast(pa.binary()))
+    text = pc.binary_join(listed, b"\n")
+    text.cast(pa.string())  # which it may not be
+    joined: pa.Buffer = text[0].as_buffer()
+    if _may_be_infinite(np.frombuffer(joined, np.uint8)) and _NOT_FINITE.search(joined):
         raise _Unvouched
-    whole = pa.array([0, len(text)], pa.int32()).buffers()[1]
-    pa.Array.from_buffers(pa.string(), 1, [None, whole, pa.py_buffer(text)]).validate(full=True)
-    return text
+    if longest > _SHORT and _DIGITS.search(joined):
+        raise _Unvouched
+    return joined
 
 
 def _may_be_infinite(text: np.ndarray) -> bool:
@@ -150,10 +153,9 @@ def _may_be_infinite(text: np.ndarray) -> bool:
     return bool(_BEFORE_NUMBER[text[first - 1]].any() or (text[signed - 1] == ord("-")).any())
 
 
-def _is_deep(messages: Sequence[bytes]) -> bool:
+def _is_deep(messages: pa.LargeBinaryArray) -> bool:
     """Whether one of them may be deeper than Jackson goes."""
-    values = pa.array(messages, pa.binary())
-    levels = pc.add(pc.count_substring(values, "{"), pc.count_substring(values, "["))
+    levels = pc.add(pc.count_substring(messages, "{"), pc.count_substring(messages, "["))
     return bool(pc.max(levels).as_py() >= _SHORT)
 
 

@@ -34,11 +34,12 @@ BINARY: dict[str, tuple[str, ...]] = {"avro": ("schema",), "protobuf": ("message
 _TEXTS = (pa.string(), pa.binary())
 _ENVELOPES = {DEBEZIUM: ("json", "avro"), MAXWELL: ("json",)}
 _AVRO_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+TIMESTAMP = "_timestamp"
 METADATA: dict[str, tuple[pa.DataType, ...]] = {
     "_topic": (pa.string(),),
     "_partition": (pa.int32(),),
     "_offset": (pa.int64(),),
-    "_timestamp": (pa.timestamp("us", tz="UTC"),),
+    TIMESTAMP: (pa.timestamp("us", tz="UTC"),),
     "_key": _TEXTS,
 }
 # Columns that are headers, and not in a value.

@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.arrow import int64_array, validity
 from dbsp.pipeline.spark.bad_rows import MARKS
-from dbsp.pipeline.spark.direct.client import Messages
+from dbsp.pipeline.spark.direct.messages import Messages
 from dbsp.pipeline.spark.records import ENVELOPE, OF_MESSAGES, PAYLOAD, record_columns
 from dbsp.rows.json_columns import JsonColumns, can_decode
-from dbsp.sql.compiler.sources.messages import HEADERS, METADATA
+from dbsp.sql.compiler.sources.messages import HEADERS, METADATA, TIMESTAMP
 from dbsp.sql.plans.program import DEBEZIUM, DELETED, MAXWELL, OP, UPDATED, Table
 from dbsp.sql.plans.schemas import Field
 
@@ -48,16 +48,12 @@ class RecordColumns:
 
     def of(self, messages: Messages) -> pa.RecordBatch | None:
         """None: not all of them are vouched for. Without what has no value, unless that is a deletion."""
-        values = messages.values
         if self.table.changelog != "upsert":
-            there = [i for i, value in enumerate(values) if value is not None] if None in values else None
-            if there is not None:
-                messages = Messages(messages.topic, messages.partition, [messages.taken[i] for i in there])
-                values = messages.values
-            rows = self._value.decode(values)  # type: ignore[arg-type]  # none of them is None
+            messages = messages.with_values()
+            rows = self._value.decode(messages.values)
             columns = None if rows is None else dict(zip(rows.schema.names, rows.columns, strict=True))
         else:
-            columns = self._upserts(messages, values)
+            columns = self._upserts(messages)
         return None if columns is None else self._records(messages, columns)
 
     @cached_property
@@ -69,19 +65,18 @@ class RecordColumns:
         keys = (field for field in self.table.schema if field.name in self.table.primary_key)
         return JsonColumns(tuple(keys), self.timezone)
 
-    def _upserts(self, messages: Messages, values: list[bytes | None]) -> dict[str, pa.Array] | None:
+    def _upserts(self, messages: Messages) -> dict[str, pa.Array] | None:
         """Rows, and keys without a value, which are deletions."""
-        rows = self._value.decode([value for value in values if value is not None])
+        rows = self._value.decode(messages.with_values().values)
         if rows is None:
             return None
-        if rows.num_rows == len(values):
-            ops = pa.repeat(UPDATED, len(values))
+        if rows.num_rows == len(messages):
+            ops = pa.repeat(UPDATED, len(messages))
             return {**dict(zip(rows.schema.names, rows.columns, strict=True)), OP: ops}
-        is_gone = np.fromiter((value is None for value in values), bool, len(values))
+        is_gone = ~validity(messages.values)
         gone = np.flatnonzero(is_gone)
-        given = messages.keys
-        keys = [key for i in gone if (key := given[i]) is not None]
-        told = self._key.decode(keys) if len(keys) == len(gone) else None
+        keys = messages.keys.filter(pa.array(is_gone))
+        told = None if keys.null_count else self._key.decode(keys)
         if told is None:
             return None
         from_value, from_key = np.cumsum(~is_gone) - 1, np.cumsum(is_gone) - 1
@@ -132,11 +127,11 @@ class RecordColumns:
         if name == "_partition":
             return pa.repeat(pa.scalar(messages.partition, pa.int32()), count)
         if name == "_offset":
-            return messages.offsets if count else pa.nulls(0, pa.int64())
-        if name == "_timestamp":
+            return int64_array(messages.offsets)
+        if name == TIMESTAMP:
             return messages.timestamps
         try:
-            return pa.array(messages.keys, pa.binary()).cast(type_)
+            return messages.keys.cast(type_)
         except pa.ArrowInvalid:  # no UTF-8
             return None
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.pipeline.spark.direct.client import Messages
 from dbsp.pipeline.spark.direct.columns import RecordColumns
+from dbsp.pipeline.spark.direct.messages import Messages
 from dbsp.pipeline.spark.staging import Order, Staging
 from dbsp.running.queue import weighted
+from dbsp.sql.compiler.sources.messages import TIMESTAMP
 
 # A unit is cut into pieces of not much fewer than this, by so many attempts; what is left then goes to Spark.
 _LEAST, _ATTEMPTS = 256, 16
@@ -25,6 +26,11 @@ class Decoder:
     staging: Staging
     settings: Mapping[str, str]
     patience: float
+
+    @property
+    def reads_times(self) -> bool:
+        """Whether anything reads when a message was written."""
+        return any(field.name.lower() == TIMESTAMP for field in self.columns.table.schema)
 
     def rows(
         self, unit: Messages, refused: list[Messages], bad: list[pa.RecordBatch]

@@ -11,30 +11,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import methodcaller
-from typing import TYPE_CHECKING
-
-import numpy as np
-import pyarrow as pa
 
 from dbsp.circuits.errors import Error
-from dbsp.pipeline.spark.direct import client
-from dbsp.pipeline.spark.direct.client import Messages, end_said, opened
+from dbsp.pipeline.spark.direct import ahead, client
+from dbsp.pipeline.spark.direct.ahead import Taken
+from dbsp.pipeline.spark.direct.client import Client, Found
 from dbsp.pipeline.spark.direct.decoded import Decoder
 from dbsp.pipeline.spark.direct.spans import Place
-from dbsp.pipeline.spark.direct.subscribed import NoTopic, Subscribed, edges
-from dbsp.pipeline.spark.staging import Order
+from dbsp.pipeline.spark.direct.subscribed import NoTopic, Subscribed
 
-if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Message
-
-# what is ahead of a step, at most: messages, and bytes of what they became
-MOST, MOST_BYTES = 1 << 20, 1 << 27
 # seconds for which a message is waited for, and for more of a unit that is a small part of one
 _WAIT, _MORE = 0.1, 0.003
 # milliseconds until a broker says that there is nothing new: it is asked again only then
@@ -43,20 +31,7 @@ _PROMPT = "100"
 # it is asked for new partitions while there are messages
 _QUIET, _ANSWER, _LOOK = 1.0, 2.0, 10.0
 
-_ERROR, _PARTITION = methodcaller("error"), methodcaller("partition")
 log = logging.getLogger("dbsp")
-
-
-@dataclass
-class Taken:
-    """Of a source for one step. ends: where it is after that. refused: what Spark is to decode."""
-
-    ends: Mapping[Place, int]
-    rows: list[tuple[Order, pa.RecordBatch]] = field(default_factory=list)
-    bad: list[pa.RecordBatch] = field(default_factory=list)
-    refused: list[Messages] = field(default_factory=list)
-    count: int = 0
-    size: int = 0
 
 
 class Feed:
@@ -76,13 +51,13 @@ class Feed:
         self.name, self._decoder, self._wanted, self._changed = name, decoder, wanted, changed
         self.begun: Mapping[Place, int] | None = places
         self.away = ""
-        self._most = min(wanted.most or MOST, MOST)
+        self._most = min(wanted.most or ahead.MOST, ahead.MOST)
         self._once = once
         self._next: dict[Place, int] = {}
         self._given: Mapping[Place, int] = places or {}
         self._until: Mapping[Place, int] = {}
         self._there: dict[Place, int] = {}
-        self._ahead = Taken({})
+        self._ahead = Taken()
         self._under_way = 0
         self._stopping = False
         self._decoding: Future[None] | None = None
@@ -118,7 +93,7 @@ class Feed:
 
     def take(self) -> Taken:
         """What is ahead; the next is read from now on."""
-        taken, self._ahead = self._ahead, Taken({})
+        taken, self._ahead = self._ahead, Taken()
         taken.ends = self._given = dict(self._next or self._given)
         self._changed.notify_all()
         return taken
@@ -138,8 +113,8 @@ class Feed:
         from confluent_kafka import KafkaException  # noqa: PLC0415  an extra
 
         try:
-            # in which order they end: who decodes asks the client
-            with closing(opened(self._decoder.settings, _PROMPT)) as consumer, self._decoders:
+            opened = Client(self._decoder.settings, _PROMPT, self._decoder.reads_times)
+            with closing(opened) as consumer, self._decoders:  # who decodes asks the client
                 while not self._stopping and not self._begin(consumer):
                     self._rest()
                 while not self._stopping and not self._has_all():
@@ -152,7 +127,7 @@ class Feed:
         with self._changed:
             self._changed.notify_all()
 
-    def _begin(self, consumer: Consumer) -> bool:
+    def _begin(self, consumer: Client) -> bool:
         """Whether it is known where it begins, and where it ends."""
         from confluent_kafka import KafkaException  # noqa: PLC0415  an extra
 
@@ -162,7 +137,7 @@ class Feed:
             if begun is None:
                 begun = self._wanted.beginnings(consumer, places, self._answer)
             if self._once:
-                self._until = {place: edges(consumer, place, self._answer)[1] for place in places}
+                self._until = {place: consumer.edges(place, self._answer)[1] for place in places}
         except KafkaException as error:
             self._is_away(str(error))
             return False
@@ -181,22 +156,17 @@ class Feed:
             # what came since a commit
             self._next = {place: begun.get(place, 0) for place in places}
             self._changed.notify_all()
-        self._assign(consumer, places)
+        consumer.read(self._next)
         return True
-
-    def _assign(self, consumer: Consumer, places: set[Place]) -> None:
-        from confluent_kafka import TopicPartition  # noqa: PLC0415  an extra
-
-        consumer.incremental_assign([TopicPartition(*place, self._next[place]) for place in sorted(places)])
 
     def _has_all(self) -> bool:
         return self._once and all(self._next[place] >= end for place, end in self._until.items())
 
     @property
     def _is_full(self) -> bool:
-        return self._ahead.count >= self._most or self._ahead.size >= MOST_BYTES
+        return self._ahead.is_full(self._most)
 
-    def _round(self, consumer: Consumer) -> None:
+    def _round(self, consumer: Client) -> None:
         """Wait for room and for messages, and decode them: many while the next ones are fetched."""
         with self._changed:
             while self._is_full and not self._stopping:
@@ -205,18 +175,15 @@ class Feed:
         if room <= 0:
             self._settle()
             return
-        first = consumer.poll(0 if self._decoding else _WAIT) if not self._stopping else None
+        wait = 0.0 if self._decoding or self._stopping else _WAIT
+        found = consumer.take(unit := min(client.UNIT, room), wait, _MORE)
         now = time.monotonic()
-        if now - self._looked > (_LOOK if first is not None and not self.away else _QUIET):
+        if now - self._looked > (_LOOK if found and not self.away else _QUIET):
             self._look(consumer)
-        if first is None:
-            self._settle()
-            return
-        self._alive, unit = now, min(client.UNIT, room)
-        found = [first, *consumer.consume(unit - 1, 0)]
-        if unit // 4 > len(found) > unit // 64:  # what is under way is worth a moment
-            found += consumer.consume(unit - len(found), _MORE)
         self._settle()
+        if not found:
+            return
+        self._alive = now
         if len(found) > unit // 2:
             with self._changed:
                 self._under_way = len(found)
@@ -230,68 +197,36 @@ class Feed:
         if decoding is not None:
             decoding.result()
 
-    def _decode(self, consumer: Consumer, found: list[Message]) -> None:
-        said: list[Message] = []
-        if any(map(_ERROR, found)):
-            said = [message for message in found if message.error() is not None]
-            found = [message for message in found if message.error() is None]
+    def _decode(self, consumer: Client, found: Found) -> None:
         ends: dict[Place, int] = {}
-        ahead = Taken({})
-        for unit in self._by_place(found):
-            last = unit.taken[-1].offset()
-            assert last is not None
-            ends[unit.topic, unit.partition] = last + 1
-            ahead.count += len(unit)
-            for rows in self._decoder.rows(unit, ahead.refused, ahead.bad):
-                ahead.rows.append(rows)
-                ahead.size += rows[1].nbytes
-        for message in said:
-            place, end = (message.topic() or "", message.partition() or 0), end_said(message)
+        rows = Taken()
+        for whole in found.units:
+            place = whole.topic, whole.partition
+            unit = whole.before(self._until.get(place, int(whole.offsets[-1]) + 1))
+            if len(unit):
+                ends[place] = int(unit.offsets[-1]) + 1
+                rows.count += len(unit)
+                for decoded in self._decoder.rows(unit, rows.refused, rows.bad):
+                    rows.rows.append(decoded)
+                    rows.size += decoded[1].nbytes
+        for event in found.said:
+            if event.topic is None:  # of a connection: whether the broker is there is looked at
+                continue
+            place, end = (event.topic, event.partition), event.end
             # what came after it began is left to the next run
             ends[place] = max(ends.get(place, 0), min(end, self._until.get(place, end)))
-        self._add(consumer, ends, ahead)
-
-    def _by_place(self, found: Sequence[Message]) -> Iterator[Messages]:
-        """Of each partition, in order, up to where it ends."""
-        if not found:
-            return
-        numbers = np.fromiter(map(_PARTITION, found), np.int32, len(found))
-        several = len(self._wanted.topics) > 1
-        starts = {0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist()}
-        if several:
-            topics = [message.topic() for message in found]
-            starts |= {i for i in range(1, len(topics)) if topics[i] != topics[i - 1]}
-        cuts = [*sorted(starts), len(found)]
-        for first, end in pairwise(cuts):
-            topic = found[first].topic() or ""
-            taken = [*found[first:end]]
-            until = self._until.get((topic, int(numbers[first])))
-            if until is not None and (taken[-1].offset() or 0) >= until:
-                taken = [message for message in taken if (message.offset() or 0) < until]
-            if taken:
-                yield Messages(topic, int(numbers[first]), taken)
-
-    def _add(self, consumer: Consumer, ends: Mapping[Place, int], ahead: Taken) -> None:
-        from confluent_kafka import TopicPartition  # noqa: PLC0415  an extra
-
-        told = {p: consumer.get_watermark_offsets(TopicPartition(*p), cached=True) for p in self._next}
+        there = {place: consumer.known_end(place) for place in self._next}
         with self._changed:
             for place, end in ends.items():
                 if place in self._next:
                     self._next[place] = max(end, self._next[place])
-            for place, (_, end) in told.items():
+            for place, end in there.items():
                 self._there[place] = max(end, self._next[place])
-            self._ahead.rows += ahead.rows
-            self._ahead.bad += ahead.bad
-            self._ahead.refused += ahead.refused
-            self._ahead.count += ahead.count
+            self._ahead.add(rows)
             self._under_way = 0
-            self._ahead.size += ahead.size + sum(
-                len(value or b"") for m in ahead.refused for value in m.values
-            )
             self._changed.notify_all()
 
-    def _look(self, consumer: Consumer) -> None:
+    def _look(self, consumer: Client) -> None:
         """Whether the broker is there, and whether it has new partitions."""
         from confluent_kafka import KafkaException  # noqa: PLC0415  an extra
 
@@ -307,7 +242,7 @@ class Feed:
         if new and not self._once:
             with self._changed:
                 self._next |= dict.fromkeys(new, 0)
-            self._assign(consumer, new)
+            consumer.read(dict.fromkeys(new, 0))
 
     def _is_here(self) -> None:
         self._alive = self._looked = time.monotonic()

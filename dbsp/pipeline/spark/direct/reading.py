@@ -13,7 +13,6 @@ a job of Spark's would cost more.
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,10 +31,12 @@ from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.bad_rows import Keeping
 from dbsp.pipeline.spark.decoding import decoded, decoded_fields
-from dbsp.pipeline.spark.direct.client import MESSAGES, PATIENCE, Messages, close, read
+from dbsp.pipeline.spark.direct.ahead import Taken
+from dbsp.pipeline.spark.direct.client import can_read
 from dbsp.pipeline.spark.direct.columns import RecordColumns, has_columns
 from dbsp.pipeline.spark.direct.decoded import Decoder
-from dbsp.pipeline.spark.direct.feed import Taken
+from dbsp.pipeline.spark.direct.fetching import PATIENCE, close, read
+from dbsp.pipeline.spark.direct.messages import MESSAGES, Messages
 from dbsp.pipeline.spark.direct.placed import Placed
 from dbsp.pipeline.spark.direct.spans import Span, shared_out
 from dbsp.pipeline.spark.direct.subscribed import Subscribed, subscribed
@@ -114,11 +115,12 @@ class Direct:
         self, spans: Iterable[Span], refused: SegmentWriter, chunks: list[Chunk], failures: list[Error]
     ) -> Iterator[pa.RecordBatch]:
         """Records; the messages of which there are none are written to `refused`."""
+        of = self.decoder
         try:
             for span in spans:
-                for unit in read(self.decoder.settings, self.decoder.patience, span):
+                for unit in read(of.settings, of.patience, span, of.reads_times):
                     left: list[Messages] = []
-                    yield from self.decoder.records(unit, left)
+                    yield from of.records(unit, left)
                     for piece in left:
                         chunks.append(refused.write(stored(piece)))
         except Error as error:
@@ -256,13 +258,13 @@ class DirectReading:
 
     def _is_there(self) -> bool:
         """Whether the client is, wherever tasks run."""
-        if not _has_client():
+        if not can_read():
             return False
         context = self.spark.sparkContext
         if str(context.master).startswith("local"):
             return True
         count = context.defaultParallelism
-        return all(context.parallelize(range(count), count).map(_has_client).collect())
+        return all(context.parallelize(range(count), count).map(can_read).collect())
 
 
 def stored(messages: Messages) -> pa.RecordBatch:
@@ -273,10 +275,6 @@ def stored(messages: Messages) -> pa.RecordBatch:
 def nothing(relation: int, frame: DataFrame) -> DataFrame:
     """Of STAGED, for the plan of a query whose source is read otherwise: Spark reads none of it."""
     return frame.where("false").selectExpr(f"{relation} AS relation", "value AS staged")
-
-
-def _has_client(_: object = None) -> bool:
-    return importlib.util.find_spec("confluent_kafka") is not None
 
 
 def _client_settings(table: Table) -> dict[str, str] | None:

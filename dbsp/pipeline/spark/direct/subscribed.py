@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import Error
+from dbsp.pipeline.spark.direct.client import Client
 from dbsp.pipeline.spark.direct.spans import Place
 from dbsp.sql.plans.program import Table
-
-if TYPE_CHECKING:
-    from confluent_kafka import Consumer
 
 # of Spark's planning what needs nothing here, since nothing is planned
 _NEEDLESS = {"minpartitions", "fetchoffset.numretries", "fetchoffset.retryintervalms", "failondataloss"}
@@ -33,32 +30,24 @@ class Subscribed:
     is_whole: bool
     most: int | None
 
-    def places(self, consumer: Consumer, timeout: float) -> set[Place]:
+    def places(self, client: Client, timeout: float) -> set[Place]:
         """The partitions that there are now. Raises NoTopic, KafkaException."""
         from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415  an extra
 
         found: set[Place] = set()
         for topic in self.topics:
-            told = consumer.list_topics(topic, timeout).topics[topic]
-            if told.error is not None and told.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            try:
+                found |= {(topic, number) for number in client.partitions(topic, timeout)}
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise
                 what = f"topic '{topic}' is not there; create it, or correct OPTIONS (subscribe ...)"
-                raise NoTopic(f"{self.table}: {what}")
-            if told.error is not None:
-                raise KafkaException(told.error)
-            found |= {(topic, number) for number in told.partitions}
+                raise NoTopic(f"{self.table}: {what}") from error
         return found
 
-    def beginnings(self, consumer: Consumer, places: Iterable[Place], timeout: float) -> dict[Place, int]:
+    def beginnings(self, client: Client, places: Iterable[Place], timeout: float) -> dict[Place, int]:
         """Where a new stream begins. Raises KafkaException."""
-        return {place: edges(consumer, place, timeout)[0 if self.is_whole else 1] for place in places}
-
-
-def edges(consumer: Consumer, place: Place, timeout: float) -> tuple[int, int]:
-    """The first offset of a partition, and the one that comes next. Raises KafkaException."""
-    from confluent_kafka import TopicPartition  # noqa: PLC0415  an extra
-
-    first, end = consumer.get_watermark_offsets(TopicPartition(*place), timeout)
-    return first, end
+        return {place: client.edges(place, timeout)[0 if self.is_whole else 1] for place in places}
 
 
 def subscribed(table: Table, planning: Iterable[str]) -> Subscribed | None:

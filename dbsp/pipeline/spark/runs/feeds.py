@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dbsp.pipeline.spark.checkpoints.offset_log import OffsetLog
-from dbsp.pipeline.spark.direct.feed import Feed, Taken
+from dbsp.pipeline.spark.direct.ahead import Taken
+from dbsp.pipeline.spark.direct.feed import Feed
 from dbsp.pipeline.spark.direct.reading import DirectReading
 from dbsp.pipeline.spark.direct.spans import Place
 

@@ -35,7 +35,7 @@ from dbsp.pipeline.spark.bad_rows import Refusals, staged
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.offset_log import OffsetLog
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
-from dbsp.pipeline.spark.direct.feed import Taken
+from dbsp.pipeline.spark.direct.ahead import Taken
 from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 
-from dbsp.pipeline.spark.direct import feed
+from dbsp.pipeline.spark.direct import ahead
+from dbsp.pipeline.spark.direct.client import Client
 from dbsp.pipeline.spark.direct.columns import RecordColumns
 from dbsp.pipeline.spark.direct.decoded import Decoder
 from dbsp.pipeline.spark.direct.feed import Feed
@@ -69,7 +70,7 @@ def produce(broker: Broker, topic: str, numbers: range, **more: str) -> Producer
 def test_it_is_ahead_by_so_much_and_no_more(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed, "MOST", 10)
+    monkeypatch.setattr(ahead, "MOST", 10)
     produce(broker, "ahead", range(25))
     with fed(broker, "ahead", tmp_path, None, once=True) as (made, changed):
         read: list[int] = []
@@ -103,7 +104,7 @@ def test_what_comes_while_it_reads_is_left_to_the_next(
 ) -> None:
     """Also where it is told that a partition ends there."""
     produce(broker, "grows", range(9))
-    monkeypatch.setattr(feed, "edges", lambda _, place, __: (0, 1 if place[1] else 3))
+    monkeypatch.setattr(Client, "edges", lambda _, place, __: (0, 1 if place[1] else 3))
     with fed(broker, "grows", tmp_path, None, once=True) as (made, changed):
         assert taken(made, changed, lambda: made.count == 3)[0] == [0, 1, 2]
         producer = Producer({"bootstrap.servers": broker.servers})

@@ -13,6 +13,7 @@ import pytest
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.direct import feed
+from dbsp.pipeline.spark.direct.client import Client
 from dbsp.sql.compiler.load import compile_program
 from tests.servers.kafka import Broker, kafka, send
 
@@ -98,7 +99,7 @@ def test_a_topic_that_is_not_there_and_one_that_is_another(
     with Pipeline(compile_program(text, session=spark), state=tmp_path, spark=spark) as p:
         p.run(once=True)
     # as if it had been deleted and made anew
-    monkeypatch.setattr(feed, "edges", lambda *_: (0, 0))
+    monkeypatch.setattr(Client, "edges", lambda *_: (0, 0))
     with (
         Pipeline(compile_program(text, session=spark), state=tmp_path, spark=spark) as p,
         pytest.raises(Error, match=r"of topic 'unheard' is not there any more, or is another"),
