@@ -8,7 +8,8 @@ disjoint ranges of the sort key (several tasks, or several pieces of a merge, wr
 
 Runs of fewer than SMALL rows are absorbed: the next batch is merged with them before it is written.
 f runs of a class become one *merge*, done in pieces (ranges of the sort key) so that a step merges
-about CREDIT rows for each row it inserted, and never more than 1/PIECES of a large merge at once. A
+about CREDIT rows for each row it inserted, and never more than 1/PIECES of a large merge at once. A piece is
+of about PIECE rows, or PIECE_BYTES where rows are wide: merges of several traces begin with the same step. A
 merge of S rows lasts S/CREDIT inserted rows, and where steps are alike the next one of its class is not due
 before S (else it waits): so CREDIT is as small as leaves a margin, and each step's share of merges is about
 the same.
@@ -31,6 +32,7 @@ FAN_IN = 4
 WIDE = 96
 CREDIT = 1.25
 PIECE = 1 << 17
+PIECE_BYTES = 1 << 23
 PIECES = 64
 # logs are only concatenated, in one piece, so beyond this size a merge buys nothing
 LOG_LIMIT = 1 << 18
@@ -50,6 +52,10 @@ class Run:
         if len(self.chunks) == 1:  # of small steps, which ask often
             return self.chunks[0].rows
         return sum(chunk.rows for chunk in self.chunks)
+
+    @property
+    def bytes(self) -> int:
+        return sum(chunk.length for chunk in self.chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +158,8 @@ class Spine:
         merges = list(self.merges)
         for runs in classes.values():
             if len(runs) >= fan_in:
-                rows = sum(run.rows for run in runs)
-                pieces = 1 if is_log else min(PIECES, max(1, rows // PIECE))
+                rows, size = sum(run.rows for run in runs), sum(run.bytes for run in runs)
+                pieces = 1 if is_log else min(PIECES, max(1, rows // PIECE, size // PIECE_BYTES))
                 merges.append(Merge(tuple(run.id for run in runs), pieces))
         if not merges:
             return self

@@ -15,6 +15,7 @@ from dbsp.circuits.traces.spine import (
     FAN_IN,
     LOG_LIMIT,
     PIECE,
+    PIECE_BYTES,
     PIECES,
     SMALL,
     WIDE,
@@ -243,6 +244,15 @@ def test_wide_rows_are_copied_less_often(width: int, count: int, merges: int) ->
     """Eight runs of 10 rows are of one class of 8·4 rows; so are four, of a class of 4·4."""
     runs = tuple(Run(i, (Chunk(f"{i}", 0, 10 * width, 10, 0, 9),)) for i in range(count))
     assert len(Spine(runs, (), count).schedule(0, 4, False).merges) == merges
+
+
+@pytest.mark.parametrize("width", [WIDE, 10 * WIDE])
+def test_pieces_of_wide_rows_have_fewer(width: int) -> None:
+    """What a step writes of a merge is bounded in bytes, however few rows they are."""
+    rows = PIECE // 16
+    runs = tuple(Run(i, (Chunk(f"{i}", 0, rows * width, rows, 0, 9),)) for i in range(2 * FAN_IN))
+    (merge,) = Spine(runs, (), 2 * FAN_IN).schedule(0, SMALL, False).merges
+    assert merge.pieces == max(1, 2 * FAN_IN * rows * width // PIECE_BYTES)
 
 
 def test_large_merges_are_in_pieces_and_long_logs_are_left() -> None:
