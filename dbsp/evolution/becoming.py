@@ -69,7 +69,7 @@ class Becoming:
         changes = {}
         initial: dict[str, dict[str, list[list[object]]]] = {}
         for output in circuit.outputs:
-            whole = state.spines[output.kept].live if output.emission is None else []
+            whole = state.spines[output.changes].live
             if output.view not in change.old.views:
                 changes[output.view] = whole
             elif output.view in fill.differences:
@@ -120,6 +120,7 @@ class Becoming:
         for node, made in fill.filled.items():
             spines[node] = self.made.state.spines.get(made, Spine())
             due += [replace(piece, node=node) for piece in self.made.state.pieces if piece.node == made]
+        spines |= {node: Spine() for node in fill.begun}
         return replace(state, spines=dict(sorted(spines.items())), pieces=tuple(due))
 
     def _difference(self, fill: Fill, view: str) -> list[Chunk]:

@@ -98,6 +98,17 @@ class Change:
         }
 
     @cached_property
+    def waited(self) -> dict[str, Shown]:
+        """The views whose changes wait by a TRIGGER or EMIT that is another now, or none, as they were."""
+        return {
+            name: before
+            for name, shown in self.new.views.items()
+            if (before := self.old.views.get(name)) is not None
+            and before.emits
+            and before.changes != shown.changes
+        }
+
+    @cached_property
     def _columns(self) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
         was: dict[str, str] = {}
         constants: dict[str, pa.Scalar] = {}
@@ -134,7 +145,7 @@ class Change:
         readable = self._readable if self.from_source else ()
         keys = {node: name for name, node in self._checked.items()}
         filling = Filling(self.circuit, self.holdings, empty, readable, keys)
-        return filling.fill(self.missing, self._contents_before()), filling
+        return filling.fill(self.missing, self.left), filling
 
     @cached_property
     def _readable(self) -> list[str]:
@@ -156,16 +167,25 @@ class Change:
         """Per table that gets a key, the node of its rows."""
         return {self.circuit.nodes[node].name: node for node in self.known.checked}
 
-    def _contents_before(self) -> dict[str, Given]:
-        """What changed views held, of those that have the same columns."""
-        by_name = {kept.name: kept for kept in self.holdings.kept}
+    @cached_property
+    def left(self) -> dict[str, Given]:
+        """What had left of views that are others now, of those that have the same columns."""
         found = {}
-        for view, shown in self.changed.items():
-            if shown.types == self.new.views[view].types and not shown.emits and shown.kept in by_name:
-                kept = by_name[shown.kept]
-                schema = self.circuit.nodes[self.circuit.output(view).node].schema
+        for view, shown in (self.changed | self.waited).items():
+            kept = self._left_of(shown)
+            schema = self.circuit.nodes[self.circuit.output(view).node].schema
+            if kept is None or shown.types != self.new.views[view].types:
+                continue
+            if len(kept.held.stored().schema) == len(schema):  # else it says which result it is
                 found[view] = Given(kept, tuple(range(len(schema))), schema)
         return found
+
+    def _left_of(self, shown: Shown) -> Kept | None:
+        """The trace of it, if nothing of that has been collected."""
+        name, spines = shown.changes, self.record["spines"]
+        if name in self.record["collected"] or name not in spines:
+            return None
+        return Kept(name, self.old.traces[name], Spine.from_json(spines[name]), self._owner(shown.kept))
 
     # -- the plan -----------------------------------------------------------------------------------
 
@@ -228,14 +248,18 @@ class Change:
                 yield Item("view", view, DROPPED)
 
     def _why(self, view: str, shown: Shown) -> str:
+        was = self.old.views.get(view)
+        if was is not None and (was.emits or shown.emits) and was.changes != shown.changes:
+            rest = "what waits leaves now" if was.emits else "all of it has left"
+            return f"of another TRIGGER or EMIT from its next row on, {rest}"
         if view in self.changed:
             return "it is computed otherwise"
         before = self.old.triggers.get(view)
         if before is not None and before != self.after.manifest.triggers.get(view, before):
             return "of another TRIGGER from its next row on"
         if view not in self.old.views:
-            was = next((name for name, one in self.old.views.items() if one.kept == shown.kept), None)
-            return "new" if was is None else f"was '{was}'" if was not in self.new.views else f"as '{was}'"
+            as_ = next((name for name, one in self.old.views.items() if one.kept == shown.kept), None)
+            return "new" if as_ is None else f"was '{as_}'" if as_ not in self.new.views else f"as '{as_}'"
         below = any(view in self.circuit.views_of(node) for node in self.missing)
         return "what it is computed with is back-filled" if below else ""
 
@@ -309,13 +333,11 @@ class Change:
                 yield f"table '{name}' was read as {before.source}, and is read as {table.source}; {_OTHER}"
 
     def _other_emission(self) -> Iterator[str]:
-        for view, shown in self.new.views.items():
-            before = self.old.views.get(view)
-            if before is not None and before.emits and before.changes != shown.changes:
-                yield (
-                    f"view '{view}' had another TRIGGER or EMIT: what has left isn't what it holds; "
-                    "give the view another name"
-                )
+        for view in self.waited.keys() - self.left.keys():
+            yield (
+                f"view '{view}' had another TRIGGER or EMIT, and what has left of it isn't held, or says "
+                "which result it is; give the view another name"
+            )
 
     def _other_sinks(self) -> Iterator[str]:
         """A target that goes on must go on with the rows of what it has."""
@@ -329,7 +351,7 @@ class Change:
                 was = before.pop(sink.view, None) or self._renamed(sink.view, before)
                 if was is None or was.form != sink.form:
                     yield f"sink '{target}' holds rows that were written otherwise; {cure}"
-                elif sink.view in self.changed and not self._follows(sink.view):
+                elif sink.view in self.changed.keys() - self.left.keys():
                     yield f"sink '{target}' holds rows of other columns of view '{sink.view}'; {cure}"
                 elif self.delivered.get(target, 0) < self.last.step and not self._is_as_before(sink.view):
                     yield (
@@ -347,11 +369,7 @@ class Change:
         return None
 
     def _is_as_before(self, view: str) -> bool:
-        return view in self.old.views and view not in self.changed
-
-    def _follows(self, view: str) -> bool:
-        """Whether it can be told what the change adds to a view, and takes from it."""
-        return self.changed[view].types == self.new.views[view].types and not self.changed[view].emits
+        return view in self.old.views and view not in self.changed | self.waited
 
 
 _KAFKA = "kafka"

@@ -7,6 +7,9 @@ their places stand sources, which are fed the integrals in pieces, one after the
 
 so the traces that this leaves are the missing ones, run for run what the new program would have (DBSP, PVLDB
 16(7), Theorem 3.2). Each is laid out as in the new circuit.
+
+A TRIGGER or EMIT begins with the change: all of the view has left then, and nothing waits. So what has left
+is what the view holds, and the traces of what waits are empty.
 """
 
 from __future__ import annotations
@@ -18,6 +21,9 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.identity.streams import united
+from dbsp.circuits.operators.emission.emit import Emit
+from dbsp.circuits.operators.emission.timers import Timers
+from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.groups.aggregate import Aggregate
 from dbsp.circuits.operators.inputs.tables import OneOfEach, Upsert
 from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
@@ -45,7 +51,7 @@ class Fill:
     """circuit: to be run. given: per source what it is fed. filled: node of the new circuit → its node here.
 
     differences: per changed view the node whose trace is what the change adds to it. again: tables whose
-    sources are read again.
+    sources are read again. begun: nodes of the new circuit whose traces begin empty.
     """
 
     circuit: Circuit
@@ -53,6 +59,7 @@ class Fill:
     filled: dict[int, int]
     differences: dict[str, int]
     again: tuple[str, ...] = ()
+    begun: tuple[int, ...] = ()
 
 
 @dataclass
@@ -83,7 +90,9 @@ class Filling:
 
     def fill(self, targets: Iterable[int], changed: dict[str, Given]) -> Fill:
         """targets: nodes whose trace or log is missing. changed: what views held that hold something else."""
-        self.targets = tuple(sorted(targets))
+        nodes = self.circuit.nodes
+        begun = {i for i in targets if isinstance(nodes[i].operator, (Trigger, Timers))}
+        self.targets = tuple(sorted({*targets} - begun))
         outputs = {output.view: output for output in self.circuit.outputs}
         wanted = [*self.targets, *(outputs[view].node for view in changed)]
         self._need(wanted)
@@ -102,7 +111,8 @@ class Filling:
         bags = {made for i, made in traces if i in layouts and layouts[i].bag}
         filled = {i: self.left[i] if i in self.left else self.made[i] for i in self.targets}
         again = tuple(self.again)
-        return Fill(replace(built, bags=frozenset(bags)), self.given, filled, differences, again)
+        whole = replace(built, bags=frozenset(bags))
+        return Fill(whole, self.given, filled, differences, again, tuple(sorted(begun)))
 
     def _need(self, wanted: Collection[int]) -> None:
         """Find what is read of each node that the wanted ones follow from."""
@@ -119,6 +129,8 @@ class Filling:
                         self._needed[i] = _all(nodes[i])
             for i in reversed(range(len(nodes))):
                 for position, j in enumerate(nodes[i].inputs if i in reached else ()):
+                    if self._begins(i) and j != self._left_of(i):
+                        continue
                     reached.add(j)
                     self._needed[j] |= nodes[i].operator.reads(position, self._needed[i], nodes[j].schema)
 
@@ -143,6 +155,8 @@ class Filling:
                 why = f"nothing holds the rows of table '{table}', as a view of all of them would"
                 self.missing.append(Missing(self._wanted, why, table))
                 self.made[i] = self._source(f"missing {i}", node.schema)
+            elif self._begins(i):
+                self.made[i] = self._node(self._left_of(i))
             elif node.operator.history:
                 self.missing.append(Missing(self._wanted, node.operator.history))
                 self.made[i] = self._stand_in(i, None)
@@ -150,6 +164,20 @@ class Filling:
                 inputs = [self._node(j) for j in node.inputs]
                 self.made[i] = self.builder.add(node.operator, *inputs, name=node.name)
         return self.made[i]
+
+    def _begins(self, i: int) -> bool:
+        """Whether it says what has left a view, and may do so of all that the view holds.
+
+        Not where rows leave once they are final, as there may be others, nor with what result they are.
+        """
+        emit = self.circuit.nodes[i].operator
+        if not isinstance(emit, Emit) or emit.leaves_once or emit.flagged:
+            return False
+        return self.circuit.layouts[i] == self.circuit.layouts[self._left_of(i)]
+
+    def _left_of(self, i: int) -> int:
+        """The view's trace, of what leaves it."""
+        return self.circuit.nodes[i].inputs[1]
 
     def _is_made_of_what_is_left(self, i: int) -> bool:
         """A trace that is collected is made of one that was, if no reader of it looks at more than before.

@@ -80,13 +80,17 @@ def _difference(
 ) -> list[ZSet]:
     """Of the view's states. Raises StateError where that isn't what it has changed by."""
     output = program.circuit.output(view)
+    held = program.circuit.names[output.kept]
     gone = f"{store.root}: step {missing[0]} is not kept, so what changed in view '{view}' can't be told"
-    if output.emission is not None or program.circuit.names[output.kept] in program.circuit.collected:
+    if output.emission is not None or held in program.circuit.collected:
         raise StateError(f"{gone}: its changes aren't what it holds; {store.said_kept()} ({store.keep})")
     chunks: list[list[Chunk]] = []
     for step in (since, until):
-        state = state_of(program, store.commit_of(step) if step else None)
-        if step and not is_there(program, state, view):
+        commit = store.commit_of(step) if step else None
+        state = state_of(program, commit)
+        # by a TRIGGER or EMIT that it had, what had left wasn't what it held
+        left = commit.views.get(view) if commit is not None else None
+        if step and (not is_there(program, state, view) or left not in (None, held)):
             raise StateError(f"{gone}: as of step {step} it was another, or none")
         chunks.append(list(state.spines[output.kept].live) if step else [])
     before, after = (

@@ -1,4 +1,5 @@
-"""Compiled programs as they are changed: views added, removed, renamed, with other queries; wider tables.
+"""Compiled programs as they are changed: views added, removed, renamed, with other queries; wider tables;
+TRIGGERs that come, go and are others; LATENESS of other amounts.
 
 Made of plans, so that they need no Catalyst.
 """
@@ -16,7 +17,7 @@ from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.nodes import Distinct, Filter, Project, Scan, Union
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Program, Table, View
+from dbsp.sql.plans.program import ColumnLateness, Program, Table, Triggers, View
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.rules.traverse import bottom_up
 
@@ -75,6 +76,41 @@ def widened(program: Program, names: set[str]) -> Program:
 
     views = {name: replace(view, plan=bottom_up(view.plan, narrow)) for name, view in program.views.items()}
     return assembled(program, tables, views)
+
+
+def waiting(program: Program, choose: random.Random) -> Program:
+    """With TRIGGERs of some of its outputs, which fire by records."""
+    views = {
+        name: replace(view, emission=Triggers(choose.randint(1, 4), None, False, "by hand"))
+        if view.kind == "view" and not view.component and choose.random() < 0.5
+        else view
+        for name, view in program.views.items()
+    }
+    return assembled(program, program.tables, views)
+
+
+def late_by(program: Program, amounts: Mapping[tuple[str, int], int]) -> Program:
+    """With LATENESS of some columns, by table and place."""
+    tables = {
+        name: replace(
+            table,
+            lateness=tuple(
+                ColumnLateness(i, n, None) for (of, i), n in sorted(amounts.items()) if of == name
+            ),
+        )
+        for name, table in program.tables.items()
+    }
+    return assembled(program, tables, program.views)
+
+
+def numbers_of(program: Program) -> list[tuple[str, int]]:
+    """The columns of its tables that are integers, by table and place."""
+    return [
+        (name, i)
+        for name, table in program.tables.items()
+        for i, field in enumerate(table.schema)
+        if pa.types.is_int64(field.type)
+    ]
 
 
 def _some(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:

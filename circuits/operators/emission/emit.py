@@ -57,6 +57,13 @@ class Emit(Keeper):
         """Whether rows say which state of the result they are."""
         return self.schedule is not None and self.schedule.flagged
 
+    @property
+    def leaves_once(self) -> bool:
+        """Whether nothing follows what has left of a key."""
+        if self.schedule is None:
+            return bool(self.once)
+        return self.schedule.table.first == self.schedule.table.last and not self.schedule.late
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return inputs[1].append(pa.field(STATE, pa.string())) if self.flagged else inputs[1]
 
