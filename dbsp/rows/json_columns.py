@@ -34,6 +34,8 @@ from dbsp.sql.plans.schemas import Field
 MOST_BYTES = 1 << 24
 # Jackson's bounds are 1,000 levels, 1,000 digits and 50,000 characters of a name: a shorter message has none
 _SHORT, _LONG = 1_000, 50_000
+# bytes that are looked at at once
+_PART = 1 << 16
 _DIGITS = re.compile(rb"[0-9.eE+-]{1000}")
 # Jackson spells some numbers that aren't finite otherwise; in fields that nobody reads they would pass.
 _NOT_FINITE = re.compile(rb"[:\[,]\s*-?Inf|-NaN")
@@ -148,9 +150,12 @@ def _joined(messages: pa.LargeBinaryArray) -> pa.Buffer:
 
 def _may_be_infinite(text: np.ndarray) -> bool:
     """Whether a number may be: an I stands where one begins, or an N behind a sign. Mostly none does."""
-    first = np.flatnonzero(text == ord("I"))
-    signed = np.flatnonzero(text == ord("N"))
-    return bool(_BEFORE_NUMBER[text[first - 1]].any() or (text[signed - 1] == ord("-")).any())
+    for at in range(1, len(text), _PART):  # what is compared stays in the processor's caches
+        part, before = text[at : at + _PART], text[at - 1 : at - 1 + _PART]
+        first, signed = np.flatnonzero(part == ord("I")), np.flatnonzero(part == ord("N"))
+        if _BEFORE_NUMBER[before[first]].any() or (before[signed] == ord("-")).any():
+            return True
+    return False
 
 
 def _is_deep(messages: pa.LargeBinaryArray) -> bool:
