@@ -40,6 +40,7 @@ _NAMES = {
     pa.date32(): "DATE",
     pa.timestamp("us", "UTC"): "TIMESTAMP",
     pa.timestamp("us"): "TIMESTAMP_NTZ",
+    pa.time64("ns"): "TIME",
     pa.duration("us"): "INTERVAL DAY TO SECOND",
     pa.duration("s"): "INTERVAL YEAR TO MONTH",
 }

@@ -8,6 +8,7 @@ BINARY                 base64 text
 DATE                   "2024-02-29"
 TIMESTAMP              "2024-02-29T10:00:00Z", with a fraction of six digits unless that is zero
 TIMESTAMP_NTZ          "2024-02-29T10:00:00"
+TIME                   "10:00:00", with a fraction unless that is zero
 INTERVAL DAY..SECOND   a number of microseconds
 INTERVAL YEAR..MONTH   a number of months
 ARRAY, STRUCT          [1, 2], {"x": 1}
@@ -31,6 +32,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.broken_text import is_broken, listed
+from dbsp.circuits.columns.time_of_day import spelled
 from dbsp.circuits.columns.variants.text import texts as variant_texts
 from dbsp.circuits.columns.variants.type import VARIANT
 
@@ -122,6 +124,8 @@ def _by_kernels(array: pa.Array) -> pa.StringArray | None:
         return _quoted(array.cast(pa.string()))
     if pt.is_date(type_):
         return _quoted(array.cast(pa.string()))
+    if pt.is_time(type_):
+        return _quoted(spelled(array))
     if pt.is_timestamp(type_):  # from Arrow's `2024-02-29 10:00:00.000000Z`
         moments = pc.replace_substring(array.cast(pa.string()), " ", "T", max_replacements=1)
         return _quoted(pc.replace_substring_regex(moments, r"\.000000(Z?)$", r"\1"))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.time_of_day import TIME
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def _constant(value: object) -> str:
             return f"x'{value.hex()}'"
         case timedelta():
             return f"{value // timedelta(microseconds=1)}us"
-        case date():
+        case date() | time():
             return value.isoformat()
     raise AssertionError(f"{type(value).__name__} has no spelling of its own: {value!r}")
 
@@ -120,6 +121,7 @@ _ATOMS = {
     pa.binary(): "binary",
     pa.date32(): "date",
     MONTHS: "months",
+    TIME: "time",
 }
 
 

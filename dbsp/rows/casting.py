@@ -15,6 +15,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import CALENDAR, MONTHS, holds_months
 from dbsp.circuits.columns.outside import from_outside, has_outside, outside_type
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.columns.variants.type import VARIANT
 
 _KINDS = (
@@ -25,6 +26,7 @@ _KINDS = (
     ("decimal", pt.is_decimal),
     ("date", pt.is_date),
     ("timestamp", pt.is_timestamp),
+    ("time", pt.is_time),
     ("months", lambda type_: type_ in (MONTHS, CALENDAR)),
     ("duration", pt.is_duration),
     ("struct", pt.is_struct),
@@ -66,7 +68,8 @@ def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> p
     """
     if has_outside(target):
         return _with_outside(array, target, timezone)
-    return array if array.type == target else _cast(array, target, timezone)
+    is_same = array.type == target and target != TIME  # one of outside may be finer
+    return array if is_same else _cast(array, target, timezone)
 
 
 def _cast(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
@@ -82,6 +85,8 @@ def _cast(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
     try:
         if wanted == "timestamp":
             return _timestamp(array, target, timezone)
+        if wanted == "time":
+            array = array.cast(pa.time64("us"))  # an error where it is finer
         if wanted == "decimal" and given == "integer":
             array = array.cast(_ANY_INTEGER)
         cast, back = array.cast(target), None

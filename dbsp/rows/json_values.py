@@ -8,12 +8,13 @@ import binascii
 import math
 import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.time_of_day import read_time
 from dbsp.circuits.columns.variants.parsed import variant_of
 from dbsp.circuits.columns.variants.type import Variant
 from dbsp.rows.casting import kind
@@ -139,6 +140,7 @@ _DECODERS: dict[str, Callable[[Any, pa.DataType], Any]] = {
     "binary": _decode_binary,
     "date": _decode_date,
     "timestamp": _decode_timestamp,
+    "time": lambda value, type_: value if isinstance(value, time) else read_time(value),
     "duration": _decode_duration,
     "months": _decode_months,
     "array": _decode_array,

@@ -6,7 +6,7 @@ pyarrow alone is too kind: it makes dates of datetimes, timestamps of integers a
 from __future__ import annotations
 
 import math
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -32,6 +32,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "binary": (bytes, bytearray, memoryview),
     "date": (date,),
     "timestamp": (datetime,),
+    "time": (time,),
     "duration": (timedelta,),
     "months": (int, pa.MonthDayNano),
     "variant": (Variant, dict),
@@ -48,6 +49,7 @@ _EXAMPLES = {
     "binary": "bytes",
     "date": "a datetime.date",
     "timestamp": "a datetime.datetime",
+    "time": "a datetime.time",
     "duration": "a datetime.timedelta",
     "months": "an int of months or a pyarrow.MonthDayNano",
     "variant": "a VariantVal of Spark's, or a dict of its value and metadata",
@@ -112,6 +114,8 @@ def _prepare(values: list[Any], classes: set[type], type_: pa.DataType, timezone
         return [_integral(v) if isinstance(v, _FRACTIONS) else v for v in values]
     if pt.is_timestamp(type_) and any(issubclass(c, date) for c in classes):
         return [_moment(v, type_.tz, timezone) if isinstance(v, date) else v for v in values]
+    if pt.is_time(type_) and any(v is not None and v.tzinfo is not None for v in values):
+        raise ValueError("it has a time zone, a TIME has none; drop the zone")
     if type_ == MONTHS:
         return [None if v is None else _months(v) for v in values]
     if type_ == VARIANT:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.time_of_day import read_time
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.functions.times.interval_text import NoInterval, read
 from dbsp.rows.json_values import decode, read_moment
@@ -17,8 +18,8 @@ from dbsp.sql.text.tokens import Cursor, Token, unquote
 
 _NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[lLsSyYdDfF]|[bB][dD])?")
 _VALUES = (
-    "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', INTERVAL ..., X'...' "
-    "PARSE_JSON('...') or ARRAY(...)"
+    "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...', INTERVAL ..., "
+    "X'...', PARSE_JSON('...') or ARRAY(...)"
 )
 
 
@@ -146,10 +147,11 @@ _TYPED: dict[str, Callable[[str], Any]] = {
     "TIMESTAMP": read_moment,
     "TIMESTAMP_NTZ": read_moment,
     "TIMESTAMP_LTZ": read_moment,
+    "TIME": read_time,
     "X": bytes.fromhex,
 }
 _READ_AS: dict[str, Callable[[str], Any]] = {
-    **{name: _TYPED[name] for name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")},
+    **{name: _TYPED[name] for name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "TIME")},
     "DOUBLE": float,
     "FLOAT": float,
 }

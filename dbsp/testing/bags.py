@@ -20,7 +20,15 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 def arrow_values(table: pa.Table | pa.RecordBatch) -> list[Row]:
     """Rows as plain values, by position: column names may repeat."""
-    return [normal(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    return [normal(row) for row in zip(*map(_listed, table.columns), strict=True)]
+
+
+def _listed(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Its values; of times beyond Python's calendar the counts."""
+    try:
+        return list(column.to_pylist())
+    except OverflowError:
+        return list(column.cast(pa.int32() if column.type == pa.date32() else pa.int64()).to_pylist())
 
 
 def normal(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import LEAST, MONTHS, MOST
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.rows.casting import Refused
@@ -53,6 +54,7 @@ _USUAL: dict[pa.DataType, list[Any]] = {
     pa.date32(): [date(2024, 2, 29), date(2024, 3, 1), date(2023, 12, 31)],
     pa.timestamp("us"): _MOMENTS,
     pa.timestamp("us", tz="UTC"): [moment.replace(tzinfo=UTC) for moment in _MOMENTS],
+    TIME: [time(10), time(0), time(10, 9, 59, 999999)],
     pa.duration("us"): [timedelta(0), timedelta(minutes=10), timedelta(days=-1)],
     MONTHS: [0, 1, 14, -25],
 }
@@ -67,6 +69,7 @@ _EDGES: dict[pa.DataType, list[Any]] = {
     pa.date32(): [date(1969, 12, 31), date(1900, 1, 1), date(9999, 12, 31)],
     pa.timestamp("us"): _FAR_MOMENTS,
     pa.timestamp("us", tz="UTC"): [moment.replace(tzinfo=UTC) for moment in _FAR_MOMENTS],
+    TIME: [time(23, 59, 59, 999999), time(12, 0, 0, 500000)],
     MONTHS: [MOST, LEAST],
 }
 

@@ -22,7 +22,7 @@ from dbsp.sql.compiler.functions.known import Functions
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.plans.types import UnsupportedType, arrow_type, coarse_time
 from dbsp.sql.spellings.intervals import in_singular
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.spellings.system_time import version_time_of
@@ -163,6 +163,9 @@ class Scope:
             except UnsupportedType as error:
                 message = f"{what}: type {error} is not supported yet"
                 raise self.source.error(column.type.start, message) from None
+            if isinstance(statement, CreateTable) and (coarse := coarse_time(type_)):
+                cure = f"nothing cuts what comes in; declare TIME, and CAST it AS {coarse.upper()} in a view"
+                raise self.source.error(column.type.start, f"{what} is {coarse.upper()}: {cure}")
             # Spark compares no two of them
             if holds_variant(fields[-1].type) and (
                 column.name in keys or isinstance(statement, CreateRecursiveView)

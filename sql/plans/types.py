@@ -5,6 +5,7 @@
     TIMESTAMP → timestamp(us, UTC)       TIMESTAMP_NTZ → timestamp(us)         BOOLEAN → bool
     INTERVAL DAY..SECOND → duration(us)  ARRAY, STRUCT, MAP → list_, struct, map_
     INTERVAL YEAR..MONTH → MONTHS, see `dbsp.circuits.columns.months`
+    TIME(0) … TIME(6) → TIME, see `dbsp.circuits.columns.time_of_day`
     VARIANT → VARIANT, see `dbsp.circuits.columns.variants`
 
 Nested elements are nullable whatever Spark says: nullability is a column's, not a type's.
@@ -18,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 
@@ -42,6 +44,7 @@ _SIMPLE: dict[str, pa.DataType] = {
     "variant": VARIANT,
 }
 _DDL = {arrow: name for name, arrow in _SIMPLE.items()}
+_DDL[TIME] = "time(6)"
 _DDL |= {pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint"}
 
 
@@ -63,7 +66,7 @@ def arrow_type(spark: Any) -> pa.DataType:
 # what to say instead of a type that no column has, by the beginning of its name
 _INSTEAD = {
     "interval": "of months and days; INTERVAL YEAR TO MONTH and INTERVAL DAY TO SECOND are columns' types",
-    "time(": "Spark has it switched off; keep INTERVAL HOUR TO SECOND, or a TIMESTAMP",
+    "time(": "finer than a microsecond; TIME(6) is the finest that columns have",
     "string collate": "declare STRING, say x COLLATE name where it is compared, and group by lower(x)",
     "void": "CAST what is NULL in it",
 }
@@ -85,6 +88,8 @@ def _arrow_atom(name: str) -> pa.DataType:
         return pa.duration("us")
     if is_year_month(name):
         return MONTHS
+    if re.fullmatch(r"time\([0-6]\)", name):
+        return TIME
     raise UnsupportedType(_with_cure(name))
 
 
@@ -99,6 +104,15 @@ def intervals_in(spark: Any) -> list[str]:
     if isinstance(spark, list):
         return [name for part in spark for name in intervals_in(part)]
     return [spark] if isinstance(spark, str) and spark.startswith("interval ") else []
+
+
+def coarse_time(spark: Any) -> str:
+    """A TIME of fewer digits than it is kept with, in the type; '' where there is none."""
+    if isinstance(spark, dict):
+        return next((found for part in spark.values() if (found := coarse_time(part))), "")
+    if isinstance(spark, list):
+        return next((found for part in spark if (found := coarse_time(part))), "")
+    return spark if isinstance(spark, str) and re.fullmatch(r"time\([0-5]\)", spark) else ""
 
 
 def literal_type(spark: Any) -> pa.DataType:

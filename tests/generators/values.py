@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.testing.choices import Choices, chance
@@ -36,6 +37,7 @@ DOMAINS: dict[str, list[Any]] = {
     "DATE": [date(2024, 2, 29), date(1969, 12, 31), date(2024, 3, 1)],
     "TIMESTAMP": [_at(text) for text in _TIMES],
     "TIMESTAMP_NTZ": [_at(text).replace(tzinfo=None) for text in _TIMES],
+    "TIME": [time(10), time(0), time(10, 9, 59, 999999), time(23, 59, 59)],
     "INTERVAL YEAR TO MONTH": [0, 1, 14, -25],
     "ARRAY<INT>": [[], [1], [1, None], [None, 1], [1, 2]],
     "STRUCT<x: INT, y: STRING>": [
@@ -71,6 +73,7 @@ ARROW: dict[str, pa.DataType] = {
     "DATE": pa.date32(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"),
     "TIMESTAMP_NTZ": pa.timestamp("us"),
+    "TIME": TIME,
     "INTERVAL YEAR TO MONTH": MONTHS,
     "ARRAY<INT>": pa.list_(pa.int32()),
     "STRUCT<x: INT, y: STRING>": pa.struct([("x", pa.int32()), ("y", pa.string())]),

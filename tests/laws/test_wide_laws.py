@@ -50,7 +50,7 @@ def test_other_laws(spark: Any, data: st.DataObject) -> None:
 def test_with_what_rows_are_given_and_a_clock(seed: int) -> None:
     """DEFAULT uuid() and its kin are what the tables hold; a view with a clock of its own sees it tick."""
     program = draw_wide_program(Seeded(seed), views=2, given=True)
-    ticking = "WITH (clock = 'every 7 minutes') AS SELECT k, id, unix_seconds(now()) - k AS age FROM t0"
+    ticking = "WITH (clock = 'every 7 minutes') AS SELECT k, number, unix_seconds(now()) - k AS age FROM t0"
     assert_equals_spark(f"{program.text}CREATE VIEW ticking {ticking};", steps=4)
 
 

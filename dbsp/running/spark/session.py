@@ -27,6 +27,8 @@ OPTIONS = {
     # A result must not depend on where it was computed.
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Sources and sinks have columns of TIME only where it is switched on.
+    "spark.sql.timeType.enabled": "true",
     # The default starts a process, `readlink`, for each file of a checkpoint on a local disk, forty a batch:
     # 140 ms of a batch of 480 ms. This one is as safe where a directory has one writer.
     "spark.sql.streaming.checkpointFileManagerClass": (

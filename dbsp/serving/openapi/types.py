@@ -17,6 +17,7 @@ from dbsp.sql.plans.types import ddl
 Json = dict[str, Any]
 
 _LOCAL_TIME = r"^-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$"
+_TIME_OF_DAY = r"^\d\d:\d\d(:\d\d(\.\d+)?)?$"
 _DECIMAL = r"^-?\d+(\.\d+)?$"
 
 
@@ -92,6 +93,8 @@ def _schema_of(type_: pa.DataType, given: bool) -> Json:
         return plain if type_.tz is None else {"type": "string", "format": "date-time"}
     if pt.is_date(type_):
         return {"type": "string", "format": "date"}
+    if pt.is_time(type_):
+        return {"type": "string", "pattern": _TIME_OF_DAY}
     if pt.is_boolean(type_):
         return {"type": "boolean"}
     if pt.is_integer(type_):

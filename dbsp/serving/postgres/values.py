@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dbsp.circuits.columns import time_of_day
 from dbsp.circuits.columns.json_text import fields_of
 from dbsp.circuits.functions.times.time_zones import time_zone
 from dbsp.serving.postgres.copying.statement import Copy
@@ -30,6 +31,7 @@ from dbsp.serving.postgres.language.types import (
     MICROSECONDS,
     NUMERIC,
     TEXT,
+    TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
     oid_of,
@@ -160,6 +162,8 @@ def _text(column: pa.Array, zone: str = "UTC") -> pa.Array:
         return spelled
     if pt.is_binary(type_):
         return as_hex(column, "\\x")
+    if pt.is_time(type_):
+        return time_of_day.spelled(column).cast(large)
     if pt.is_timestamp(type_):
         return _clock(column) if type_.tz is None else _moments(column, zone)
     return pa.array(fields_of(column), large, mask=column.is_null().to_numpy(False))
@@ -210,6 +214,9 @@ def _binary(column: pa.Array) -> pa.Array:
     if oid == DATE:
         days = pc.fill_null(column.cast(pa.int32()), 0).to_numpy(False)
         return _fixed((days - DAYS).astype(">i4"), is_null)
+    if oid == TIME:
+        micros = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(False) // 1000
+        return _fixed(micros.astype(">i8"), is_null)
     if oid in (TIMESTAMP, TIMESTAMPTZ):
         moments = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(False)
         return _fixed((moments - MICROSECONDS).astype(">i8"), is_null)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.join.asofJoin.enabled": "true",
+    "spark.sql.timeType.enabled": "true",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",

@@ -491,7 +491,7 @@ public class Dumper {
     if (e instanceof RuntimeReplaceable && e.deterministic()) forbidden(((RuntimeReplaceable) e).replacement(), first);
     String name = className(e);
     String why = null;
-    if (CLOCK.contains(name)) why = "reads the clock";
+    if (CLOCK.contains(name) || e instanceof Cast && takesToday(((Cast) e).child().dataType(), e.dataType())) why = "reads the clock";
     else if (SESSION.contains(name)) why = "depends on the session";
     else if (isSpecialTime(e)) why = SPECIAL;
     boolean random = !(e instanceof AggregateFunction) && !(e instanceof PlanExpression) && !e.deterministic();
@@ -511,6 +511,20 @@ public class Dumper {
       source(e.origin());
       out.append('}');
     }
+  }
+
+  /** Whether a cast makes a TIMESTAMP of a TIME, of which the date is today's. */
+  private static boolean takesToday(DataType from, DataType to) {
+    if (from instanceof ArrayType && to instanceof ArrayType)
+      return takesToday(((ArrayType) from).elementType(), ((ArrayType) to).elementType());
+    if (from instanceof MapType && to instanceof MapType)
+      return takesToday(((MapType) from).keyType(), ((MapType) to).keyType())
+          || takesToday(((MapType) from).valueType(), ((MapType) to).valueType());
+    if (from instanceof StructType && to instanceof StructType) {
+      StructField[] before = ((StructType) from).fields(), after = ((StructType) to).fields();
+      for (int i = 0; i < before.length; i++) if (takesToday(before[i].dataType(), after[i].dataType())) return true;
+    }
+    return from instanceof TimeType && (to instanceof TimestampType || to instanceof TimestampNTZType);
   }
 
   // ---- plans

@@ -64,7 +64,7 @@ public class Portable {
   }
 
   private static boolean isAlwaysEvaluated(Expression e, int child) {
-    if (e instanceof LambdaFunction) return false;
+    if (e instanceof LambdaFunction || e instanceof TryEval) return false; // or not with its error
     boolean chooses = e instanceof If || e instanceof CaseWhen || e instanceof Coalesce || e instanceof And || e instanceof Or;
     return child == 0 || !chooses;
   }
@@ -102,7 +102,7 @@ public class Portable {
     if (t instanceof StringType) return t.equals(DataTypes.StringType);
     return t instanceof NumericType || t instanceof BooleanType || t instanceof BinaryType || t instanceof DateType
         || t instanceof TimestampType || t instanceof TimestampNTZType || t instanceof DayTimeIntervalType
-        || t instanceof YearMonthIntervalType || t instanceof VariantType;
+        || t instanceof YearMonthIntervalType || t instanceof TimeType || t instanceof VariantType;
   }
 
   /** An aggregate function by itself: Evaluator.java gives it the rows of a group. */

@@ -93,6 +93,7 @@ class Catalyst:
         settings.set("spark.sql.session.timeZone", self.timezone)
         settings.set("spark.sql.ansi.enabled", "true")
         settings.set("spark.sql.join.asofJoin.enabled", "true")
+        settings.set("spark.sql.timeType.enabled", "true")
         # ${env:NAME} in a text would be what this process knows, told to whoever asks a query
         settings.set("spark.sql.variable.substitute", "false")
         self._dumper = self._new_dumper()

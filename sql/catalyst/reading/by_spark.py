@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dbsp.circuits.columns.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.functions.spark.expression import SparkExpression
@@ -25,10 +26,19 @@ _OF_ANY_TYPE = {
 _PASSING = {"s", "x", "n", "m"}
 
 
-def sees_variants(call: Call) -> bool:
-    """Whether a kernel would see of variants what they are stored as."""
+# besides those, kernels that compare values by their bits
+_OF_TIMES = {
+    *("equal_to", "equal_null_safe", "less_than", "less_than_or_equal", "greater_than"),
+    *("greater_than_or_equal", "in", "greatest", "least", "murmur3_hash", "xx_hash64"),
+}
+
+
+def is_sparks(call: Call) -> bool:
+    """Whether a kernel would see of variants what they are stored as, or doesn't know of TIME."""
     types = (call.type, *(argument.type for argument in call.arguments))
-    return call.function not in _OF_ANY_TYPE and any(map(holds_variant, types))
+    if call.function in _OF_ANY_TYPE:
+        return False
+    return any(map(holds_variant, types)) or (call.function not in _OF_TIMES and any(map(holds_time, types)))
 
 
 def given_to_spark(query: Query, node: Node, name: str) -> tuple[SparkExpression, list[Node]] | str:

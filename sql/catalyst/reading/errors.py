@@ -92,8 +92,13 @@ _OF_SESSION = {
 }
 
 
+_OF_A_DATE = "not supported in a view; make_timestamp(d, t) is of a date d"
+
+
 def forbidden(name: str, why: str) -> str:
     """Of a call in a view whose value isn't one of its rows. why: as Dumper.java says it."""
+    if name == "cast":
+        return f"a cast of TIME to TIMESTAMP {why}, whose date it is of: {_OF_A_DATE}"
     if why == "depends on the session":
         cure = _OF_SESSION.get(name, "write the value, or ${NAME} for what the environment says at the start")
     elif why == "reads the clock":

@@ -17,7 +17,7 @@ from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.spark.expression import NAME
-from dbsp.sql.catalyst.reading.by_spark import given_to_spark, sees_variants
+from dbsp.sql.catalyst.reading.by_spark import given_to_spark, is_sparks
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
 from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
@@ -135,7 +135,7 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
         tuple(sorted((*_options(node), *interval))),
         query.spelled(node),
     )
-    if sees_variants(call) or _uncovered(call) is not None:
+    if is_sparks(call) or _uncovered(call) is not None:
         return _by_spark(query, node, position, special, call)
     return call
 

@@ -83,11 +83,13 @@ def _atom(value: Any, type_: pa.DataType) -> object:
 
 
 def _temporal(value: Any, type_: pa.DataType) -> object:
-    """An interval, date or datetime; the bare count where Python's calendar ends (year 1 to 9999)."""
+    """An interval, time, date or datetime; the bare count where Python's calendar ends (year 1 to 9999)."""
     if pa.types.is_duration(type_):
         if value == _LEAST:  # a timedelta that Arrow doesn't take
             return value
         return timedelta(seconds=value) if type_ == MONTHS else timedelta(microseconds=value)
+    if pa.types.is_time(type_):
+        return (datetime.min + timedelta(microseconds=value // 1000)).time()
     try:
         if pa.types.is_date(type_):
             return date.fromordinal(value + 719_163)

@@ -14,6 +14,7 @@ from typing import NoReturn
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import VARIANT, holds_variant
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
@@ -253,6 +254,8 @@ class _Columns:
             none = f"{own.name} is given no such values; declare STRING"
             if holds_variant(column.type) or (not own.takes_nested and pt.is_nested(column.type)):
                 self.unfit(column, f"{none} and give to_json(...)")
+            if holds_time(column.type):
+                self.unfit(column, f"{none} and CAST it")
             if _has_duration(column.type):
                 self.unfit(column, f"{none} or BIGINT and CAST it")
             if any(character in column.name for character in own.not_in_names):

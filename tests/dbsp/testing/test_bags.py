@@ -74,3 +74,8 @@ def test_what_stands_for_a_value_is_equal_where_the_values_are_the_same():
     other = [(0.0, -0.0), (True, 1), ({"x": 1}, {"y": 1}), ([1], 1), (None, "NaN"), ([1, 2], [2, 1])]
     assert all(identity(a) == identity(b) for a, b in same)
     assert all(identity(a) != identity(b) for a, b in other)
+
+
+def test_times_beyond_pythons_calendar() -> None:
+    table = pa.table({"d": pa.array([3_000_000], pa.date32()), "t": pa.array([2**60], pa.timestamp("us"))})
+    assert arrow_values(table) == [(3_000_000, 2**60)]

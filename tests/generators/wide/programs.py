@@ -18,7 +18,7 @@ _INEXACT = ("VARIANT", "DOUBLE")
 # what a row is given when it arrives, and keeps; of no sum, whose rounding would follow from it
 GIVEN = (
     Column("u", "STRING", default="uuid()"),
-    Column("id", "BIGINT", bound=10**19, summable=False, default="monotonically_increasing_id()"),
+    Column("number", "BIGINT", bound=10**19, summable=False, default="monotonically_increasing_id()"),
     Column("r", "DOUBLE", exact=False, summable=False, default="rand()"),
     Column("at", "TIMESTAMP", default="now()"),
 )
@@ -26,7 +26,7 @@ GIVEN = (
 
 def draw_wide_program(choices: Choices, views: int = 4, given: bool = False) -> Program:
     """One or two tables, one to `views` views. given: tables have columns that their rows are given."""
-    tables = tuple(_with_variant(choices, draw_table(choices, f"t{n}")) for n in range(choices.integer(1, 2)))
+    tables = tuple(_with_more(choices, draw_table(choices, f"t{n}")) for n in range(choices.integer(1, 2)))
     if given:
         tables = tuple(replace(table, columns=(*table.columns, *GIVEN)) for table in tables)
     known = [Relation(t.name, t.columns) for t in tables]
@@ -39,13 +39,11 @@ def draw_wide_program(choices: Choices, views: int = 4, given: bool = False) -> 
     return Program(tables, tuple(drawn))
 
 
-def _with_variant(choices: Choices, table: Table) -> Table:
-    """Now and then with a column of that type."""
-    return (
-        replace(table, columns=(*table.columns, Column("v", "VARIANT", exact=False)))
-        if chance(choices, 3)
-        else table
-    )
+def _with_more(choices: Choices, table: Table) -> Table:
+    """Now and then with columns of types that DuckDB has no such values of."""
+    more = [Column("v", "VARIANT", exact=False)] if chance(choices, 3) else []
+    more += [Column("clock", "TIME")] if chance(choices, 3) else []
+    return replace(table, columns=(*table.columns, *more))
 
 
 class Wide(Select):

@@ -151,6 +151,8 @@ def nested_keys(select: Parts) -> Shape:
         [
             (f"array({a.name})", "key_[0]", a.type),
             (f"struct({a.name} AS x, {b.name} AS y)", "key_.y", b.type),
+            # no NULL of a number or time in a map: Spark's generated code for map_sort, which GROUP BY puts around
+            # it, makes 0 of one, and 1970-01-01; interpreted (spark.sql.codegen.factoryMode=NO_CODEGEN) it doesn't
             (f"map('k', coalesce(CAST({a.name} AS STRING), '-'))", "key_['k']", "STRING"),
         ]
     )

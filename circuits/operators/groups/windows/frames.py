@@ -11,7 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.columns.sorting import ranks
+from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.groups.windows.calls import Frame
@@ -50,14 +52,24 @@ def _range_edge(
 
 
 def _search(edge: Expression, rows: Partitions, side: str) -> np.ndarray:
-    """Where in its partition each row's bound would be inserted: one sort of values and bounds together."""
+    """Where in its partition each row's bound would be inserted: one sort of values and bounds together.
+
+    Only rows that are there have a bound: one beyond its type is an error. Raises EvaluationError of a row's
+    place.
+    """
     (by,) = rows.order
-    value = rows.distinct.column(by.column)
-    bound = evaluate(edge, rows.distinct)
+    there, first, number = np.unique(rows.row, return_index=True, return_inverse=True)
+    distinct = take(rows.distinct, there)
+    value = distinct.column(by.column)
+    try:
+        bound = evaluate(edge, distinct)
+    except EvaluationError as error:
+        error.row = None if error.row is None else int(first[error.row])
+        raise
     if value.type != bound.type:  # a decimal and a step more of it: as wide, or wider
         value = value.cast(bound.type)
     both = pa.concat_arrays([value, bound])
     places = ranks(both, by.descending, by.nulls_last)
-    own, wanted = places[: len(value)][rows.row], places[len(value) :][rows.row]
+    own, wanted = places[: len(value)][number], places[len(value) :][number]
     shift = rows.partition * (len(both) + 1)
     return np.asarray(np.searchsorted(shift + own, shift + wanted, "left" if side == "left" else "right"))

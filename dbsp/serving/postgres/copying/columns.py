@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.time_of_day import TIME, read
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.nodes import Column as Input
@@ -83,6 +84,8 @@ class Column:
             return _cast(texts, pa.int32(), self.zone)
         if pt.is_duration(self.type):  # a number of microseconds
             return _cast(texts, pa.int64(), self.zone).view(self.type)
+        if self.type == TIME:
+            return read(texts)
         return _cast(texts, self.type, self.zone)
 
     def _misfit(self, row: int, shown: str) -> BadCopy:

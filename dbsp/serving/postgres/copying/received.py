@@ -27,6 +27,7 @@ from dbsp.serving.postgres.language.types import (
     INT4,
     INT8,
     MICROSECONDS,
+    TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
     oid_of,
@@ -40,11 +41,13 @@ _LAYOUTS = {
     FLOAT4: ">f4",
     FLOAT8: ">f8",
     DATE: ">i4",
+    TIME: ">i8",
     TIMESTAMP: ">i8",
     TIMESTAMPTZ: ">i8",
 }
 # from PostgreSQL's 2000 to 1970
 _SINCE = {DATE: DAYS, TIMESTAMP: MICROSECONDS, TIMESTAMPTZ: MICROSECONDS}
+_MIDNIGHT = 86_400_000_000  # the next one, in microseconds
 _DIGITS = np.array([1000, 100, 10, 1], np.uint16)
 
 
@@ -148,6 +151,9 @@ def plain(type_: pa.DataType, values: Received) -> pa.Array | None:
     if pt.is_floating(type_):
         return pa.array(found.astype(layout[1:]), type_, mask=is_null)
     whole = found.astype(np.int64)
+    if oid == TIME:  # PostgreSQL has 24:00, too
+        values.check((whole >= 0) & (whole < _MIDNIGHT))
+        return pa.array(whole * 1000, mask=is_null).view(type_)
     if oid in _SINCE:
         moments = whole + _SINCE[oid]
         # infinity is the greatest number, and what is before all the least

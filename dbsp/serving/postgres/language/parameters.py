@@ -25,6 +25,7 @@ from dbsp.serving.postgres.language.types import (
     NUMERIC,
     OID,
     TEXT,
+    TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
     TYPES,
@@ -70,7 +71,7 @@ class Value:
             return "TRUE" if text.lower() in ("t", "true", "1", "on", "yes") else "FALSE"
         if self.oid == BYTEA:
             return f"X{literal(text.removeprefix(chr(92) + 'x'))}"
-        if self.oid in (FLOAT4, FLOAT8, DATE, TIMESTAMP, TIMESTAMPTZ):
+        if self.oid in (FLOAT4, FLOAT8, DATE, TIME, TIMESTAMP, TIMESTAMPTZ):
             return f"CAST({literal(text)} AS {TYPES[self.oid].spark})"
         raise DataError(f"a parameter of type number {self.oid} can't be used in a query; cast it to text")
 
@@ -126,6 +127,9 @@ def _from_binary(oid: int, value: bytes) -> str:
     if oid == DATE:
         (days,) = struct.unpack("!i", value)
         return str(date(2000, 1, 1) + timedelta(days))
+    if oid == TIME:
+        (microseconds,) = struct.unpack("!q", value)
+        return str((_MIDNIGHT + timedelta(microseconds=microseconds)).time())
     if oid in (TIMESTAMP, TIMESTAMPTZ):
         (microseconds,) = struct.unpack("!q", value)
         moment = (_MIDNIGHT + timedelta(microseconds=microseconds)).isoformat(" ")

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns import time_of_day
+
 BOOL, BYTEA, NAME, INT8, INT2, INT4, TEXT, OID, JSON = 16, 17, 19, 20, 21, 23, 25, 26, 114
-FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (
+FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (
     *(700, 701, 1042, 1043),
-    *(1082, 1114, 1184, 1700),
+    *(1082, 1083, 1114, 1184, 1700),
 )
 
 
@@ -45,6 +47,7 @@ TYPES = {
     FLOAT8: Type("float8", "double precision", 8, "N", "DOUBLE"),
     VARCHAR: Type("varchar", "character varying", -1, "S", "STRING"),
     DATE: Type("date", "date", 4, "D", "DATE"),
+    TIME: Type("time", "time without time zone", 8, "D", "TIME"),
     TIMESTAMP: Type("timestamp", "timestamp without time zone", 8, "D", "TIMESTAMP_NTZ"),
     TIMESTAMPTZ: Type("timestamptz", "timestamp with time zone", 8, "D", "TIMESTAMP"),
     NUMERIC: Type("numeric", "numeric", -1, "N", "DECIMAL"),
@@ -64,6 +67,7 @@ _ARROW: dict[pa.DataType, int] = {
     pa.float64(): FLOAT8,
     pa.binary(): BYTEA,
     pa.date32(): DATE,
+    time_of_day.TIME: TIME,
     pa.timestamp("us"): TIMESTAMP,
     pa.timestamp("us", tz="UTC"): TIMESTAMPTZ,
 }

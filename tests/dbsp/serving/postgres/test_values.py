@@ -33,6 +33,7 @@ TYPES = {
     "words": "STRING",
     "raw": "BINARY",
     "day": "DATE",
+    "clock": "TIME",
     "moment": "TIMESTAMP",
     "local": "TIMESTAMP_NTZ",
 }
@@ -49,6 +50,7 @@ ARROW = {
     "STRING": pa.string(),
     "BINARY": pa.binary(),
     "DATE": pa.date32(),
+    "TIME": pa.time64("ns"),
     "TIMESTAMP": pa.timestamp("us", "UTC"),
     "TIMESTAMP_NTZ": pa.timestamp("us"),
 }
@@ -65,6 +67,7 @@ POSTGRES = {
     "STRING": "text",
     "BINARY": "bytea",
     "DATE": "date",
+    "TIME": "time",
     "TIMESTAMP": "timestamptz",
     "TIMESTAMP_NTZ": "timestamp",
 }
@@ -89,6 +92,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "words": st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20),
     "raw": st.binary(max_size=20),
     "day": st.dates(),
+    "clock": st.times(),
     "moment": st.datetimes(_LOW, _HIGH, timezones=UTC),
     "local": st.datetimes(_LOW, _HIGH),
 }

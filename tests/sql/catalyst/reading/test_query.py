@@ -14,7 +14,7 @@ from dbsp.sql.text.tokens import Slice
 from tests.sql.text.reading import source_of
 
 TEXT = "SELECT f(a)\n FROM t LIMIT 3"
-TYPES: list[Any] = ["long", "time(6)", "void", {"type": "array", "elementType": "void", "containsNull": True}]
+TYPES: list[Any] = ["long", "time(9)", "void", {"type": "array", "elementType": "void", "containsNull": True}]
 
 
 def query_of(text: str = TEXT, before: str = "-- a comment\n") -> Query:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.operators.groups.windows.calls import Frame
 from dbsp.circuits.operators.groups.windows.frames import bounds
@@ -63,3 +64,13 @@ def test_the_whole_partition() -> None:
     assert Frame().is_whole and not Frame(upper=0).is_whole
     start, stop = bounds(Frame(), partitions([(0, 1, 1, 2), (1, 1, 1, 1)]))
     assert (start.tolist(), stop.tolist()) == ([0, 0, 2], [2, 2, 3])
+
+
+def test_a_row_that_isnt_there_has_no_bound() -> None:
+    """As one that a step takes back: before, or after it, nothing of it is evaluated."""
+    most = 2**63 - 1
+    start, stop = bounds(Frame(False, 0, plus(1)), partitions([(0, 1, 1, 2), (0, most, 2, 0)]))
+    assert (start.tolist(), stop.tolist()) == ([0, 0], [2, 2])
+    with pytest.raises(EvaluationError, match="ARITHMETIC_OVERFLOW") as raised:
+        bounds(Frame(False, 0, plus(1)), partitions([(0, 0, 0, 0), (0, 1, 1, 2), (0, most, 2, 1)]))
+    assert raised.value.row == 2  # of those that are there
