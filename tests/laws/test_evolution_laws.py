@@ -20,7 +20,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.sql.plans.program import Program
 from tests.effort import examples
-from tests.generators.changed_programs import changed, widened, with_all_rows
+from tests.generators.changed_programs import changed, widened, with_all_rows, with_watermarks
 from tests.generators.programs import Column, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, seeded_program, seeded_run
 from tests.laws.laws import naive, queue
@@ -76,6 +76,8 @@ def goes_on(seed: int, choose: random.Random, partitions: int) -> str:
     compiled = compile_recorded(known.text)
     if choose.random() < 0.7:
         compiled = with_all_rows(compiled)
+    if choose.random() < 0.3:
+        compiled = with_watermarks(compiled, choose)
     before, after = changed(compiled, choose), changed(compiled, choose)
     names = {table.name for table in known.tables if choose.random() < 0.3}
     if names:
@@ -122,6 +124,8 @@ def goes_beside(seed: int, choose: random.Random, partitions: int) -> str:
     """The same while the old program's steps go on: after pieces of what is new, and some at its end."""
     known = seeded_program(seed)
     compiled = with_all_rows(compile_recorded(known.text))
+    if choose.random() < 0.3:
+        compiled = with_watermarks(compiled, choose)
     before, after = changed(compiled, choose), changed(compiled, choose)
     tables = {table.name: table for table in known.tables}
     run = seeded_run(choose.randrange(1 << 30), known, steps=10)
