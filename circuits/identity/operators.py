@@ -35,6 +35,7 @@ from dbsp.circuits.operators.inputs import (
     replacement,
     tables,
     thresholds,
+    waiting,
 )
 from dbsp.circuits.operators.joins import as_of, join, lookup, semijoin
 from dbsp.circuits.progress import limits
@@ -133,6 +134,8 @@ OPERATORS: Forms = {
     event_times.EventTimes: Form("event_times", ("lateness", "of")),
     event_times.LastEventTimes: Form("last_event_times", ("lateness",)),
     thresholds.Proved: Form("proved", ("lateness",)),
+    waiting.Waiting: Form("waiting", ("placed_by", "watermark")),
+    waiting.Released: Form("released", ("watermark",)),
     # the clock
     temporal_filter.Ahead: Form(
         "ahead", ("placed_by", "column", "clock", "at_once", "value", Default("silent", False))

@@ -29,6 +29,7 @@ from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
 from dbsp.circuits.operators.inputs.defaults import Defaults
 from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, OneOfEach, Upsert
+from dbsp.circuits.operators.inputs.waiting import Released, Waiting
 from dbsp.circuits.operators.joins.join import Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Source, Union
@@ -248,6 +249,16 @@ def _frozen(node: Node, inputs: Sequence[Stream]) -> Stream:
     return _by_position(node, rows)
 
 
+def _waiting(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Waiting)
+    one, taken = node.operator.watermark, inputs[0].columns
+    return Stream(digest("waiting", inputs[0].rows, replace(one, column=0), taken[one.column]), taken)
+
+
+def _released(node: Node, inputs: Sequence[Stream]) -> Stream:
+    return Stream(digest("released", inputs[0].rows, inputs[1].rows), inputs[0].columns)
+
+
 def keyed_rows(rows: str, key: Sequence[str], watched: Sequence[object] = ()) -> str:
     """Of a keyed table. rows, key: of its changes, and of the columns of its key."""
     return digest("upsert", rows, [*key], [*watched])
@@ -279,4 +290,6 @@ _RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {
     Late: _late,
     Frozen: _frozen,
     Upsert: _upsert,
+    Waiting: _waiting,
+    Released: _released,
 }

@@ -69,6 +69,11 @@ class Lateness:
         return shift(greatest, -self.amount) if greatest.is_valid else None
 
 
+def watermark_name(table: str, column: str) -> str:
+    """Of the waterline up to which rows of a table that wait are released."""
+    return f"{table}.{column} (watermark)"
+
+
 # The step clock: a waterline that steps move by themselves.
 CLOCK = Lateness("clock", -1, pa.timestamp("us", "UTC"), 0)
 

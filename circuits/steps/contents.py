@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.trigger import Trigger
+from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.batch import Batch, StoredBatch
 from dbsp.circuits.traces.chunk import Chunk
@@ -30,16 +31,17 @@ def changes(circuit: Circuit, view: str, chunks: Sequence[Chunk], segments: Segm
 
 
 def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
-    """Whether the end of all input would emit anything. O(keys that wait)."""
+    """Whether the end of all input would emit or release anything. O(keys and rows that wait)."""
     for i, node in enumerate(circuit.nodes):
-        if isinstance(node.operator, Trigger):
+        waiting = [i] if isinstance(node.operator, Trigger | Waiting) else []
+        if isinstance(node.operator, Trigger) and node.operator.flagged:
             # a result that is to be called final is waited for, whether it changes or not
-            waiting = [i, *node.inputs[node.operator.timers]] if node.operator.flagged else [i]
-            for trace in waiting:
-                chunks = state.spines[trace].live
-                batches = [open_chunk(circuit, trace, chunk, segments) for chunk in chunks]
-                if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():
-                    return True
+            waiting += node.inputs[node.operator.timers]
+        for trace in waiting:
+            chunks = state.spines[trace].live
+            batches = [open_chunk(circuit, trace, chunk, segments) for chunk in chunks]
+            if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():
+                return True
     return False
 
 

@@ -236,7 +236,7 @@ class Change:
             key = f"the key is {', '.join(table.key)}" if table.key else "without a key"
             said.append(key + (", by which its rows must be apart" if table.key else ""))
         if before.lateness != table.lateness:
-            said.append("of another LATENESS from its next row on")
+            said.append("of another LATENESS or WATERMARK from its next row on")
         return ", ".join(said)
 
     def _views(self) -> Iterator[Item]:
@@ -317,8 +317,8 @@ class Change:
                 if self.before.format < FORMAT:
                     cure = f"or make a step with '{self.before.name}' first, which writes down what it is"
                 yield (
-                    f"table '{name}' had LATENESS of other columns, or of percentiles, by which rows were "
-                    f"taken or left; {cure}"
+                    f"table '{name}' had LATENESS or WATERMARK of other columns, or LATENESS of percentiles, "
+                    f"by which rows were taken or left; {cure}"
                 )
 
     def _other_sources(self) -> Iterator[str]:

@@ -20,12 +20,15 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
+from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.identity.streams import united
+from dbsp.circuits.operators.clock.temporal_filter import Ahead
 from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.emission.timers import Timers
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.groups.aggregate import Aggregate
 from dbsp.circuits.operators.inputs.tables import OneOfEach, Upsert
+from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
 from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.operators.recursion import Loop
@@ -222,6 +225,10 @@ class Filling:
             return placed
         if isinstance(node.operator, Integrate):
             return self.builder.add(node.operator, placed, name=node.name)
+        if isinstance(node.operator, Waiting):
+            column, placed_by = node.operator.watermark.column, node.operator.placed_by
+            value = Column(column, node.schema.field(column).type)
+            return self.builder.add(Ahead(placed_by, column, None, True, value), placed, name=node.name)
         layout = self.circuit.layouts[i]
         assert layout == Layout(node.schema, layout.placement), f"{node.operator}: rows are kept otherwise"
         return self.builder.add(Integrate(layout.placement), placed, name=node.name)

@@ -45,7 +45,15 @@ class Held:
 
     def table(self, name: str, schema: Schema, arrival: bool, demands: Sequence[Demand]) -> Whole | None:
         """The rows of a table that meet the demands; None: nothing holds them."""
-        return self._rows(self.traces.of_table(name, arrival), schema, demands)
+        held = self._rows(self.traces.of_table(name, arrival), schema, demands)
+        if held is not None or arrival:
+            return held
+        parts = [self._rows(found, schema, demands) for found in self.traces.received(name)]
+        there = [part for part in parts if part is not None]
+        if not there or len(there) < len(parts):
+            return None
+        rows = ZSet.sum(arrow_schema(schema), [there[0].rows, *(-part.rows for part in there[1:])])
+        return Whole(consolidated(rows, schema), any(part.is_left for part in there))
 
     def view(self, name: str, schema: Schema, demands: Sequence[Demand]) -> Whole | None:
         """The same of a view's rows, as they are kept."""

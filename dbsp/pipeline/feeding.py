@@ -14,7 +14,7 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.arguments import check_frame
 from dbsp.pipeline.deltas.absences import absences
-from dbsp.pipeline.deltas.advancing import waterline_at, waterline_of
+from dbsp.pipeline.deltas.advancing import moved_with, waterline_at, waterline_of
 from dbsp.pipeline.deltas.replacing import Replacing, check_replaceable
 from dbsp.pipeline.position import Position
 from dbsp.rows.incoming import key_rows, whole_rows
@@ -135,14 +135,16 @@ class Feeding(ABC):
         """Queue that the waterline of a column with LATENESS moves to a value, without a row.
 
         Rows of the steps after the next one that are below it are late. It never falls: a lower value does
-        nothing. table: or a view that has one. Raises DataError.
+        nothing. Of a column with WATERMARK the rows up to it, which wait, are released by the next step.
+        table: or a view that has one. Raises DataError.
         """
         one = waterline_of(self.program.circuit, table, column)
         scalar = waterline_at(one, value, self.program.timezone)
         with self._lock:
             self._open()
             self._position.settle()
-            self._position.queue.advance(one.name, scalar)
+            for name in moved_with(self.program.circuit, one):
+                self._position.queue.advance(name, scalar)
 
     def refuse(self, rows: Rows) -> None:
         """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""

@@ -58,6 +58,15 @@ class Traces:
         node = relation.arrived if arrival else relation.node
         return [] if node is None else self._of(node)
 
+    def received(self, name: str) -> list[list[tuple[int, list[int]]]]:
+        """Of a table with WATERMARK the traces of all rows that came, and then those of what waits of them.
+
+        A table's rows are the first less the others. Of another table there is nothing to say.
+        """
+        relation = self._lowering.relations[name]
+        nodes = () if relation.received is None else (relation.received, *relation.waiting)
+        return [self._of(node) for node in nodes]
+
     def of_plan(self, plan: Plan) -> list[tuple[int, list[int]]]:
         """The same of what a plan gives, where a node of the circuit does."""
         node = self._lowering.node_of(plan)

@@ -1,4 +1,4 @@
-"""CREATE TABLE: columns, keys, defaults; and LATENESS, of a table's columns and of a view's."""
+"""CREATE TABLE: columns, keys, defaults, watermarks; and LATENESS, of a table's columns and of a view's."""
 
 from __future__ import annotations
 
@@ -92,6 +92,11 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         statement.mode == "keep",
         _idle_timeout(scope, statement, [fields[one.column].type for one in lateness], is_written),
         statement.delivery == "exactly once",
+        tuple(
+            ColumnLateness(at, _amount(scope, column.watermark, fields[at], "WATERMARK"), None)
+            for at, column in enumerate(statement.columns)
+            if column.watermark is not None
+        ),
     )
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:
@@ -181,5 +186,5 @@ def _column_lateness(scope: Scope, clause: LatenessClause, at: int, column: Fiel
 def _amount(scope: Scope, text: Slice, column: Field, what: str) -> Amount:
     constant = scope.constant(text)
     if constant is None:
-        raise not_constant(scope.source, text)
+        raise not_constant(scope.source, text, what)
     return lateness_amount(scope.source, text, constant, column.type, what)

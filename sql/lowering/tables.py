@@ -4,10 +4,13 @@
     append-only    source ─► defaults ─► on time ─► no retraction may pass
     a bag          source ─► defaults ─► on time        beside it, a trace refuses weights below 0
 
-Arrival is numbered by the source, and joins the rows of those tables whose order some view reads.
+Arrival is numbered by the source, and joins the rows of those tables whose order some view reads. What a
+WATERMARK holds back leaves last: the table has the row, and plans that scan it don't.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -15,7 +18,9 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.inputs.arrivals import Arrival, Remaining
 from dbsp.circuits.operators.inputs.defaults import Defaults
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
+from dbsp.circuits.operators.inputs.waiting import Released, Waiting
 from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
+from dbsp.circuits.operators.streams import Broadcast
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.sql.lowering.context.lowering import Lowering, Relation
 from dbsp.sql.plans.program import Table
@@ -36,9 +41,12 @@ def lower_table(lowering: Lowering, table: Table, arrives: bool) -> None:
     on_time = lowering.waterlines.on_time(filled, table, lateness)
     lowering.builder.sources[table.name] = source
     if table.primary_key:
-        lowering.relations[table.name] = _keyed(lowering, on_time, table, lateness, arrives)
+        relation = _keyed(lowering, on_time, table, lateness, arrives)
     else:
-        lowering.relations[table.name] = _bag(lowering, on_time, table, arrives)
+        relation = _bag(lowering, on_time, table, arrives)
+    for watermark in lowering.waterlines.watermarks(table, on_time):
+        relation = _held_back(lowering, relation, watermark, table.name)
+    lowering.relations[table.name] = relation
 
 
 def _filled(lowering: Lowering, source: int, table: Table) -> int:
@@ -82,6 +90,26 @@ def _bag(lowering: Lowering, rows: int, table: Table, arrives: bool) -> Relation
     elif not table.unchecked:
         lowering.builder.add(NonNegative(table.name), lowering.integrated_rows(node))
     return Relation(node, table.append_only, table_key(table), arrived)
+
+
+def _held_back(lowering: Lowering, relation: Relation, watermark: Lateness, name: str) -> Relation:
+    """Without the rows that wait. Of several watermarks, one holds back what the others let pass."""
+    node, waiting = _released(lowering, relation.node, watermark, name)
+    arrived = relation.arrived
+    if arrived is not None:
+        arrived, _ = _released(lowering, arrived, watermark, name)
+    received = relation.node if relation.received is None else relation.received
+    held = (*relation.waiting, waiting)
+    return replace(relation, node=node, arrived=arrived, received=received, waiting=held)
+
+
+def _released(lowering: Lowering, rows: int, watermark: Lateness, name: str) -> tuple[int, int]:
+    """(the rows that are released, those that wait)"""
+    builder = lowering.builder
+    proved = builder.add(Broadcast(), lowering.proved(watermark))
+    placed = builder.placed(rows, tuple(range(len(builder.nodes[rows].schema))), within=True)
+    waiting = builder.add(Waiting(builder.placement(placed), watermark), placed, proved, name=name)
+    return builder.add(Released(watermark), placed, waiting, name=name), waiting
 
 
 def _arrival(lowering: Lowering, rows: int, table: Table) -> int:

@@ -82,6 +82,7 @@ class Table:
     says_keep: it is said, and not the default. idle_timeout: after how many microseconds without a row its
     waterlines follow those of others; 0: never. in_transactions: of a target's messages, exactly once.
     schema_registry: where the schemas of messages are, whose numbers stand before them.
+    watermarks: by which rows wait until later ones have come by so much.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Table:
     says_keep: bool = False
     idle_timeout: int = 0
     in_transactions: bool = False
+    watermarks: tuple[ColumnLateness, ...] = ()
 
     @property
     def row_format(self) -> str:

@@ -1,8 +1,9 @@
-"""What a program says about how a column's values arrive: LATENESS, CONSTANT DOMAIN, DEFAULT.
+"""What a program says about how a column's values arrive: LATENESS, WATERMARK, CONSTANT DOMAIN, DEFAULT.
 
     column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
                 ts TIMESTAMP LATENESS PERCENTILE 5 OVER 1000 ROWS [EVERY 100 ROWS] [MAX JUMP ...]
                 id BIGINT LATENESS 3 ROWS                          -- at most so many rows too late
+                ts TIMESTAMP WATERMARK INTERVAL 4 SECONDS          -- a row waits for one so much later
                 region STRING CONSTANT DOMAIN
                 arrived TIMESTAMP DEFAULT now()
     statement:  LATENESS view.column INTERVAL 4 SECONDS [MAX JUMP ...];
@@ -36,6 +37,12 @@ _ENDS = {
     "WATERMARK",
 }  # fmt: skip
 _DAY = timedelta(days=1)
+# what no amount at all means
+_ZERO = {
+    "lateness": "in order",
+    "MAX JUMP": "that no row lifts the waterline",
+    "WATERMARK": "that a row waits for none but itself",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +161,9 @@ def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECO
     return Slice(cursor.source.text[first.start : last.stop], first.start)
 
 
-def not_constant(source: Source, text: Slice) -> ProgramError:
+def not_constant(source: Source, text: Slice, what: str = "lateness") -> ProgramError:
     """The error for an amount Spark can't compute."""
-    message = f"'{text.text}' is no constant of fixed length; lateness is one, as INTERVAL 4 SECONDS"
+    message = f"'{text.text}' is no constant of fixed length; {what} is one, as INTERVAL 4 SECONDS"
     return source.error(text.start, message)
 
 
@@ -169,18 +176,17 @@ def check_ordered(source: Source, text: Slice, column: pa.DataType) -> None:
 def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.DataType, what: str) -> Amount:
     """The constant in the units of the column: microseconds, days, or its own numbers.
 
-    relation: the plan of `SELECT amount`. what: 'lateness' or 'MAX JUMP'. Raises ProgramError where the
-    amount can't be subtracted from the column, or is negative.
+    relation: the plan of `SELECT amount`. what: 'lateness', 'MAX JUMP' or 'WATERMARK'. Raises
+    ProgramError where the amount can't be subtracted from the column, or is negative.
     """
     value = constant_value(relation)
     if value is None:
-        raise not_constant(source, text)
+        raise not_constant(source, text, what)
     amount = _in_units(value, column)
     if amount is None:
         raise source.error(text.start, _mismatch(text, column, what))
     if amount < 0:
-        zero = "in order" if what == "lateness" else "that no row lifts the waterline"
-        raise source.error(text.start, f"{what} {text.text} is negative; zero means {zero}")
+        raise source.error(text.start, f"{what} {text.text} is negative; zero means {_ZERO[what]}")
     return amount
 
 
@@ -223,4 +229,5 @@ def _mismatch(text: Slice, column: pa.DataType, what: str) -> str:
         return f"{what} of a date is a number of days, as INTERVAL 2 DAYS, not {text.text}"
     if _can_be_late(column):
         return f"{what} of a number is a number of its type, not {text.text}"
-    return f"a column of type {type_name(column)} can't have LATENESS; timestamps, dates and numbers can"
+    clause = "a WATERMARK" if what == "WATERMARK" else "LATENESS"
+    return f"a column of type {type_name(column)} can't have {clause}; timestamps, dates and numbers can"

@@ -27,6 +27,7 @@ class ColumnDefinition:
     lateness: LatenessClause | None = None
     constant_domain: bool = False
     default: Slice | None = None
+    watermark: Slice | None = None
 
 
 def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
@@ -36,6 +37,7 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     not_null = is_key = constant_domain = False
     lateness: LatenessClause | None = None
     default: Slice | None = None
+    watermark: Slice | None = None
     while not (cursor.sees(",") or cursor.sees(")")):
         if cursor.accept("NOT", "NULL"):
             not_null = True
@@ -55,19 +57,21 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
             cursor.take()
             default = constant_clause(cursor, "DEFAULT", "now()")
         elif cursor.sees("WATERMARK"):
-            cursor.fail(
-                "not supported: WATERMARK, by which rows wait before they count; LATENESS says what comes "
-                "too late, and TRIGGER ON WATERMARK or SELECT STREAM let results wait until they are final"
-            )
+            if watermark is not None:
+                cursor.fail(f"column '{name.text}' has a WATERMARK already")
+            cursor.take()
+            watermark = constant_clause(cursor, "WATERMARK")
         elif stored_clause(cursor) is not None:
             continue
         else:
             form = (
-                "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [CONSTANT DOMAIN] "
-                "[DEFAULT constant]"
+                "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [WATERMARK amount] "
+                "[CONSTANT DOMAIN] [DEFAULT constant]"
             )
             cursor.fail(f"column '{name.text}': unknown clause {cursor.next}; {form}")
-    definition = ColumnDefinition(name.text, type_, not_null, name.start, lateness, constant_domain, default)
+    definition = ColumnDefinition(
+        name.text, type_, not_null, name.start, lateness, constant_domain, default, watermark
+    )
     return definition, is_key
 
 

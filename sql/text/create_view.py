@@ -177,7 +177,8 @@ def create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
     while True:
         at = cursor.next
         column, is_key = column_definition(cursor)
-        if is_key or column.lateness is not None or column.constant_domain or column.default is not None:
+        said = column.lateness, column.default, column.watermark
+        if is_key or column.constant_domain or any(clause is not None for clause in said):
             cursor.fail(f"a column of a recursive view is name TYPE [NOT NULL]: {form}", at)
         check_new(cursor, column, columns, at)
         columns.append(column)

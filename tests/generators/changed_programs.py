@@ -44,6 +44,22 @@ def with_all_rows(program: Program) -> Program:
     return assembled(program, program.tables, views)
 
 
+# how far a value is to be passed, in the units of `dbsp.circuits.progress.waterline`
+_DELAYS = {pa.int32(): 1, pa.int64(): 1, pa.date32(): 1, pa.timestamp("us", "UTC"): 12 * 60_000_000}
+
+
+def with_watermarks(program: Program, choose: random.Random) -> Program:
+    """And a WATERMARK of a column of some tables, so that rows of them wait."""
+    tables = dict(program.tables)
+    for name, table in tables.items():
+        able = [i for i, field in enumerate(table.schema) if field.type in _DELAYS]
+        if able and choose.random() < 0.5:
+            at = choose.choice(able)
+            delay = ColumnLateness(at, _DELAYS[table.schema[at].type], None)
+            tables[name] = replace(table, watermarks=(delay,))
+    return assembled(program, tables, program.views)
+
+
 def changed(program: Program, choose: random.Random) -> Program:
     """The program with some of its views, under other names or with other queries."""
     views = _some(program.views, choose)

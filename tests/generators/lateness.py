@@ -22,7 +22,7 @@ from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, draw_run
 
 # (SQL, amount) that a column of the type may be annotated with; how far its values drift in a step
-_AMOUNTS: dict[str, list[tuple[str, Any]]] = {
+AMOUNTS: dict[str, list[tuple[str, Any]]] = {
     "TIMESTAMP": [
         ("INTERVAL 0 SECONDS", timedelta(0)),
         ("INTERVAL 12 MINUTES", timedelta(minutes=12)),
@@ -55,6 +55,11 @@ class Annotated:
 
     @property
     def text(self) -> str:
+        return self.with_lateness.text
+
+    @property
+    def with_lateness(self) -> Program:
+        """The program with what is annotated as a part of the columns' types."""
         tables = tuple(
             replace(
                 table,
@@ -67,7 +72,7 @@ class Annotated:
             )
             for table in self.program.tables
         )
-        return replace(self.program, tables=tables).text
+        return replace(self.program, tables=tables)
 
     def of(self, table: Table) -> list[tuple[int, Any]]:
         """(position, amount) of the table's annotated columns."""
@@ -80,11 +85,11 @@ class Annotated:
 
 def draw_annotated(choices: Choices, program: Program) -> Annotated:
     """Lateness for some columns that can have it; for at least one if there is one."""
-    able = [(t.name, c) for t in program.tables for c in t.columns if c.type in _AMOUNTS]
+    able = [(t.name, c) for t in program.tables for c in t.columns if c.type in AMOUNTS]
     # times first: they are what windows and joins are bounded by
     able.sort(key=lambda pair: pair[1].type not in ("TIMESTAMP", "DATE"))
     chosen = {
-        (table, column.name): choices.choice(_AMOUNTS[column.type])
+        (table, column.name): choices.choice(AMOUNTS[column.type])
         for i, (table, column) in enumerate(able)
         if i == 0 or chance(choices, 3)
     }
@@ -134,19 +139,23 @@ def _legal(contents: Contents, table: Table, changes: list[Change]) -> list[Chan
 
 def surviving(annotated: Annotated, run: Run) -> Run:
     """The run without its late changes."""
+    return [taken for _, taken in judged(annotated, run)]
+
+
+def judged(annotated: Annotated, run: Run) -> Iterator[tuple[Delta, Delta]]:
+    """Of each step the changes that aren't late, and of these those whose key isn't frozen."""
     program = annotated.program
     contents = Contents(program.tables)
     waterlines: dict[tuple[str, int], Any] = {}
     arrived: dict[tuple[str, int], list[Any]] = {}
-    kept = []
     for delta in run:
+        on_time: Delta = {}
         passing: Delta = {}
         for name, changes in delta.items():
             table = program.table(name)
             lines = {i: waterlines[name, i] for i, _ in annotated.of(table) if (name, i) in waterlines}
-            passing[name] = [
-                c for c in changes if not _late(c, lines) and not _frozen(contents, table, c, lines)
-            ]
+            on_time[name] = [c for c in changes if not _late(c, lines)]
+            passing[name] = [c for c in on_time[name] if not _frozen(contents, table, c, lines)]
         for name, changes in delta.items():
             for i, amount in annotated.of(program.table(name)):
                 values = [c.row[i] for c in changes for _ in range(c.weight)]
@@ -158,8 +167,7 @@ def surviving(annotated: Annotated, run: Run) -> Run:
                 for risen in candidates:
                     waterlines[name, i] = max(waterlines.get((name, i), risen), risen)
         contents.apply(passing)
-        kept.append(passing)
-    return kept
+        yield on_time, passing
 
 
 def _candidates(arrived: list[Any], values: list[Any], percentile: Percentile) -> Iterator[Any]:

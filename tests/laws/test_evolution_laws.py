@@ -21,7 +21,15 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.sql.plans.program import Program
 from tests.effort import examples
-from tests.generators.changed_programs import changed, late_by, numbers_of, waiting, widened, with_all_rows
+from tests.generators.changed_programs import (
+    changed,
+    late_by,
+    numbers_of,
+    waiting,
+    widened,
+    with_all_rows,
+    with_watermarks,
+)
 from tests.generators.programs import Column, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, seeded_program, seeded_run
 from tests.laws.laws import naive, queue
@@ -81,12 +89,12 @@ def with_value(delta: Delta, names: set[str], value: str | None) -> Delta:
     }
 
 
-def goes_on(seed: int, choose: random.Random, partitions: int) -> str:
-    """What became of it: '', or why it was refused."""
-    known = seeded_program(seed)
-    compiled = compile_recorded(known.text)
+def drawn(compiled: Program, choose: random.Random) -> tuple[Program, Program]:
+    """Two of a kind: what their tables keep, their watermarks, what they emit, and how late rows may be."""
     if choose.random() < 0.7:
         compiled = with_all_rows(compiled)
+    if choose.random() < 0.3:
+        compiled = with_watermarks(compiled, choose)
     before, after = changed(compiled, choose), changed(compiled, choose)
     if choose.random() < 0.4:
         before, after = waiting(before, choose), waiting(after, choose)
@@ -95,6 +103,13 @@ def goes_on(seed: int, choose: random.Random, partitions: int) -> str:
         before, after = (
             late_by(one, {c: choose.choice([FAR, 2 * FAR]) for c in columns}) for one in (before, after)
         )
+    return before, after
+
+
+def goes_on(seed: int, choose: random.Random, partitions: int) -> str:
+    """What became of it: '', or why it was refused."""
+    known = seeded_program(seed)
+    before, after = drawn(compile_recorded(known.text), choose)
     waits = {name for one in (before, after) for name, view in one.views.items() if view.emission}
     names = {table.name for table in known.tables if choose.random() < 0.3}
     if names:
@@ -146,6 +161,8 @@ def goes_beside(seed: int, choose: random.Random, partitions: int) -> str:
     """The same while the old program's steps go on: after pieces of what is new, and some at its end."""
     known = seeded_program(seed)
     compiled = with_all_rows(compile_recorded(known.text))
+    if choose.random() < 0.3:
+        compiled = with_watermarks(compiled, choose)
     before, after = changed(compiled, choose), changed(compiled, choose)
     tables = {table.name: table for table in known.tables}
     run = seeded_run(choose.randrange(1 << 30), known, steps=10)

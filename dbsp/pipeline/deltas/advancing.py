@@ -3,6 +3,7 @@
     ADVANCE table.column TO v   is a row whose value is v + lateness and which only the waterline notices
 
 Rows below v are late from the next step on. A value below the waterline moves nothing; MAX JUMP is of rows.
+Of a column with WATERMARK the rows up to v, which wait, are released in this step.
 """
 
 from __future__ import annotations
@@ -15,23 +16,38 @@ import pyarrow.types as pt
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.circuits.progress.waterline import CLOCK, Lateness
+from dbsp.circuits.progress.waterline import CLOCK, Lateness, watermark_name
 from dbsp.rows.casting import Refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.types import ddl
 
 
 def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
-    """The column's LATENESS, whatever the case of its name. Raises DataError where it has none."""
+    """The column's LATENESS, or WATERMARK, whatever the case of its name.
+
+    Raises DataError where it has none.
+    """
     known = {one.name: one for one in circuit.lateness if one.name != CLOCK.name}
-    name = f"{relation}.{column}"
-    for spelled, one in known.items():
-        if spelled.lower() == name.lower():
-            return one
-    listed = ", ".join(known) or "none"
+    for name in (f"{relation}.{column}", watermark_name(relation, column)):
+        for spelled, one in known.items():
+            if spelled.lower() == name.lower():
+                return one
+    columns = dict.fromkeys(_column(one) for one in known)
+    name, listed = f"{relation}.{column}", ", ".join(columns) or "none"
     raise DataError(
-        f"no LATENESS for '{name}' to advance; columns with one: {listed}{did_you_mean(name, [*known])}"
+        f"no LATENESS for '{name}' to advance; columns with one: {listed}{did_you_mean(name, [*columns])}"
     )
+
+
+def moved_with(circuit: Circuit, one: Lateness) -> list[str]:
+    """The names of what moves where that does: of one column its LATENESS and its WATERMARK."""
+    names = {other.name for other in circuit.lateness}
+    return [name for name in (one.name, watermark_name(*one.name.rsplit(".", 1))) if name in names]
+
+
+def _column(name: str) -> str:
+    """Of a waterline, the column that it is of."""
+    return name.partition(" (")[0]
 
 
 def waterline_at(one: Lateness, value: Any, timezone: str) -> pa.Scalar:

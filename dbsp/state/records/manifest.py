@@ -238,11 +238,18 @@ def _columns(table: Table) -> Columns:
     return Columns(
         _written(pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])),
         table.primary_key,
-        digest([(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]),
+        _declared(table, names),
         {names[one.column]: digest(one.value) for one in table.defaults},
         table.format or "",
         table.is_snapshot,
     )
+
+
+def _declared(table: Table, names: Sequence[str]) -> str:
+    """The digest of what LATENESS and WATERMARK say; that of the first alone where there is no other."""
+    late = [(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]
+    waits = [(names[one.column], one.amount) for one in table.watermarks]
+    return digest(late, waits) if waits else digest(late)
 
 
 def _sink(program: Program, insert: Insert) -> Sink:

@@ -25,12 +25,15 @@ class Relation:
     """A table or view, as plans that scan it need it.
 
     node: its stream. arrived: the same with the order of arrival as a last column, where some view reads it.
+    received, waiting: of a table with WATERMARK the stream of all its rows, and what of them isn't in `node`.
     """
 
     node: int
     append_only: bool
     key: Key
     arrived: int | None = None
+    received: int | None = None
+    waiting: tuple[int, ...] = ()
 
 
 class Lowering:

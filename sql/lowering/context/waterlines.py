@@ -1,4 +1,4 @@
-"""Lowering of LATENESS: what leaves out late rows, and what raises the waterlines."""
+"""Lowering of LATENESS and WATERMARK: what leaves out late rows, what waits, what raises the waterlines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dbsp.circuits.operators.inputs.event_times import EventTimes, LastEventTime
 from dbsp.circuits.operators.inputs.late import LATE_SCHEMA, Frozen, Late, OnTime
 from dbsp.circuits.operators.inputs.thresholds import Proved
 from dbsp.circuits.operators.linear import Union
-from dbsp.circuits.progress.waterline import CLOCK, Lateness
+from dbsp.circuits.progress.waterline import CLOCK, Lateness, watermark_name
 from dbsp.sql.plans.program import Table, View
 
 
@@ -60,6 +60,21 @@ class Waterlines:
         on_time = self.builder.add(OnTime(of.name, lateness), node, name=of.name)
         self._late.append(self.builder.add(Late(of.name, lateness, names), node, on_time))
         return on_time
+
+    def watermarks(self, of: Table, on_time: int) -> tuple[Lateness, ...]:
+        """The table's watermarks, which are raised by each of its rows that is on time."""
+        declared = tuple(
+            Lateness(
+                watermark_name(of.name, of.schema[one.column].name),
+                one.column,
+                of.schema[one.column].type,
+                one.amount,
+            )
+            for one in of.watermarks
+        )
+        self.builder.lateness.extend(declared)
+        self._moved_by.update({one.name: (on_time, (one,)) for one in declared})
+        return declared
 
     def frozen(
         self, name: str, key: tuple[int, ...], lateness: tuple[Lateness, ...], changes: int, table: int

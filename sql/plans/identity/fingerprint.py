@@ -35,6 +35,7 @@ FORMS: Forms = {
             Default("constant_domain", ()),
             Default("changelog", None),
             Default("defaults", ()),
+            Default("watermarks", ()),
         ),
         silent=(
             "format",

@@ -82,7 +82,7 @@ def test_lateness_is_another_from_the_next_row_on(tmp_path: Path, now: int, take
         p.step()
     plan = dbsp.plan(events(now), tmp_path)
     assert not plan.filled and not plan.refused
-    assert "kept         table event: of another LATENESS from its next row on" in plan.lines()
+    assert "kept         table event: of another LATENESS or WATERMARK from its next row on" in plan.lines()
     with pipeline(tmp_path, program=events(now), evolve=True) as p:
         assert rows(p, "counts") == [(100, 1), (95, 1)]  # what was dropped stays so
         p.insert("event", [(89, 1), (91, 1)])  # and the waterline doesn't go back
@@ -137,7 +137,9 @@ def test_lateness_of_percentiles_is_refused(tmp_path: Path) -> None:
         p.step()
     there = files(tmp_path)
     percentile = events(0, None, Percentile(Decimal(90), 5))
-    with pytest.raises(StateError, match="table 'event' had LATENESS of other columns, or of percentiles"):
+    with pytest.raises(
+        StateError, match="LATENESS or WATERMARK of other columns, or LATENESS of percentiles"
+    ):
         pipeline(tmp_path, program=percentile, evolve=True)
     assert files(tmp_path) == there
 

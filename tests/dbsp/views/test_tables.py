@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Project, Scan
+from dbsp.sql.plans.program import ColumnLateness
 from dbsp.views.tables import kept_tables, table_contents
 from dbsp.views.traces import Traces
 from tests.dbsp.build import EVENT, VOTES, pipeline, program, table, view
@@ -26,6 +30,25 @@ def test_a_table_is_read_as_a_view_is() -> None:
         assert p["customer"].lookup(2) == [{"id": 2, "name": "c", "joined": None}]
         assert [row["id"] for row in p["customer"].where({"name": "b"}).rows()] == [1]
         assert p["votes"].schema.names == ["user_id", "story_id"]
+
+
+@pytest.mark.parametrize("key", [(), ("user_id",)])
+def test_what_waits_is_no_row_of_a_table_yet(key: tuple[str, ...]) -> None:
+    waiting = replace(table("votes", VOTES, key), watermarks=(ColumnLateness(1, 5, None),))
+    compiled = program(
+        [waiting], [view("stories", Project(Scan("votes", VOTES), (Column(1, pa.int64()),), VOTES[1:]))]
+    )
+    with Pipeline(compiled, runner="inline") as p:
+        for number in (10, 12, 16, 17):
+            p.insert("votes", [(number, number)])
+            p.step()
+        assert [row["user_id"] for row in p["votes"].rows()] == [10, 12]
+        assert not p["votes"].where({"user_id": 16}).rows()
+        p.sql("DELETE FROM votes WHERE user_id > 10")
+        p.advance("votes", "story_id", 16)
+        p.step()
+        assert [row["user_id"] for row in p["votes"].rows()] == [10, 16], "12 was there, and 16 not yet"
+        assert len(p.view("votes", as_of=2)) == 0
 
 
 def test_what_nothing_keeps_is_said() -> None:

@@ -18,12 +18,13 @@ CLAUSES = (
     "LATENESS INTERVAL 4 SECONDS MAX JUMP INTERVAL 1 DAY",
     "CONSTANT DOMAIN",
     "DEFAULT f(1, 2)",
+    "WATERMARK INTERVAL 1 HOUR",
     "COMMENT 'a, NOT NULL)'",
 )
 
 
 def test_in_any_order_they_say_the_same() -> None:
-    for clauses in [*permutations(CLAUSES)][::7]:
+    for clauses in [*permutations(CLAUSES)][::49]:
         column, is_key = column_definition(
             cursor_over(f"`a b` STRUCT<x: INT, y: INT> {' '.join(clauses)}, c")
         )
@@ -34,6 +35,8 @@ def test_in_any_order_they_say_the_same() -> None:
             "INTERVAL 4 SECONDS",
             "INTERVAL 1 DAY",
         )
+        assert column.watermark is not None
+        assert column.watermark.text == "INTERVAL 1 HOUR"
         assert column.default is not None
         assert column.default.text == "f(1, 2)"
 
@@ -53,6 +56,7 @@ def test_without_clauses_nothing_is_promised() -> None:
         ("a INT UNIQUE)", "1:7: column 'a': unknown clause 'UNIQUE'; a column is name TYPE [NOT NULL]"),
         ("a INT DEFAULT 3 DEFAULT 4)", "1:17: column 'a' has a DEFAULT already"),
         ("a INT LATENESS 3 LATENESS 4)", "1:18: column 'a' has a LATENESS already"),
+        ("a INT WATERMARK 3 WATERMARK 4)", "1:19: column 'a' has a WATERMARK already"),
         ("a INT DEFAULT, b INT)", "1:14: DEFAULT needs a constant, as in DEFAULT now()"),
         ("a TIMESTAMP LATENESS)", "1:21: LATENESS needs a constant, as in LATENESS INTERVAL 4 SECONDS"),
     ],
