@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import Error, did_you_mean
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
 
 FALLBACK = "dbsp.fallback"  # a table's property: 'full' where it may be recomputed
+
+
+@dataclass(frozen=True)
+class Left:
+    """datasets: whose tables are read as they are. tables: what they are made of, which isn't looked at."""
+
+    datasets: tuple[Dataset, ...]
+    tables: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class Asked:
 
     def check(self, project: Project) -> None:
         """Raises Error for what can't be done."""
-        anew, wanted = list(_named(project, self.full_refresh)), list(_named(project, self.refresh))
+        anew, _ = list(_named(project, self.full_refresh)), list(_named(project, self.refresh))
         if self.full_refresh_all:
             return
         for dataset in (each for each in anew if each.is_streaming):
@@ -35,14 +43,35 @@ class Asked:
                         f"not supported yet: --full-refresh {shown(dataset.name)} without "
                         f"{shown(reader.name)}, which has read it as a stream; name that, too"
                     )
-        selected = {dataset.name for dataset in (*wanted, *anew)}
+        self.left(project)
+
+    def left(self, project: Project) -> Left:
+        """What stays as it is though datasets that are wanted read it. Raises Error where it can't."""
+        wanted = [one for one in project.datasets if self._is_named(project, one)]
+        by_name = {one.name: one for one in project.datasets}
+        stays: dict[str, Dataset] = {}
+        read: dict[str, Dataset] = {}
         for dataset in wanted:
-            for read in above(project, dataset):
-                if read.is_stored and read.name not in selected:
-                    raise Error(
-                        f"not supported yet: --refresh {shown(dataset.name)} without {shown(read.name)}, "
-                        "which it reads; name that, too"
-                    )
+            for one in _up_to_stored(dataset, by_name):
+                read |= dict.fromkeys(_tables(one), dataset)
+                below = (by_name[name] for flow in one.flows for name in flow.inputs)
+                stays |= {each.name: each for each in below if each.is_stored and each not in wanted}
+        behind = {
+            table: dataset
+            for dataset in stays.values()
+            for one in (dataset, *above(project, dataset))
+            for table in _tables(one)
+        }
+        for table in read.keys() & behind.keys():
+            left, reader = shown(behind[table].name), shown(read[table].name)
+            raise Error(
+                f"not supported yet: --refresh {reader} without {left}, which it reads, as both read "
+                f"{shown(table)}; name that, too"
+            )
+        return Left(tuple(stays.values()), frozenset(behind))
+
+    def _is_named(self, project: Project, dataset: Dataset) -> bool:
+        return dataset in project.refreshed and self.is_wanted(project, dataset)
 
     def is_anew(self, project: Project, dataset: Dataset) -> bool:
         """Whether its table is to be written from scratch."""
@@ -56,6 +85,18 @@ class Asked:
     def may_recompute(self, dataset: Dataset) -> bool:
         """Whether it is recomputed where it can't be maintained."""
         return self.fallback or (dataset.properties or {}).get(FALLBACK, "").lower() == "full"
+
+
+def _up_to_stored(dataset: Dataset, by_name: Mapping[str, Dataset]) -> Iterator[Dataset]:
+    """Itself, and what it is made of that isn't stored."""
+    yield dataset
+    for name in sorted({name for flow in dataset.flows for name in flow.inputs}):
+        if not by_name[name].is_stored:
+            yield from _up_to_stored(by_name[name], by_name)
+
+
+def _tables(dataset: Dataset) -> frozenset[str]:
+    return frozenset(name for flow in dataset.flows for name in flow.tables)
 
 
 def _named(project: Project, names: Sequence[str]) -> Iterator[Dataset]:

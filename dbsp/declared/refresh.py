@@ -100,9 +100,13 @@ class Refresh:
     def _look(self, asked: Asked) -> None:
         """Queue what sources have, once for all datasets."""
         read: dict[str, Files | None] = {}
-        anew = self._read_anew(asked)
+        anew, left = self._read_anew(asked), asked.left(self.project)
+        for dataset in left.datasets:
+            self._check_left(dataset)
         try:
             for table in self.project.tables:
+                if table.name in left.tables:
+                    continue
                 name = view_name(table.name)
                 schema = arrow_schema(self.pipeline.program.inputs[name])
                 arrived = self.around.look(table, schema, self.reads.known.get(name, {}), asked.fallback)
@@ -122,6 +126,20 @@ class Refresh:
             self.pipeline.discard()
             raise
         self._read = read
+
+    def _check_left(self, dataset: Dataset) -> None:
+        """Raises Error for a table that isn't what the state has of it, as what reads it is of the state."""
+        manifest = self._manifest(dataset)
+        behind = not manifest.is_there or not self.compiled.is_kept(dataset)
+        if not behind:
+            manifest.open(self._directory(dataset, manifest))
+            since = self._since(dataset, manifest)
+            behind = since is None or any(map(len, since))
+        if behind:
+            raise Error(
+                f"not supported yet: --refresh of what reads {shown(dataset.name)} without it, as its table "
+                "lacks what is known of it; name that, too"
+            )
 
     def _read_anew(self, asked: Asked) -> dict[str, Dataset]:
         """By their names the tables that a streaming table reads which is to be written from scratch.

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.declared.asked import Asked
+from dbsp.declared.asked import Asked, Left
 from dbsp.declared.project.datasets import MATERIALIZED_VIEW, STREAMING_TABLE, TEMPORARY_VIEW
-from tests.dbsp.declared.made import dataset, project
+from tests.dbsp.declared.made import dataset, flow, project
 
 PROJECT = project(
     dataset("`c`.`d`.`raw`", STREAMING_TABLE),
@@ -33,7 +35,6 @@ def test_names_may_leave_out_what_is_before_them():
     [
         (Asked(refresh=["n"]), "no dataset 'n'; there are: c.d.raw, c.d.m, c.d.kept"),
         (Asked(refresh=["v"]), "no dataset 'v'"),
-        (Asked(refresh=["m"]), "--refresh c.d.m without c.d.raw, which it reads; name that, too"),
         (
             Asked(full_refresh=["raw"]),
             "--full-refresh c.d.raw without c.d.kept, which has read it as a stream",
@@ -43,6 +44,25 @@ def test_names_may_leave_out_what_is_before_them():
 def test_what_cant_be_done_is_refused(asked, message):
     with pytest.raises(Error, match=message):
         asked.check(PROJECT)
+
+
+def reading(name, *inputs, tables=()):
+    made = replace(flow(name, inputs=inputs), tables=frozenset(tables))
+    return dataset(name, MATERIALIZED_VIEW, flows=[made])
+
+
+def test_what_stays_as_it_is():
+    one = reading("`c`.`d`.`one`", tables=["`t`"])
+    two = reading("`c`.`d`.`two`", one.name, tables=["`u`"])
+    asked = Asked(refresh=["two"])
+    assert asked.left(project(one, two)) == Left((one,), frozenset({"`t`"}))
+    assert Asked().left(project(one, two)) == Left((), frozenset())
+    both = reading("`c`.`d`.`two`", one.name, tables=["`t`"])
+    with pytest.raises(
+        Error, match=r"--refresh c.d.two without c.d.one, which it reads, as both read t; name"
+    ):
+        asked.check(project(one, both))
+    assert Asked(refresh=["m"]).left(PROJECT).datasets == (RAW,)
 
 
 def test_a_table_may_say_that_it_is_recomputed():

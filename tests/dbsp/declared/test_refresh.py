@@ -187,6 +187,29 @@ def test_a_streaming_table_is_written_anew_while_its_files_are_there(project):
     assert len(project.rows("s")) == 2
 
 
+def test_a_dataset_is_refreshed_without_those_that_it_reads(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')", "INSERT INTO sale VALUES (1, 'a', 1, NULL)")
+    sql = (
+        "CREATE MATERIALIZED VIEW places AS SELECT DISTINCT country FROM shops;"
+        "CREATE MATERIALIZED VIEW m AS SELECT country, id FROM places CROSS JOIN sale;"
+    )
+    with pytest.raises(Error, match=r"--refresh of what reads \S+\.places without it, as its table lacks"):
+        project.run(sql, refresh=["m"])
+    project.run(sql)
+    project.sql("INSERT INTO shops VALUES ('b', 'FR')", "INSERT INTO sale VALUES (2, 'a', 1, NULL)")
+    done = project.run(sql, refresh=["m"])
+    assert (list(done), done["m"].how) == (["m"], INCREMENTAL)
+    assert project.rows("places") == [("UK",)]
+    assert project.rows("m") == [("UK", 1), ("UK", 2)]
+    project.run(sql)
+    assert project.rows("m") == [("FR", 1), ("FR", 2), ("UK", 1), ("UK", 2)]
+    project.sql("INSERT INTO shops VALUES ('c', 'DE')")
+    project.run(sql, refresh=["m", "places"])
+    project.sql("INSERT INTO places VALUES ('nowhere')")
+    with pytest.raises(Error, match=r"name that, too"):
+        project.run(sql, refresh=["m"])
+
+
 def test_a_catalogue_is_told_of_directories_by_the_next_run(project, monkeypatch):
     """A run that ends between its step and that leaves it to the next, though nothing has come."""
     project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, DATE'2024-02-29')")
