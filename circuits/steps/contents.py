@@ -69,7 +69,8 @@ class Owner:
         nodes = self.circuit.nodes
         near = (self.node, *nodes[self.node].inputs)
         name = next((nodes[i].name for i in near if nodes[i].name), "")
-        views = self.circuit.views_of(self.node)
+        views = [output.view for output in self.circuit.outputs if output.kept == self.node]
+        views = views or self.circuit.views_of(self.node)
         listed = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
         if not views or views == [name]:
             return f"'{name}'" if name else type(nodes[self.node].operator).__name__

@@ -25,6 +25,7 @@ from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
+from dbsp.state.keeping.keep import read_keep
 from dbsp.state.keeping.kept import gaps
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.copies import SEGMENTS
@@ -42,6 +43,7 @@ from dbsp.state.records.commits import (
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.records.identity import NAME, OtherFormat, read_identity
 from dbsp.state.records.places import Place, names_in
+from dbsp.state.recovery import begun_after
 
 Result = TypeVar("Result")
 
@@ -73,6 +75,9 @@ class _Examination:
         newest = max(steps[-1] if steps else 0, marked.step if marked is not None else 0)
         missing = gaps([*(steps or [newest - 1]), newest + 1], self._oldest(steps)) if newest else []
         self.damaged += [f"{record_path(self.root, step)}: damaged: the file is missing" for step in missing]
+        if not missing:
+            self._attempt(lambda: begun_after(self.root, newest, self.segments))
+        self._attempt(lambda: read_keep(self.root))
         self._attempt(Tags(self.root).all)
         self._attempt(lambda: check_delivered(self.root, read_delivered(self.root), max(steps, default=0)))
         return self.damaged, whole
@@ -211,7 +216,9 @@ def listed(steps: list[int]) -> str:
 def _alone(root: Place) -> Iterator[None]:
     """While nobody writes to the directory. Raises StateError."""
     with disk(root):
-        if not (root / "commits").is_dir():
+        # where no record is on a store, nothing says that any may be
+        is_begun = (root / NAME).exists() if isinstance(root, ObjectPath) else False
+        if not is_begun and not (root / "commits").is_dir():
             raise StateError(f"{root}: no state directory (it has no commits/)")
         lock = only_writer(root)
     try:

@@ -14,7 +14,7 @@ from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
-from dbsp.evolution.given import Given, Holdings, Kept, changed_columns
+from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, is_wider
 from dbsp.evolution.known import Known, is_late_otherwise, known_before
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
 from dbsp.sql.plans.program import Program
@@ -217,8 +217,10 @@ class Change:
             before = self.old.tables[name].fields
             added = [column for column in table.fields if column not in before]
             gone = [column for column in before if column not in table.fields]
-            wider = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
-            said = [("with", added), ("without", gone), ("wider", wider)]
+            other = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
+            wider = [c for c in other if is_wider(before[c].type, table.fields[c].type)]
+            other = [c for c in other if c not in wider]
+            said = [("with", added), ("without", gone), ("wider", wider), ("of another type", other)]
             whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
             if before_ := self._redeclared(name):
                 whys.append(before_)

@@ -13,6 +13,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.segments import Segments
 from dbsp.state.keeping.kept import Known
@@ -47,10 +48,17 @@ class Recovery:
         self._past = past
         self._damaged: set[int] = set()
 
-    def read(self) -> None:
+    def read(self, segments: Segments) -> None:
         """For one who only reads. Raises StateError."""
         while self.last is None and (steps := recorded_steps(self._root)):
             self._load(steps)  # again where a writer has forgotten all that were listed
+        if self.last is None:
+            try:
+                begun_after(self._root, 0, segments)
+            except StateError:
+                if not recorded_steps(self._root):
+                    raise
+                self.read(segments)  # a writer has begun meanwhile
 
     def recover(self, segments: Segments, durable: bool) -> frozenset[str]:
         """For the one who writes: puts back what is missing and can be. Raises StateError, OSError.
@@ -61,7 +69,8 @@ class Recovery:
         self._past.put_back(lambda step: step not in steps)
         self._load(self._with_marked(recorded_steps(self._root), durable))
         self._damaged.difference_update(self._past.forget_again())
-        behind = self._begun(segments)
+        last = self.last.step if self.last else 0
+        behind = begun_after(self._root, last, segments)
         if not (self._root / NAME).exists():
             write_whole(self._root / NAME, self._identity.to_bytes(), durable)
         if self._damaged:
@@ -130,24 +139,6 @@ class Recovery:
             sync(path.parent)
         return [*steps, marked.step]
 
-    def _begun(self, segments: Segments) -> frozenset[str]:
-        """On a store, the segments of steps after the last. Raises StateError where a record was lost.
-
-        A segment of step n was begun when step n − 1 was committed.
-        """
-        last = self.last.step if self.last else 0
-        origin = segments.origin
-        behind = frozenset[str]() if origin is None else frozenset(origin.names("", f"{last + 1:012d}"))
-        names = behind if isinstance(self._root, ObjectPath) else os.listdir(self._root / "segments")
-        begun = [int(name[:12]) for name in names if name[:12].isdigit()]
-        if begun and max(begun) > last + 1:
-            raise StateError(
-                f"{self._root / 'commits'}: damaged: step {max(begun) - 1} was committed, and the last "
-                f"record is that of step {last}; restore the directory from a backup, or go back to that "
-                f"step: `dbsp fsck {self._root} --restore-to {last}`"
-            )
-        return behind
-
     def _clear(self, root: Path, durable: bool) -> None:
         """Delete what steps that died wrote."""
         for entry in os.scandir(root / "commits"):
@@ -164,3 +155,22 @@ class Recovery:
         for entry in os.scandir(root / "segments"):
             if entry.name not in needed:
                 delete(Path(entry.path))
+
+
+def begun_after(root: Place, last: int, segments: Segments) -> frozenset[str]:
+    """On a store, the segments of steps after the last. Raises StateError where a record was lost.
+
+    A segment of step n was begun when step n − 1 was committed.
+    """
+    origin = segments.origin
+    behind = frozenset[str]() if origin is None else frozenset(origin.names("", f"{last + 1:012d}"))
+    with disk(root):
+        names = behind if isinstance(root, ObjectPath) else os.listdir(root / "segments")
+    begun = [int(name[:12]) for name in names if name[:12].isdigit()]
+    if begun and max(begun) > last + 1:
+        back = f"or go back to that step: `dbsp fsck {root} --restore-to {last}`"
+        raise StateError(
+            f"{root / 'commits'}: damaged: step {max(begun) - 1} was committed, and the last record is that "
+            f"of step {last}; restore the directory from a backup, {back if last else 'or take a new one'}"
+        )
+    return behind

@@ -132,7 +132,7 @@ class Store:
             raise StateError(f"{root}: no state directory (it has no program.json)")
         with disk(root):
             recovery = Recovery(store.root, identity, store.past)
-            recovery.read()
+            recovery.read(store.segments)
             store.last = recovery.last
         return store, identity
 

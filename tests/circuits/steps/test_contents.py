@@ -84,4 +84,5 @@ def test_owners_in_words() -> None:
     assert str(Owner(circuit, mine)) == "views 'v', 'w'", "by those whose rows come from it"
     assert str(Owner(circuit, circuit.output("v").kept)) == "'v'"
     assert str(Owner(circuit, circuit.output("w").node)) == "view 'w'"
+    assert str(Owner(circuit, circuit.output("w").kept)) == "view 'w'"
     assert str(Owner(circuit, lonely)) == "Integrate"

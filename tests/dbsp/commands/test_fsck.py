@@ -48,6 +48,17 @@ def test_a_whole_directory(state):
     assert fsck(state) == (0, f"{state}: steps 1 to 4 are whole\n")
 
 
+def test_a_rule_of_what_is_kept_may_be_damaged_and_so_may_the_log(state):
+    (state / "keep.json").write_text("{}")
+    damaged, whole = examine(state)
+    assert "keep.json: damaged" in damaged[0] and whole == [1, 2, 3, 4]
+    (state / "keep.json").unlink()
+    for path in (state / "commits").iterdir():
+        path.unlink()
+    damaged, whole = examine(state)
+    assert "step 3 was committed, and the last record is that of step 0" in damaged[0] and whole == []
+
+
 def test_a_flipped_segment_damages_the_steps_that_need_it(state):
     flip(segment(state, 4), 40)
     code, output = fsck(state)

@@ -8,6 +8,7 @@ import pytest
 
 import dbsp.state.records.commits
 from dbsp.circuits.errors import StateError
+from dbsp.commands.fsck import examine
 from dbsp.state.keeping.keep import Keep
 from dbsp.state.objects.bucket import Tag
 from dbsp.state.objects.cloud import CloudBucket
@@ -147,3 +148,44 @@ def test_records_on_a_store_are_read_at_once(tmp_path, monkeypatch, caplog):
         again.commit_of(2)
     monkeypatch.undo()
     assert again.commit_of(3) == commit(3, "3.seg")
+
+
+def test_a_store_that_lost_its_records_isn_t_read_as_empty(tmp_path, monkeypatch):
+    monkeypatch.setenv("DBSP_CACHE", str(tmp_path))
+    root = ObjectPath(in_memory())
+    Store.open(root, IDENTITY).close()
+    assert Store.read(root)[0].last is None  # nothing was made yet
+    assert examine(root) == ([], [])
+    store = Store.open(root, IDENTITY)
+    for step in (1, 2):
+        name = f"{step:012d}-abc-1.trace"
+        (root / "segments" / name).put(b"x")
+        store.commit(commit(step, name))
+    store.close()
+    (root / "commits").remove((root / "commits").all_names())
+    lost = (
+        "commits: damaged: step 1 was committed, and the last record is that of step 0; restore .* a new one"
+    )
+    for opening in (lambda: Store.read(root), lambda: Store.open(root, IDENTITY)):
+        with pytest.raises(StateError, match=lost):
+            opening()
+    assert examine(root)[1] == []
+    assert "step 1 was committed" in examine(root)[0][0]
+
+
+def test_a_reader_that_comes_before_the_first_steps_sees_those_made_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.setenv("DBSP_CACHE", str(tmp_path))
+    root = ObjectPath(in_memory())
+    writer = Store.open(root, IDENTITY)
+    names = CloudBucket.names
+
+    def late(self, prefix, after=None):
+        if writer.last is None:
+            for step in (1, 2):
+                (root / "segments" / f"{step:012d}-abc-1.trace").put(b"x")
+                writer.commit(commit(step, f"{step:012d}-abc-1.trace"))
+        return names(self, prefix, after)
+
+    monkeypatch.setattr(CloudBucket, "names", late)
+    assert Store.read(root)[0].last == commit(2, "000000000002-abc-1.trace")
+    writer.close()
