@@ -39,7 +39,8 @@ def test_rows_that_nothing_holds(state: Path) -> None:
     (said,) = refusals(change(state, of(HELD, EVENTS)))
     assert said == (
         "view 'distinct_events' can't be computed from what is there (nothing holds the rows of table "
-        "'event', as a view of all of them would); take a new state directory, and feed it the tables from their start"
+        "'event', as a view of all of them would); take a new state directory, and feed it the tables from "
+        "their start"
     )
     assert [*refusals(change(state, of(HELD, view("more", Distinct(Scan("votes", VOTES))))))] == []
 
