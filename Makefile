@@ -109,6 +109,7 @@ servers: environment
 	$(call server,command -v npm,npm,npm)
 	@$(RUN) -m tests.servers.jars
 	@$(RUN) -m tests.servers.azurite
+	@$(RUN) -m tests.servers.mysql
 
 # built from Go's module proxy, in some minutes
 minio: environment

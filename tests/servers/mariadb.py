@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pymysql
 
@@ -31,6 +31,11 @@ class Server:
     root: Path
     port: int
     process: subprocess.Popen[bytes] | None = None
+    # in whose name it runs instead of root's
+    account: ClassVar[str | None] = "mysql"
+    options: ClassVar[tuple[str, ...]] = (
+        *("--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--skip-log-bin"),
+    )
 
     @property
     def url(self) -> str:
@@ -53,9 +58,7 @@ class Server:
                     f"--init-file={self.root}/init.sql",
                     "--bind-address=127.0.0.1",
                     f"--port={self.port}",
-                    "--innodb-buffer-pool-size=64M",
-                    "--innodb-flush-log-at-trx-commit=2",
-                    "--skip-log-bin",
+                    *self.options,
                 )
             with suppress(pymysql.err.OperationalError), self._connected():
                 return
@@ -76,6 +79,10 @@ class Server:
             "GRANT ALL ON *.* TO dbsp@'127.0.0.1';",
         )
         (self.root / "init.sql").write_text("\n".join(statements) + "\n")
+        self.install()
+
+    def install(self) -> None:
+        """Its own tables."""
         made = self._run(
             "mariadb-install-db",
             "--no-defaults",
@@ -86,8 +93,8 @@ class Server:
         assert made.wait() == 0, (self.root / "log").read_text()
 
     def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
-        """In a group of its own; it refuses to be root."""
-        account = pwd.getpwnam("mysql") if os.getuid() == 0 else None
+        """In a group of its own; it refuses to be root, unless that is said."""
+        account = pwd.getpwnam(self.account) if self.account and os.getuid() == 0 else None
         if account is not None:
             for path in (self.root, *self.root.iterdir()):
                 os.chown(path, account.pw_uid, account.pw_gid)
@@ -120,6 +127,12 @@ class Server:
                 cursor.execute(statement)
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
 @contextmanager
 def mariadb() -> Iterator[Server]:
     """A new one, which is running. Skips where there is none, unless it must be there."""
@@ -127,9 +140,7 @@ def mariadb() -> Iterator[Server]:
     if daemon is None or shutil.which("mariadb-install-db", path=_PATH) is None:
         missing("MariaDB")
     root = Path(tempfile.mkdtemp(prefix="dbsp-mariadb-"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = Server(str(daemon), root, port)
+    server = Server(str(daemon), root, free_port())
     try:
         server.make()
         server.start()

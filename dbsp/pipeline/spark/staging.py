@@ -208,19 +208,19 @@ def gathered(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[in
 
 def ordered(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[int, Order, Chunk]]:
     """The same, with what orders them."""
+    found = [(relation, order, chunk) for relation, chunks in whole(store, staged) for order, chunk in chunks]
+    found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
+    return found
+
+
+def whole(store: Store, staged: Sequence[tuple[int, bytes]]) -> list[tuple[int, list[tuple[Order, Chunk]]]]:
+    """The values of rows of STAGED. Raises the first task's Error, and then keeps no file."""
     values = [(relation, pickle.loads(pickled)) for relation, pickled in staged]
-    found = [
-        (relation, order, chunk)
-        for relation, value in values
-        if isinstance(value, list)
-        for order, chunk in value
-    ]
     for _, value in values:
         if isinstance(value, Error):
             give_up(store, staged)
             raise value
-    found.sort(key=lambda each: each[:2])  # of one table an order is of one kind
-    return found
+    return values
 
 
 def give_up(store: Store, staged: Sequence[tuple[int, bytes]]) -> None:

@@ -36,6 +36,7 @@ from dbsp.running.spark.hosts.placed import Hosts
 from dbsp.running.spark.messages import SparkFailure, first_line, foreseen, worker_died
 from dbsp.running.spark.session import session as default_session
 from dbsp.running.spark.session import share_keys, share_packages
+from dbsp.running.spark.settings import is_local
 from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Shared
 
 # Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
@@ -73,8 +74,8 @@ class SparkRunner:
 
     @property
     def is_local(self) -> bool:
-        """Whether tasks run on this machine alone."""
-        return str(self._context.master).startswith("local")
+        """See `is_local`."""
+        return is_local(self._context.master)
 
     def stay(self) -> None:
         """Make small steps here from now on, unless there is a cluster: their rows come to this process.

@@ -17,8 +17,8 @@ class Settings:
 
     @property
     def is_local(self) -> bool:
-        """Whether tasks run in the driver's own process."""
-        return self.options().get("spark.master", "local").startswith("local")
+        """See `is_local`."""
+        return is_local(self.options().get("spark.master", "local"))
 
     def options(self) -> dict[str, str]:
         """As Spark's own; packages and jars beside those that conf names."""
@@ -29,3 +29,8 @@ class Settings:
             if added:
                 options[name] = ",".join(filter(None, [options.get(name), *added]))
         return options
+
+
+def is_local(master: object) -> bool:
+    """Whether tasks run on this machine alone."""
+    return str(master).startswith("local")

@@ -26,15 +26,18 @@ _TYPES = {
     pa.timestamp("us"): "datetime(6)",
     pa.timestamp("us", tz="UTC"): "datetime(6)",
 }
+# Collations of texts. Before 8.0.17 MySQL has none in which 'a' and 'a ' are two: columns hold them, and a key
+# can't be of them.
+MARIADB, MYSQL, PADDING = "utf8mb4_nopad_bin", "utf8mb4_0900_bin", "utf8mb4_bin"
 # the most that InnoDB has in an index, in bytes, of which a character may take four
 _KEY_BYTES = 3072
 
 
 @dataclass(frozen=True)
 class MariadbStatements(Statements):
-    """is_mysql: the collation of texts, in which no two are equal, has another name there."""
+    """collation: of texts, in which no two are equal; it has another name in MySQL."""
 
-    is_mysql: bool = False
+    collation: str = MARIADB
 
     mark: ClassVar[str] = "%s"
     quote: ClassVar[str] = "`"
@@ -50,9 +53,8 @@ class MariadbStatements(Statements):
     def type_of(self, column: Field) -> str:
         in_key = column.name in self.key
         if pt.is_string(column.type):
-            collation = "utf8mb4_0900_bin" if self.is_mysql else "utf8mb4_nopad_bin"
             size = f"varchar({_KEY_BYTES // 4 // len(self.key)})" if in_key else "longtext"
-            return f"{size} CHARACTER SET utf8mb4 COLLATE {collation}"
+            return f"{size} CHARACTER SET utf8mb4 COLLATE {self.collation}"
         if pt.is_binary(column.type):
             return f"varbinary({_KEY_BYTES // len(self.key)})" if in_key else "longblob"
         if pt.is_decimal(column.type):

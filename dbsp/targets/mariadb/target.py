@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from dbsp.circuits.errors import Error
 from dbsp.targets.databases.database import Database, Session, committed
 from dbsp.targets.databases.statements import target_name
 from dbsp.targets.mariadb.rows import as_lines
-from dbsp.targets.mariadb.statements import MariadbStatements
+from dbsp.targets.mariadb.statements import MARIADB, MYSQL, PADDING, MariadbStatements
 
 if TYPE_CHECKING:
     from pymysql import Connection
@@ -47,13 +49,19 @@ class Mariadb(Database):
             write_timeout=_ANSWER,
             program_name="dbsp",
         )
-        is_mysql = "MariaDB" not in connection.get_server_info()  # type: ignore[no-untyped-call]
-        self.statements = replace(self.statements, is_mysql=is_mysql)
+        version: str = connection.get_server_info()  # type: ignore[no-untyped-call]
+        self.statements = replace(self.statements, collation=_collation(version))
         return MariadbSession(connection, self.statements)
 
     def connected(self) -> Session:
         """Raises Error where a table that is there can't be written so."""
         session = super().connected()
+        texts = [column.name for column in self.statements.columns if pt.is_string(column.type)]
+        if self.statements.collation == PADDING and {*texts} & {*self.statements.key}:
+            session.close()
+            raise Error(
+                "this MySQL has no collation in which 'a' and 'a ' are two keys; 8.0.17 has, and MariaDB"
+            )
         *schema, table = self.statements.name.split(".")
         found = session.row(self.statements.engines, (schema[-1] if schema else None, table))
         if found is not None:
@@ -68,6 +76,14 @@ class Mariadb(Database):
         if len(error.args) == 2 and isinstance(error.args[1], str):
             return super().why(Exception(error.args[1]))
         return super().why(error)
+
+
+def _collation(version: str) -> str:
+    """As the server gives it: '8.0.36-0ubuntu0.22.04.1', or '5.5.5-10.11.6-MariaDB'."""
+    if "MariaDB" in version:
+        return MARIADB
+    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    return MYSQL if numbers >= (8, 0, 17) else PADDING
 
 
 def _where(url: str) -> dict[str, Any]:

@@ -47,6 +47,7 @@ from dbsp.pipeline.spark.staging import Rows as PlainRows
 from dbsp.running.queue import Rows, weighted
 from dbsp.running.spark.intervals import with_integers
 from dbsp.running.spark.runner import SparkRunner
+from dbsp.running.spark.settings import is_local
 from dbsp.sql.plans.program import Table
 from dbsp.state.opening import segments_at
 
@@ -261,7 +262,7 @@ class DirectReading:
         if not can_read():
             return False
         context = self.spark.sparkContext
-        if str(context.master).startswith("local"):
+        if is_local(context.master):
             return True
         count = context.defaultParallelism
         return all(context.parallelize(range(count), count).map(can_read).collect())

@@ -49,7 +49,7 @@ with Pipeline(sql=text, state=root / "state", spark=spark) as p:
     def change(*statements):
         for statement in statements:
             spark.sql(statement)
-        run._compare()
+        run.steps.compare()
         same(p)
     change()
     change("INSERT INTO shop.price VALUES ('tea', 300, DATE '2024-01-01'), ('tea', 300, DATE '2024-01-01')",
@@ -59,7 +59,7 @@ with Pipeline(sql=text, state=root / "state", spark=spark) as p:
            "INSERT OVERWRITE shop.keyed VALUES (2, 'b'), (3, 'c')")
     (file, *_) = (root / "warehouse").glob("shop.db/price/day=2024-01-02/[!_.]*")
     shutil.copy(file, file.with_name("another"))  # by nobody that this Spark knows
-    run._compare()
+    run.steps.compare()
     assert sum(row["product"] == "oil" for row in p["prices"].rows()) == 2
     same(p)
     change("ALTER TABLE shop.price DROP PARTITION (day = DATE '2024-01-01')")

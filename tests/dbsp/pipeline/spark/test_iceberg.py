@@ -88,22 +88,22 @@ def test_a_snapshot_is_read_once_unless_others_change_the_table(
     with Pipeline(program(spark, tmp_path, "id BIGINT, n INT"), spark=spark, runner="inline") as p:
         run = Run(p, None, threading.Event())
         for _ in range(3):
-            run._compare()
+            run.steps.compare()
         assert len(read) == 1
         there.append(pa.Table.from_pylist([{"id": 1, "n": 1}], ROWS))
-        run._compare()
-        run._compare()
+        run.steps.compare()
+        run.steps.compare()
         assert (len(read), p["n"].rows()) == (2, [{"n": 1}])
         p.insert("t", [(7, 7)])
         p.step()
-        run._compare()
+        run.steps.compare()
         assert (len(read), p["v"].rows()) == (3, [{"id": 1, "n": 1}])
         there.append(pa.Table.from_pylist([{"id": 2, "n": None}], ROWS))
         monkeypatch.setattr(p, "step", lambda: (_ for _ in ()).throw(Error("not made")))
         with pytest.raises(Error, match="not made"):
-            run._compare()
+            run.steps.compare()
         monkeypatch.undo()
-        run._compare()
+        run.steps.compare()
         assert len(p["v"].rows()) == 2
 
 
@@ -140,7 +140,7 @@ def test_of_two_snapshots_only_other_files_are_read(
                 with there.update_schema() as changing:
                     changing.add_column("s", StringType())
             read.clear()
-            run._compare()
+            run.steps.compare()
             partly, whole = (partly + 1, whole) if len(read) == 2 else (partly, whole + 1)
             wanted = [(row["id"], row["n"], row["s"]) for row in there.scan().to_arrow().to_pylist()]
             found = Counter((row["id"], row["n"], row["s"]) for row in p["v"].rows())
@@ -148,11 +148,11 @@ def test_of_two_snapshots_only_other_files_are_read(
             bad = [row for row in wanted if row[0] is None]
             assert len(p["bad_rows"].rows()) >= len(bad) if mode == "keep" else not bad
         assert partly > 3 and whole
-        run._compare()
+        run.steps.compare()
         ahead = len(there.scan().to_arrow())
         there.append(pa.Table.from_pylist([{"id": 9, "n": 9}], ROWS))
         read.clear()
-        run._compare()
+        run.steps.compare()
         assert read == [1, 0] and p["n"].rows()[0]["n"] <= ahead + 1
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import duckdb
 
 from tests.servers.mariadb import mariadb
+from tests.servers.mysql import mysql
 from tests.servers.postgres import postgres
 
-NAMES = ("sqlite", "duckdb", "mariadb", "postgres")
+NAMES = ("sqlite", "duckdb", "mariadb", "mysql", "postgres")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ def place(name: str, root: Path) -> Iterator[Place]:
                 return connection.execute("SET TimeZone = 'UTC'").execute(statement).fetchall()
 
         yield Place(name, {"path": path}, in_duckdb, in_duckdb)
-    elif name == "mariadb":
-        with mariadb() as server:
+    elif name in ("mariadb", "mysql"):
+        with mariadb() if name == "mariadb" else mysql() as server:
             yield Place(name, {"url": server.url}, server.rows, server.execute, "`")
     else:
         with postgres() as server:

@@ -60,12 +60,19 @@ def typed_program(there: Place, columns: tuple[Field, ...] = COLUMNS, name: str 
     return replace(made, tables=made.tables | {name: target}, inserts=(insert,))
 
 
-def written(there: Place, state: Path) -> list[tuple[Any, ...]]:
-    """What the view holds in the end: rows of all types, added as they are and by keys."""
-    with Pipeline(typed_program(there), runner="inline", state=state) as p:
+def written(there: Place, state: Path, is_numbered: bool = False) -> list[tuple[Any, ...]]:
+    """What the view holds in the end: rows of all types, added as they are and by keys.
+
+    is_numbered: the key is a number, and no text.
+    """
+    columns, whole = COLUMNS, ROWS
+    if is_numbered:
+        columns = (Field("id", pa.int64(), False), *COLUMNS[1:])
+        whole = [(number, *row[1:]) for number, row in enumerate(ROWS)]
+    with Pipeline(typed_program(there, columns), runner="inline", state=state) as p:
         p.store.durable = False
-        for rows in (ROWS[:2], ROWS[1:]):
-            p.insert("given", [dict(zip((f.name for f in COLUMNS), row, strict=True)) for row in rows])
+        for rows in (whole[:2], whole[1:]):
+            p.insert("given", [dict(zip((f.name for f in columns), row, strict=True)) for row in rows])
             p.step()
         p.upsert("given", [{**p["shown"].rows()[0], "text": "other", "t": 1}])
         p.step()

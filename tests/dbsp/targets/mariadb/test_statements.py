@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.mariadb.statements import MariadbStatements
+from dbsp.targets.mariadb.statements import MYSQL, MariadbStatements
 
 COLUMNS = (Field("k`", pa.string(), False), Field("100%", pa.binary()), Field("n", pa.decimal128(9, 2)))
 
@@ -16,7 +16,7 @@ def test_texts_are_compared_as_bytes_and_keys_have_a_length() -> None:
         "CREATE TABLE IF NOT EXISTS `s`.`t` (`k``` varchar(768) CHARACTER SET utf8mb4 COLLATE "
         "utf8mb4_nopad_bin NOT NULL, `100%` longblob, `n` decimal(9, 2), PRIMARY KEY (`k```)) ENGINE = InnoDB"
     )
-    assert "utf8mb4_0900_bin" in MariadbStatements("t", COLUMNS, ("k`",), is_mysql=True).create[1]
+    assert "utf8mb4_0900_bin" in MariadbStatements("t", COLUMNS, ("k`",), collation=MYSQL).create[1]
     assert "varchar(384)" in MariadbStatements("t", COLUMNS, ("k`", "100%")).create[1]
     assert "varbinary(1536)" in MariadbStatements("t", COLUMNS, ("k`", "100%")).create[1]
 
