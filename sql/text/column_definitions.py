@@ -124,8 +124,9 @@ def _parenthesized(cursor: Cursor) -> str:
 
 
 def check_constraint(cursor: Cursor) -> bool:
-    """Whether one stands here, [CONSTRAINT name] CHECK (condition): what nobody enforces is ignored, others are
-    refused.
+    """Whether [CONSTRAINT name] CHECK (condition) stands here: what nobody enforces is ignored.
+
+    Raises ProgramError for others.
     """
     first = cursor.next
     if not cursor.sees("CHECK") and not (cursor.sees("CONSTRAINT") and cursor.ahead(2).upper == "CHECK"):
