@@ -34,7 +34,7 @@ from dbsp.sql.text.tokens import Cursor, Slice, Token
 
 _ENDS = {
     "NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT", "FOREIGN", "REFERENCES",
-    "WATERMARK",
+    "WATERMARK", "GENERATED", "CHECK", "CONSTRAINT", "UNIQUE",
 }  # fmt: skip
 _DAY = timedelta(days=1)
 # what no amount at all means

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 
 from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
 from dbsp.sql.text.annotations import constant_clause
-from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition, names
+from dbsp.sql.text.column_definitions import (
+    ColumnDefinition,
+    check_constraint,
+    check_new,
+    column_definition,
+    names,
+)
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
@@ -80,6 +86,10 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
     key: tuple[str, ...] = ()
     while True:
         at = cursor.next
+        if check_constraint(cursor):
+            if cursor.accept(","):
+                continue
+            break
         if cursor.sees("CONSTRAINT") and cursor.ahead(2).upper in ("PRIMARY", "FOREIGN"):
             cursor.at += 2
         if cursor.accept("PRIMARY", "KEY"):

@@ -101,6 +101,11 @@ def _statement(cursor: Cursor) -> Statement:
         return lateness_statement(cursor)
     if cursor.sees("INSERT", "INTO"):
         return _insert(cursor)
+    if cursor.sees("INSERT", "OVERWRITE"):
+        cursor.fail(
+            "INSERT OVERWRITE replaces what a table holds once; INSERT INTO one with a PRIMARY KEY keeps it "
+            "equal to the query, and a CREATE VIEW is always what its query says"
+        )
     raise _unknown(cursor, cursor.next)
 
 

@@ -3,7 +3,7 @@
 COMMENT 'text'                               says nothing to a machine
 TBLPROPERTIES (...), PARTITIONED BY (...), CLUSTER BY (...), CLUSTERED BY (...) INTO n BUCKETS,
 WITH SCHEMA ..., SCHEDULE ..., FOREIGN KEY   ignored, with a note: they change no row
-WITH ROW FILTER, MASK, other collations      refused: they would
+WITH ROW FILTER, MASK, UNIQUE, other collations   refused: they would
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _IGNORED = {
 _REFUSED = {
     ("WITH", "ROW", "FILTER"): "a row filter; write WHERE in a view",
     ("ROW", "FILTER"): "a row filter; write WHERE in a view",
+    (
+        "UNIQUE",
+    ): "UNIQUE; a PRIMARY KEY is checked, and a view by count(*) ... HAVING count(*) > 1 finds the others",
     ("MASK",): "a column mask; write a view",
     ("ROW", "FORMAT"): "ROW FORMAT; write USING csv OPTIONS (...)",
 }

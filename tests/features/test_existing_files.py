@@ -143,3 +143,20 @@ def test_a_state_directory_keeps_names_with_schemas(spark: Any, tmp_path: Path) 
             pipeline.insert("s.t", [(expected,)])
             pipeline.step()
             assert len(pipeline["s.v"].rows()) == expected
+
+
+def test_an_identity_numbers_rows_as_they_come(spark: Any) -> None:
+    program = """
+    CREATE TABLE t (id BIGINT GENERATED ALWAYS AS IDENTITY (START WITH 10 INCREMENT BY 2), x INT);
+    CREATE VIEW v AS SELECT * FROM t;
+    """
+    with Pipeline(sql=program, spark=spark, runner="inline") as pipeline:
+        for number in range(3):
+            pipeline.insert("t", [{"x": 3 * number + i} for i in range(3)])
+            pipeline.step()
+        pipeline.insert("t", [{"x": 9, "id": 7}])
+        pipeline.step()
+        found = sorted((row["x"], row["id"]) for row in pipeline["v"].rows())
+    numbers = [number for x, number in found if x < 9]
+    assert numbers == sorted(set(numbers)) and all(number % 2 == 0 and number >= 10 for number in numbers)
+    assert found[-1] == (9, 7)

@@ -56,6 +56,7 @@ def test_who_declares_lateness() -> None:
         ("CREATE INDEX i", "1:1: unknown statement 'CREATE INDEX'"),
         ("LATENESS v INTERVAL 1 HOUR", "1:12: expected ., found 'INTERVAL'"),
         ("INSERT INTO t VALUES (1)", "1:15: INSERT INTO ... VALUES is for replay files"),
+        ("INSERT OVERWRITE o SELECT 1", "1:1: INSERT OVERWRITE replaces what a table holds once"),
         ("INSERT INTO o (a, A) SELECT 1, 2", "1:19: column 'A' is listed twice"),
         ("INSERT INTO o SELECT 1 TRIGGER COUNTING 1", "1:24: TRIGGER belongs to a view: CREATE VIEW v AS"),
     ],

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dbsp.serving.postgres import values
 from dbsp.serving.postgres.values import data_rows
 from tests.dbsp.serving.postgres.connected import Served, connected
+from tests.dbsp.serving.postgres.test_transaction import writing
 from tests.servers.postgres import Server, postgres
 
 pytestmark = pytest.mark.slow  # clients and servers of others
@@ -206,3 +207,38 @@ def test_a_text_that_is_no_text_is_sent_as_it_is() -> None:
     broken = pa.array([b"a\xff"], pa.binary()).view(pa.string())
     batch = pa.RecordBatch.from_arrays([broken], names=["words"])
     assert data_rows(batch, [0]) == b"D\0\0\0\x0c\0\1\0\0\0\2a\xff"
+
+
+def test_variants_and_times_of_day_by_every_door() -> None:
+    """JSON in and out by HTTP, by INSERT and by COPY; what is in a variant can be asked for."""
+    program = """
+    CREATE TABLE given (id INT PRIMARY KEY, v VARIANT, c TIME);
+    CREATE VIEW held AS SELECT id, v, v:a::INT AS a, c FROM given;
+    """
+    with connected(program=program) as served:
+        served.http.posted(
+            "given", [{"id": 1, "v": {"a": 5, "b": [1, None]}, "c": "10:00"}, {"id": 2, "v": None}]
+        )
+        with writing(served) as one, one.cursor() as cursor:
+            cursor.execute("INSERT INTO given VALUES (3, parse_json('{\"a\": 7}'), '11:11:00.5')")
+            cursor.execute("INSERT INTO given VALUES (4, parse_json(%s), %s)", ("[1]", dt.time(12, 0, 0, 5)))
+            with cursor.copy("COPY given FROM STDIN") as copy:
+                copy.write_row((5, '{"a": 1.0}', "13:00"))
+            cursor.execute("UPDATE given SET c = '14:14' WHERE v:a::INT = 7")
+            one.commit()
+        held = [
+            (1, {"a": 5, "b": [1, None]}, 5, dt.time(10)),
+            (2, None, None, None),
+            (3, {"a": 7}, 7, dt.time(14, 14)),
+            (4, [1], None, dt.time(12, 0, 0, 5)),
+            (5, {"a": 1.0}, 1, dt.time(13)),
+        ]
+        assert served.asked("SELECT * FROM held ORDER BY id") == held
+        assert served.asked("SELECT id FROM held WHERE c = '14:14' OR v:a::INT = 5 ORDER BY id") == [
+            (1,),
+            (3,),
+        ]
+        found = served.http.get("/views/held", params={"c": "10:00"}).json()["rows"]
+        assert found == [{"id": 1, "v": {"a": 5, "b": [1, None]}, "a": 5, "c": "10:00:00"}]
+        shown = served.http.get("/openapi.json").json()["components"]["schemas"]["view.held"]["properties"]
+        assert (shown["v"], shown["c"]["description"]) == ({"description": "VARIANT"}, "TIME(6)")
