@@ -108,7 +108,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
 
 
 def _number(scope: Scope, table: Table, columns: Sequence[tuple[str, Any, bool]]) -> None:
-    """Let queries name the row ids of a table that only grows, if the program does and it has no such column."""
+    """Let queries name the row ids of a table that only grows, if any does and it has no such column."""
     declared = any(name.lower() == ROW_ID for name, _, _ in columns)
     if declared or not table.append_only or table.primary_key or ROW_ID not in scope.source.text.lower():
         return
