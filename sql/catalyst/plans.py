@@ -83,7 +83,9 @@ def _scan(query: Query, node: Node) -> Relation:
     assert len(relations) == 1 and None not in relations, f"a leaf that is no table of ours: {node['out']}"
     name = relations.pop()
     known = declared_windows(query.relations.get(name, schema))
-    return Relation(Scan(name, with_windows(schema, known)), ids)
+    # what stands beside a table's columns is its row's number
+    beside = (None,) * (len(schema) - len(known))
+    return Relation(Scan(name, with_windows(schema, (*known, *beside)), arrival=bool(beside)), ids)
 
 
 def _values(query: Query, node: Node) -> Relation:

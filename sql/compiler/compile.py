@@ -37,7 +37,7 @@ from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
-from dbsp.sql.compiler.targets.unselected import unselected_key
+from dbsp.sql.compiler.targets.unselected import unselected_key, with_key, without_views
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
@@ -359,7 +359,17 @@ class Compiler:
         view = self._inserted_view(statement)
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         key, written = keys[view.name], self.written.get(view.name)
+        if key is None and written is not None:
+            exact = self.scope.defined.exact_views()
+            views = {name: plan for name, plan in self.written.items() if name in exact}
+            written = without_views(written, views, keys)
         unselected = unselected_key(written, keys) if key is None and written is not None else ()
+        if written is not None and unselected:
+            found = with_key(statement, view, written, keys, target, self._name_of(statement))
+            if found is not None:
+                statement, view = found
+                self.scope.defined.views[view.name] = view
+                key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
         filled = never_null(view, self.scope.defined.views)
         promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
         self.inserts.append(
@@ -373,7 +383,11 @@ class Compiler:
             for view in self.scope.defined.views.values():
                 if view.name.lower() == words[3].lower() and view.kind != "local":
                     return view
-        number = sum(insert.target.lower() == statement.target.lower() for insert in self.inserts) + 1
-        name = f"insert into {statement.target}" + (f" #{number}" if number > 1 else "")
+        name = self._name_of(statement)
         self.add_query(name, statement.query)
         return self.scope.defined.views[name]
+
+    def _name_of(self, statement: InsertInto) -> str:
+        """Of a view that only the statement reads."""
+        number = sum(insert.target.lower() == statement.target.lower() for insert in self.inserts) + 1
+        return f"insert into {statement.target}" + (f" #{number}" if number > 1 else "")

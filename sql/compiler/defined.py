@@ -10,11 +10,15 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import SYSTEM_VIEWS, Table, View
 from dbsp.sql.text.create_table import CreateTable
 
+# of a row of a table that only grows: step · 2³² + its place in the step's rows
+ROW_ID = "_row_id"
+
 
 @dataclass
 class Defined:
     """definitions: of the tables. streams: of every stream, whether its history may be read. forgetful:
-    relations whose rows leave by the clock. looked_into: views whose plans are part of others'.
+    relations whose rows leave by the clock. looked_into: views whose plans are part of others'. numbered: of
+    tables whose row ids queries may name, what Catalyst knows with that column.
     """
 
     tables: dict[str, Table] = field(default_factory=dict)
@@ -23,6 +27,7 @@ class Defined:
     streams: dict[str, bool] = field(default_factory=dict)
     forgetful: set[str] = field(default_factory=set)
     looked_into: set[str] = field(default_factory=set)
+    numbered: dict[str, str] = field(default_factory=dict)
 
     def arriving(self) -> frozenset[str]:
         """The tables whose rows have an order of arrival: none of those whose weights may be negative."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from dbsp.circuits.progress.waterline import Amount
 from dbsp.sql.catalyst.clock.temporal import default_value
 from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
+from dbsp.sql.compiler.defined import ROW_ID
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view, keeps_bad_rows
@@ -102,6 +104,17 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
     if statement.is_stream:
         scope.defined.streams[statement.name] = statement.properties.get("materialized", False)
     scope.catalyst.register(statement.name, spark)
+    _number(scope, scope.defined.tables[statement.name], spark)
+
+
+def _number(scope: Scope, table: Table, columns: Sequence[tuple[str, Any, bool]]) -> None:
+    """Let queries name the row ids of a table that only grows, if any does and it has no such column."""
+    declared = any(name.lower() == ROW_ID for name, _, _ in columns)
+    if declared or not table.append_only or table.primary_key or ROW_ID not in scope.source.text.lower():
+        return
+    numbered = f"{table.name} with {ROW_ID}"
+    scope.catalyst.register(numbered, [*columns, (ROW_ID, "long", False)], of=table.name)
+    scope.defined.numbered[table.name] = numbered
 
 
 def _idle_timeout(scope: Scope, statement: CreateTable, late: Sequence[pa.DataType], is_written: bool) -> int:

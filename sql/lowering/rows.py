@@ -7,6 +7,8 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import columns_of, remap
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.generate import Generate
+from dbsp.circuits.operators.inputs.arrivals import ARRIVAL
+from dbsp.circuits.operators.inputs.tables import AppendOnly
 from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Union
 from dbsp.circuits.operators.set_operation import SetOperation
 from dbsp.circuits.operators.streams import Integrate
@@ -21,7 +23,10 @@ def lower_scan(lowering: Lowering, plan: p.Scan) -> int:
     if not plan.arrival:
         return relation.node
     assert relation.arrived is not None, f"nothing says when rows of {plan.relation} arrive"
-    return relation.arrived
+    if plan.schema[-1].name == ARRIVAL:
+        return relation.arrived
+    # of a row id that a query names, which may be all that a view has
+    return lowering.builder.add(AppendOnly(plan.relation), relation.arrived)
 
 
 def lower_values(lowering: Lowering, plan: p.Values) -> int:

@@ -226,6 +226,27 @@ public class Dumper {
   /** Lets later queries read a plan, which isn't analysed, by that name. */
   public void define(String name, LogicalPlan plan) { definitions.put(name, plan); }
 
+  private final HashMap numbered = new HashMap();
+
+  /** Lets later queries name a last column of a relation that `*` leaves out; all: the name of what has it, too. */
+  public void number(String name, String all) { numbered.put(name, all); }
+
+  /** Later queries can't. */
+  public void numberNone() { numbered.clear(); }
+
+  /** The relation with that column as one of its metadata: each use has columns of its own. */
+  private LogicalPlan numbered(String name) {
+    LogicalPlan known = session.table("`" + ((String) numbered.get(name)).replace("`", "``") + "`").queryExecution().analyzed();
+    LogicalPlan leaf = (LogicalPlan) ((org.apache.spark.sql.execution.LogicalRDD) known.collectLeaves().head()).newInstance();
+    scala.collection.immutable.Seq columns = leaf.output();
+    Attribute number = (Attribute) columns.last();
+    Metadata hidden = new MetadataBuilder().withMetadata(number.metadata()).putString("__metadata_col", number.name()).build();
+    Project shown = new Project((scala.collection.immutable.Seq) columns.dropRight(1), leaf);
+    shown.setTagValue(Project$.MODULE$.hiddenOutputTag(),
+        scala.collection.immutable.Nil$.MODULE$.$colon$colon(number.withMetadata(hidden)));
+    return shown;
+  }
+
   /** The relation that a query writes as these parts; null where the program has none. */
   private String relation(scala.collection.immutable.Seq parts) {
     boolean live = parts.size() > 1 && "live".equalsIgnoreCase((String) parts.apply(0));
@@ -274,6 +295,8 @@ public class Dumper {
       String name = dumper.relation(parts);
       if (name == null) return p;
       // STREAM says that a query reads what is new, which every view does
+      if (dumper.numbered.containsKey(name))
+        return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(last, before(name, parts)), dumper.numbered(name));
       LogicalPlan known = new org.apache.spark.sql.catalyst.analysis.UnresolvedRelation(
           (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$.$colon$colon(name), relation.options(), false);
       if (name.equalsIgnoreCase(last)) return known;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,13 +110,14 @@ class Catalyst:
         """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""
         return json.loads(self._dumper.columnType(ddl))
 
-    def register(self, name: str, columns: list[tuple[str, Any, bool]]) -> None:
+    def register(self, name: str, columns: list[tuple[str, Any, bool]], of: str = "") -> None:
         """Make a relation of (column, DataType json, nullable) visible to later queries, as an empty leaf.
 
-        A LogicalRDD stays a leaf and keeps NOT NULL; an empty LocalRelation would fold the plan away.
+        A LogicalRDD stays a leaf and keeps NOT NULL; an empty LocalRelation would fold the plan away. of: the
+        relation that its leaf is called by, if it has another name.
         """
         fields = [
-            {"name": column, "type": type_, "nullable": nullable, "metadata": {RELATION: name}}
+            {"name": column, "type": type_, "nullable": nullable, "metadata": {RELATION: of or name}}
             for column, type_, nullable in columns
         ]
         schema = self._session.parseDataType(json.dumps({"type": "struct", "fields": fields}))
@@ -123,6 +125,15 @@ class Catalyst:
         quoted = "`" + name.replace("`", "``") + "`"
         self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
         self._dumper.relation(name)
+
+    def number(self, relations: Mapping[str, str]) -> None:
+        """Let the next queries name the last column of what is registered, by relation, which `*` leaves out.
+
+        The relation's other columns are its own.
+        """
+        self._dumper.numberNone()
+        for name, all_ in relations.items():
+            self._dumper.number(name, all_)
 
     def define(self, name: str, plan: Any) -> None:
         """Let later queries read a plan of the JVM, which nobody has analysed, by that name."""

@@ -112,7 +112,8 @@ def forbidden(name: str, why: str) -> str:
 
 # columns that other systems give every row
 _SYSTEM = {
-    "_row_id": "rows have no id that isn't declared: _row_id BIGINT DEFAULT monotonically_increasing_id()",
+    "_row_id": "rows of append-only tables have one; for others declare it: "
+    "_row_id BIGINT DEFAULT monotonically_increasing_id()",
     "rowtime": "a row has the time that it is given: declare rowtime TIMESTAMP DEFAULT now(), its arrival's",
 }
 
