@@ -7,9 +7,9 @@ made of them: 19 datasets. Orders come with their line items, customers and supp
 merged. Spark's last release can't read Delta, so its side has the very files of each version in a directory,
 and queries in place of AUTO CDC. Each side has a catalogue and a state of its own, one runs after the other.
 
-Printed are seconds of a run, from its start to its end as it says them, of the whole process, and of CPU in all
-processes of the command; megabytes that came in the tables' files, and that all processes have read and written,
-from and to whatever. After the last run all tables are compared.
+Printed are seconds of a run, from its start to its end as it says them, of the whole process, and of CPU in
+all processes of the command; megabytes that came in the tables' files, and that all processes have read and
+written, from and to whatever. After the last run all tables are compared.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "fals
 spark.sql("CREATE DATABASE tpch")
 spark.sql("CREATE DATABASE medallion")
 jvm, known = spark._jvm, spark._jsparkSession.sessionState().catalog()
+catalyst = jvm.org.apache.spark.sql.catalyst
 for name in names:
     spark.sql(f"CREATE TABLE tpch.{name} USING parquet LOCATION '{folder}/{name}'")
-    table = known.getTableMetadata(jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Some("tpch")))
+    table = known.getTableMetadata(catalyst.TableIdentifier(name, jvm.scala.Some("tpch")))
     values = [table.productElement(i) for i in range(table.productArity())]
     values[[table.productElementName(i) for i in range(len(values))].index("provider")] = jvm.scala.Some(form)
-    known.externalCatalog().alterTable(jvm.org.apache.spark.sql.catalyst.catalog.CatalogTable(*values))
+    known.externalCatalog().alterTable(catalyst.catalog.CatalogTable(*values))
 """
 
 
@@ -152,7 +153,7 @@ def _environment() -> dict[str, str]:
 
 def main(scale: float, fractions: list[float]) -> None:
     """Prints a table, as Markdown."""
-    root = Path(tempfile.mkdtemp(prefix="declared-", dir=os.environ.get("TMPDIR")))
+    root = Path(tempfile.mkdtemp(prefix="declared-"))
     made = tables(Path("build") / "tpch" / f"{scale:g}", scale)
     order = np.random.default_rng(1).permutation(len(made["orders"]))
     made["orders"] = made["orders"].take(pa.array(order))
@@ -178,8 +179,7 @@ def main(scale: float, fractions: list[float]) -> None:
     names = sorted(set.union(*(side.names() for side in sides)))
     differ = [name for name in names if not sides[0].contents(name).equals(sides[1].contents(name))]
     print(f"{len(names)} tables are the same" if not differ else f"these differ: {', '.join(differ)}")
-    if "KEEP" not in os.environ:
-        shutil.rmtree(root)
+    shutil.rmtree(root)
 
 
 if __name__ == "__main__":

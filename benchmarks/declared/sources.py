@@ -21,7 +21,7 @@ CHANGES = {
 
 @dataclass
 class Sources:
-    """folder: of `delta/NAME` and `files/NAME`. made: TPC-H's tables, orders in the order that they come in."""
+    """folder: of `delta/NAME` and `files/NAME`. made: TPC-H's tables, orders in the order that they come."""
 
     folder: Path
     made: dict[str, pa.Table]

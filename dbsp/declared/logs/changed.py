@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from dbsp.declared.logs.pieces import Pieces
 from dbsp.declared.project.surroundings import Arrived, Files
+
+# what may be done where changes are lost, and of tables that aren't streamed
+ADVICE = "--full-refresh-all computes all anew, of what it holds now"
+COMPARED = "; --fallback full compares all of its rows with those that were read"
+
+
+class Rows(Protocol):
+    """Of files of a table."""
+
+    @property
+    def pieces(self) -> Sequence[Any]:
+        """Each of a file."""
+
+    @property
+    def size(self) -> int:
+        """In bytes, as they are stored."""
+
+    def table(self) -> pa.Table:
+        """All of them."""
+
+    def read(self, piece: Any) -> pa.Table:
+        """Those of one piece."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +42,8 @@ class Changed:
     """
 
     now: Files
-    added: Pieces
-    gone: Pieces
+    added: Rows
+    gone: Rows
     whole: bool = False
     altered: bool = False
 
@@ -31,7 +52,7 @@ class Changed:
         """Of what is to be read, in bytes as they are stored."""
         return self.added.size + self.gone.size
 
-    def arrived(self, known: Files | None, read: Callable[[Pieces], object]) -> Arrived:
+    def arrived(self, known: Files | None, read: Callable[[Rows], object]) -> Arrived:
         """known: as it was given to `look`. read: the rows of pieces."""
         rows = partial(read, self.added)
         if self.whole:

@@ -27,7 +27,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, StateError
-from dbsp.declared.logs.changed import Changed
+from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed
 from dbsp.declared.logs.pieces import Piece, Pieces
 from dbsp.declared.project.surroundings import Files
 from dbsp.state.records.places import place_of
@@ -39,7 +39,6 @@ _CAME, _WENT = ("insert", "update_postimage"), ("delete", "update_preimage")
 _FEATURES = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "typeWidening"})
 _MAPPING = "delta.columnMapping.mode"
 _ALTERING = ("metaData", "protocol")
-_ADVICE = "--full-refresh-all computes all anew, of what it holds now"
 Action = Mapping[str, Any]
 
 
@@ -74,26 +73,22 @@ class DeltaLog:
         if streamed and gone:
             raise StateError(
                 f"table {self.name}: rows of it were changed or deleted at version {commits.removed_at}, "
-                f"which STREAM doesn't read; read it without STREAM, or {_ADVICE}"
+                f"which STREAM doesn't read; read it without STREAM, or {ADVICE}"
             )
-        changed = Changed(
-            {f"{identity}/{commits.until}": commits.seen or seen},
-            Pieces(self.place, schema, tuple(added)),
-            Pieces(self.place, schema, tuple(gone)),
-            altered=commits.altered,
-        )
-        missing = [*changed.added.missing(), *changed.gone.missing()]
+        came, went = (Pieces(self.place, schema, tuple(pieces)) for pieces in (added, gone))
+        missing = [*came.missing(), *went.missing()]
         if missing:
             what = f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)"
             return self._lost(what, schema, streamed, compared)
-        return changed
+        now = {f"{identity}/{commits.until}": commits.seen or seen}
+        return Changed(now, came, went, altered=commits.altered)
 
     def _lost(self, what: str, schema: pa.Schema, streamed: bool, compared: bool) -> Changed:
         """All of the table, where it may be compared with what was read."""
         if compared and not streamed:
             return self._all(schema)
-        less = "" if streamed else "; --fallback full compares all of its rows with those that were read"
-        raise StateError(f"table {self.name}: what has changed can't be read: {what}; {_ADVICE}{less}")
+        less = "" if streamed else COMPARED
+        raise StateError(f"table {self.name}: what has changed can't be read: {what}; {ADVICE}{less}")
 
     def _all(self, schema: pa.Schema) -> Changed:
         table = self._table()

@@ -123,10 +123,13 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Logged:
-    """A table whose log says what each version of it has. format: as USING has it. place: of the table."""
+    """A table whose log says what each version of it has. format: as USING has it. place: of the table, by
+    which its reader finds it with these options.
+    """
 
     format: str
     place: str
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import Error
 from dbsp.declared.logs.opened import log_of
-from dbsp.declared.logs.pieces import Pieces
 from dbsp.declared.project.datasets import Logged
 from dbsp.declared.project.surroundings import Arrived, Files
 from dbsp.declared.remembered.source import Unknown
@@ -41,4 +40,4 @@ class LoggedSource:
             raise Unknown from error
         if changed.altered or changed.whole:
             raise Unknown
-        return changed.arrived(known, Pieces.table), changed.size
+        return changed.arrived(known, lambda rows: rows.table()), changed.size

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from dbsp.declared.logs.changed import Rows
 from dbsp.declared.logs.opened import log_of
-from dbsp.declared.logs.pieces import Pieces
 from dbsp.declared.project.datasets import Dataset, Project, Table, shown
 from dbsp.declared.project.surroundings import Arrived, Files
 from dbsp.declared.remembered.remembered import LARGE
@@ -34,7 +34,7 @@ class Asking:
         changed = log.look(schema, table.streamed, known, compared)
         return changed.arrived(known, lambda pieces: self._rows(pieces, table.ddl))
 
-    def _rows(self, pieces: Pieces, ddl: str) -> object:
+    def _rows(self, pieces: Rows, ddl: str) -> object:
         return pieces.table() if pieces.size < LARGE else frame_of(self.spark, pieces, ddl)
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from dbsp.declared.project.surroundings import Files
+from dbsp.declared.spark.logged.analysing import SPARK_CATALOG
 from dbsp.declared.spark.sources import files_of, is_catalogued, relation_of
 from dbsp.state.records.places import local_path, scheme_of
 
@@ -72,7 +73,9 @@ def place_of(spark: SparkSession, name: str) -> Place | None:
 def is_usual(spark: SparkSession) -> bool:
     """Whether nothing is set by which tables are read in another way than Spark's own."""
     given = {**dict(spark.sparkContext.getConf().getAll()), **spark.conf.getAll}
-    return not any(name.startswith(_ELSEWHERE) for name in given)
+    # whose tables are read by their logs, as the settings say that are part of what a reading follows from
+    known = tuple(f"{name}." for name, value in given.items() if value == SPARK_CATALOG)
+    return not any(name.startswith(_ELSEWHERE) and not f"{name}.".startswith(known) for name in given)
 
 
 def metastore_of(spark: SparkSession) -> Path | None:

@@ -7,6 +7,7 @@ Whoever has set another catalogue, as that of Delta's jar, has the columns from 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,44 +15,99 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import Error
 from dbsp.declared.logs.delta import DELTA
+from dbsp.declared.logs.iceberg import CATALOG, ICEBERG
 from dbsp.declared.logs.opened import log_of
 from dbsp.declared.project.datasets import Logged
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _NONE = "builtin"
+SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+_CATALOGS = "spark.sql.catalog."
+_NAMED = re.compile(r"spark\.sql\.catalog\.[^.]+")
 
 
 @contextmanager
 def analysing(spark: SparkSession) -> Iterator[None]:
     """Within it names of such tables are resolved. Raises Error for a table whose log can't be read."""
-    if (spark.conf.get(_CATALOG, _NONE) or _NONE) != _NONE:
-        yield
-        return
     asked = _Asked(spark)
     made = _class(spark.sparkContext._gateway)
+    own = {name: f"{made.getName()}$Elsewhere" for name in _iceberg(spark)}
+    if (spark.conf.get(_CATALOG, _NONE) or _NONE) == _NONE:
+        own[_CATALOG] = made.getName()
+    before = {name: spark.conf.get(name, None) for name in own}
     try:
         with _found(spark, made):
             made.getField("schemas").set(None, asked)
-            spark.conf.set(_CATALOG, made.getName())
+            for name, value in own.items():
+                spark.conf.set(name, value)
             yield
     except PySparkException:
         if asked.failed:
             raise asked.failed[0] from None
         raise
     finally:
-        spark.conf.unset(_CATALOG)
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
+
+
+def _iceberg(spark: SparkSession) -> list[str]:
+    """The settings that name a catalogue of Iceberg's, whose class isn't there."""
+    found = [name for name, value in _catalogs(spark).items() if value == SPARK_CATALOG]
+    if not found:
+        return []
+    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    try:
+        loader.loadClass(SPARK_CATALOG)
+    except Py4JJavaError:
+        return found
+    return []
+
+
+def _catalogs(spark: SparkSession) -> dict[str, str]:
+    return {name: value for name, value in spark.conf.getAll.items() if _NAMED.fullmatch(name)}
+
+
+def _of_iceberg(spark: SparkSession, parts: list[str]) -> Logged | None:
+    """The catalogue's settings, as pyiceberg has them."""
+    before = f"{_CATALOGS}{parts[0]}"
+    own = (SPARK_CATALOG, f"{_class(spark.sparkContext._gateway).getName()}$Elsewhere")
+    if spark.conf.get(before, None) not in own:
+        return None
+    given = {
+        name.removeprefix(f"{before}."): value
+        for name, value in spark.conf.getAll.items()
+        if name.startswith(f"{before}.")
+    }
+    kind = given.pop("type", None)
+    if kind not in ("rest", "hive", "glue", "jdbc"):
+        said = f"type {kind}" if kind else given.get("catalog-impl", "no type")
+        raise Error(
+            f"not supported yet: catalogue '{parts[0]}' of Iceberg with {said}; those of the types rest, "
+            "hive, glue and jdbc are read"
+        )
+    if kind == "jdbc":
+        kind, uri = "sql", given.get("uri", "").removeprefix("jdbc:")
+        given["uri"] = uri.replace("sqlite:", "sqlite:///", 1) if uri.startswith("sqlite:/") else uri
+    options = {CATALOG: parts[0], "type": kind, **given}
+    return Logged(ICEBERG, ".".join(parts[1:]), tuple(sorted(options.items())))
 
 
 def logged(spark: SparkSession, parts: list[str]) -> Logged | None:
     """parts: of a table's name. None of a table without a log that is read here."""
     if len(parts) > 1 and parts[-2].lower() == DELTA and ("/" in parts[-1]):
         return Logged(DELTA, parts[-1])
-    if len(parts) not in (2, 3) or (len(parts) == 3 and parts[0] != "spark_catalog"):
+    if len(parts) > 2 and parts[0] != "spark_catalog":
+        return _of_iceberg(spark, parts)
+    if len(parts) not in (2, 3):
         return None
     catalog = spark._jsparkSession.sessionState().catalog()
     identifier = spark._jvm.org.apache.spark.sql.catalyst.TableIdentifier(
@@ -75,7 +131,7 @@ class _Asked:
 
     def apply(self, name: str) -> str | None:
         """See `Logged.java`."""
-        parts = name.split("\n", 1)
+        parts = name.split("\n")
         try:
             found = logged(self.spark, parts)
             return None if found is None else log_of(".".join(parts), found).schema()

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from dbsp.declared.logs.pieces import Pieces
+from dbsp.declared.logs.changed import Rows
 
 # files of one task, at least as many tasks as there are cores
 _TASKS_A_CORE = 4
 
 
-def frame_of(spark: SparkSession, pieces: Pieces, ddl: str) -> DataFrame:
+def frame_of(spark: SparkSession, pieces: Rows, ddl: str) -> DataFrame:
     """ddl: of the columns."""
     count = len(pieces.pieces)
     tasks = max(1, min(count, _TASKS_A_CORE * spark.sparkContext.defaultParallelism))
@@ -25,7 +25,7 @@ def frame_of(spark: SparkSession, pieces: Pieces, ddl: str) -> DataFrame:
 class _Read:
     """The function for `mapInArrow`: the rows of the pieces that are numbered."""
 
-    pieces: Pieces
+    pieces: Rows
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

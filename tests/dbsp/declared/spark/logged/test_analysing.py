@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from pyiceberg.catalog import load_catalog
 
 from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.declared.asked import Asked
@@ -132,6 +133,37 @@ def test_a_table_of_the_catalogue(project, tmp_path):
         "s": INCREMENTAL,
     }
     assert (project.rows("m"), project.rows("s")) == ([(2, 6)], [("a",), ("b",)])
+
+
+def test_an_iceberg_table_by_its_catalogue(project, tmp_path):
+    """Set as Iceberg's own jar has it set."""
+    uri, warehouse = f"{tmp_path}/catalog.db", f"file://{tmp_path}/ice"
+    ice = load_catalog("ice", type="sql", uri=f"sqlite:///{uri}", warehouse=warehouse)
+    ice.create_namespace("shop")
+    sale, feed = (ice.create_table(f"shop.{name}", SCHEMA) for name in ("sale", "feed"))
+    settings = {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        ".type": "jdbc",
+        ".uri": f"jdbc:sqlite:{uri}",
+        ".warehouse": warehouse,
+    }
+    for name, value in settings.items():
+        project.spark.conf.set(f"spark.sql.catalog.ice{name}", value)
+    sql = (
+        "CREATE MATERIALIZED VIEW m AS SELECT shop, sum(amount) AS s FROM ice.shop.sale GROUP BY shop;"
+        "CREATE STREAMING TABLE s AS SELECT shop FROM STREAM(ice.shop.feed)"
+    )
+    sale.append(rows(("a", 1), ("b", 2)))
+    project.run(sql)
+    sale.append(rows(("a", 5)))
+    sale.delete("shop = 'b'")
+    feed.append(rows(("x", 1)))
+    assert {one.how for one in project.run(sql).values()} == {INCREMENTAL}
+    assert (project.rows("m"), project.rows("s")) == ([("a", 6)], [("x",)])
+    assert {one.how for one in project.run(sql).values()} == {UNCHANGED}
+    project.spark.conf.set("spark.sql.catalog.ice.type", "hadoop")
+    with pytest.raises(Error, match="catalogue 'ice' of Iceberg with type hadoop; those of the types rest"):
+        project.run(sql)
 
 
 def test_what_a_stream_cant_read(project, tmp_path):

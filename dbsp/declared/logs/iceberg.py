@@ -1,0 +1,227 @@
+"""What has changed in an Iceberg table, by the snapshots since the one that is known.
+
+    Δ(s₀, s₁) = Σ over the snapshots between  rows(files added) − rows(files deleted)
+
+Of each snapshot only the manifests that it has written are read, so a look costs what was committed since.
+One that only lays rows out anew (`replace`) is no change. By pyiceberg.
+
+    known   {UUID/SNAPSHOT: [schema]}   '' of a table without a snapshot
+
+Iceberg's specification: iceberg.apache.org/spec, Snapshots and Manifests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dbsp.circuits.errors import Error, StateError
+from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed
+from dbsp.declared.project.datasets import Logged
+from dbsp.declared.project.surroundings import Files
+
+if TYPE_CHECKING:
+    from pyiceberg.io.pyarrow import ArrowScan
+    from pyiceberg.table import FileScanTask, Table
+    from pyiceberg.table.snapshots import Snapshot
+
+ICEBERG = "iceberg"
+CATALOG = "catalog"  # of the options: its name
+_PLAIN = {
+    "int": "integer",
+    "timestamp": "timestamp_ntz",
+    "timestamptz": "timestamp",
+    "uuid": "string",
+    **{name: name for name in ("boolean", "long", "float", "double", "date", "string", "binary")},
+}
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Rows of files, as `Pieces` are. scan: of the table's columns. schema: of the rows that are wanted."""
+
+    scan: ArrowScan
+    schema: pa.Schema
+    pieces: tuple[FileScanTask, ...]
+
+    @property
+    def size(self) -> int:
+        """In bytes, as they are stored."""
+        return sum(task.file.file_size_in_bytes for task in self.pieces)
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        parts = [self.read(task) for task in self.pieces]
+        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+
+    def read(self, piece: FileScanTask) -> pa.Table:
+        """The rows of one. Raises OSError."""
+        batches = [*self.scan.to_record_batches([piece])]
+        if not batches:
+            return self.schema.empty_table()
+        found = pa.Table.from_batches(batches)
+        spelled = {name.lower(): name for name in found.column_names}
+        columns = [
+            found[spelled[field.name.lower()]].cast(field.type)
+            if field.name.lower() in spelled
+            else pa.nulls(found.num_rows, field.type)
+            for field in self.schema
+        ]
+        return pa.table(columns, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class IcebergLog:
+    """name: the table's, as people write it. logged: its place is NAMESPACE.NAME, its options pyiceberg's."""
+
+    name: str
+    logged: Logged
+
+    def schema(self) -> str:
+        """See `Log`."""
+        return json.dumps(_struct(self.name, self._table().schema().fields))
+
+    def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
+        """See `Log`."""
+        table = self._table()
+        current = table.current_snapshot()
+        seen = [table.schema().schema_id]
+        now = {f"{table.metadata.table_uuid}/{current.snapshot_id if current else ''}": seen}
+        if not known:
+            return self._all(table, schema, now)
+        ((last, before),) = known.items()
+        uuid, since = last.split("/")
+        try:
+            if uuid != str(table.metadata.table_uuid):
+                raise _Lost("it is another table than before")
+            between = list(_between(table, since))
+            added, gone, at = _tasks(table, between)
+        except _Lost as error:
+            if compared and not streamed:
+                return self._all(table, schema, now)
+            less = "" if streamed else COMPARED
+            raise StateError(
+                f"table {self.name}: what has changed can't be read: {error}; {ADVICE}{less}"
+            ) from None
+        if streamed and gone:
+            raise StateError(
+                f"table {self.name}: rows of it were changed or deleted by snapshot {at}, which STREAM "
+                f"doesn't read; read it without STREAM, or {ADVICE}"
+            )
+        scan = _scan(table)
+        return Changed(
+            now, Tasks(scan, schema, tuple(added)), Tasks(scan, schema, tuple(gone)), altered=before != seen
+        )
+
+    def _all(self, table: Table, schema: pa.Schema, now: Files) -> Changed:
+        scan = _scan(table)
+        tasks = tuple(table.scan().plan_files())
+        return Changed(now, Tasks(scan, schema, tasks), Tasks(scan, schema, ()), True)
+
+    def _table(self) -> Table:
+        try:
+            from pyiceberg.catalog import load_catalog  # noqa: PLC0415  an extra
+            from pyiceberg.exceptions import NoSuchTableError  # noqa: PLC0415
+        except ImportError as error:
+            raise Error(
+                f"table {self.name} is an Iceberg table, which needs pyiceberg: pip install 'dbsp[iceberg]'"
+            ) from error
+        options = dict(self.logged.options)
+        try:
+            return load_catalog(options.pop(CATALOG), **options).load_table(self.logged.place)
+        except (NoSuchTableError, OSError) as error:
+            raise Error(f"table {self.name} can't be read: {' '.join(str(error).split())}") from error
+
+
+class _Lost(Exception):
+    """What the snapshots were can't be known."""
+
+
+def _between(table: Table, since: str) -> Iterator[Snapshot]:
+    """Those after the known one, the last first. Raises _Lost."""
+    at = table.current_snapshot()
+    while at is not None and str(at.snapshot_id) != since:
+        yield at
+        parent = at.parent_snapshot_id
+        if str(parent or "") == since:
+            return
+        at = table.snapshot_by_id(parent) if parent is not None else None
+        if parent is not None and at is None:
+            raise _Lost(f"snapshot {parent} was expired")
+    if at is None and since:
+        raise _Lost(f"snapshot {since} isn't before the last one")
+
+
+def _tasks(
+    table: Table, snapshots: list[Snapshot]
+) -> tuple[list[FileScanTask], list[FileScanTask], int | None]:
+    """Files that came, those that went, and the last snapshot that took some out. Raises _Lost."""
+    from pyiceberg.manifest import ManifestContent, ManifestEntryStatus  # noqa: PLC0415
+    from pyiceberg.table import FileScanTask  # noqa: PLC0415
+    from pyiceberg.table.snapshots import Operation  # noqa: PLC0415
+
+    counts: dict[str, int] = {}
+    files: dict[str, Any] = {}
+    at = None
+    for snapshot in snapshots:
+        if snapshot.summary is not None and snapshot.summary.operation is Operation.REPLACE:
+            continue
+        for manifest in snapshot.manifests(table.io):
+            if manifest.added_snapshot_id != snapshot.snapshot_id:
+                continue
+            if manifest.content is ManifestContent.DELETES:
+                raise _Lost(f"snapshot {snapshot.snapshot_id} has deletions beside its files (merge on read)")
+            for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=False):
+                if entry.status is ManifestEntryStatus.EXISTING:
+                    continue
+                came = entry.status is ManifestEntryStatus.ADDED
+                path = entry.data_file.file_path
+                counts[path] = counts.get(path, 0) + (1 if came else -1)
+                files[path] = entry.data_file
+                at = at if came or at is not None else snapshot.snapshot_id
+    added = [FileScanTask(files[path]) for path, count in counts.items() if count > 0]
+    gone = [FileScanTask(files[path]) for path, count in counts.items() if count < 0]
+    missing = [one for one in (*added, *gone) if not table.io.new_input(one.file.file_path).exists()]
+    if missing:
+        raise _Lost(f"{missing[0].file.file_path} is gone (its snapshot was expired)")
+    return added, gone, at
+
+
+def _scan(table: Table) -> ArrowScan:
+    from pyiceberg.io.pyarrow import ArrowScan  # noqa: PLC0415
+
+    scan = table.scan()
+    return ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter)
+
+
+def _struct(table: str, fields: Any) -> dict[str, Any]:
+    """As Spark spells it."""
+    made = [
+        {"name": one.name, "type": _type(table, one.field_type), "nullable": not one.required, "metadata": {}}
+        for one in fields
+    ]
+    return {"type": "struct", "fields": made}
+
+
+def _type(table: str, kind: Any) -> Any:
+    if kind.is_struct:
+        return _struct(table, kind.fields)
+    name = type(kind).__name__
+    if name == "ListType":
+        element = _type(table, kind.element_type)
+        return {"type": "array", "elementType": element, "containsNull": not kind.element_required}
+    if name == "MapType":
+        key, value = _type(table, kind.key_type), _type(table, kind.value_type)
+        nullable = not kind.value_required
+        return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": nullable}
+    if name == "DecimalType":
+        return f"decimal({kind.precision},{kind.scale})"
+    if name == "FixedType":
+        return "binary"
+    if str(kind) not in _PLAIN:
+        raise StateError(f"table {table}: not supported yet: a column of Iceberg's {kind}")
+    return _PLAIN[str(kind)]

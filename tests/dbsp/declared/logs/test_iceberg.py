@@ -1,0 +1,142 @@
+"""The changes between snapshots of an Iceberg table add up to its last one, as pyiceberg reads that."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog import load_catalog
+from pyiceberg.expressions import EqualTo
+from pyiceberg.types import LongType
+
+from dbsp.circuits.errors import Error, StateError
+from dbsp.declared.logs.iceberg import IcebergLog
+from dbsp.declared.project.datasets import Logged
+
+SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
+
+
+def options(root):
+    return {"type": "sql", "uri": f"sqlite:///{root}/catalog.db", "warehouse": f"file://{root}/warehouse"}
+
+
+def made(root, partitioned=False):
+    catalog = load_catalog("ice", **options(root))
+    catalog.create_namespace_if_not_exists("shop")
+    table = catalog.create_table("shop.sale", SCHEMA)
+    if partitioned:
+        with table.update_spec() as update:
+            update.add_identity("s")
+    return table
+
+
+def log(root):
+    given = {"catalog": "ice", **options(root)}
+    return IcebergLog("ice.shop.sale", Logged("iceberg", "shop.sale", tuple(given.items())))
+
+
+def drawn(random_, count=3):
+    keys = [random_.randrange(6) for _ in range(count)]
+    return pa.table({"k": keys, "s": [random_.choice(["a", "b c/", None]) for _ in keys]}, schema=SCHEMA)
+
+
+def counted(table):
+    return Counter(zip(table["k"].to_pylist(), table["s"].to_pylist(), strict=True))
+
+
+def look(root, known, streamed=False, compared=False):
+    return log(root).look(SCHEMA, streamed, known, compared)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_changes_add_up(tmp_path, seed):
+    random_ = random.Random(seed)
+    table, known, held = made(tmp_path, partitioned=seed % 2 == 1), None, Counter()
+    for _ in range(5):
+        changed = look(tmp_path, known)
+        known = json.loads(json.dumps(changed.now))
+        held += counted(changed.added.table())
+        held.subtract(counted(changed.gone.table()))
+        assert +held == counted(table.scan().to_arrow())
+        assert min(held.values(), default=0) >= 0
+        for _ in range(random_.randrange(3)):
+            kind = random_.choice(["append", "delete", "overwrite"])
+            if kind == "append":
+                table.append(drawn(random_))
+            elif kind == "overwrite":
+                table.overwrite(drawn(random_))
+            else:
+                table.delete(EqualTo("k", random_.randrange(6)))
+
+
+def test_only_what_was_committed_since_is_read(tmp_path):
+    table = made(tmp_path)
+    for number in range(3):
+        table.append(drawn(random.Random(number)))
+    known = look(tmp_path, None).now
+    assert (look(tmp_path, known).now, look(tmp_path, known).size) == (known, 0)
+    table.append(drawn(random.Random(9)))
+    changed = look(tmp_path, known, streamed=True)
+    assert (len(changed.added.pieces), changed.gone.pieces, changed.altered) == (1, (), False)
+
+
+def test_what_is_lost(tmp_path):
+    table = made(tmp_path)
+    table.append(drawn(random.Random(1), 9))
+    known, before = look(tmp_path, None).now, [*table.scan().plan_files()]
+    table.delete(EqualTo("k", table.scan().to_arrow()["k"][0].as_py()))
+    with pytest.raises(StateError, match=r"changed or deleted by snapshot \d+, which STREAM doesn't read"):
+        look(tmp_path, known, streamed=True)
+    there = {task.file.file_path for task in table.scan().plan_files()}
+    for path in {task.file.file_path for task in before} - there:
+        table.io.delete(path)
+    with pytest.raises(StateError, match=r"is gone \(its snapshot was expired\); --full-ref.*--fallb"):
+        look(tmp_path, known)
+    assert look(tmp_path, known, compared=True).whole
+
+
+def test_another_table_in_its_place(tmp_path):
+    made(tmp_path).append(drawn(random.Random(1)))
+    known = look(tmp_path, None).now
+    load_catalog("ice", **options(tmp_path)).drop_table("shop.sale")
+    made(tmp_path).append(drawn(random.Random(1)))
+    with pytest.raises(StateError, match="it is another table than before"):
+        look(tmp_path, known)
+
+
+def test_columns_are_sparks(tmp_path):
+    catalog = load_catalog("ice", **options(tmp_path))
+    catalog.create_namespace_if_not_exists("shop")
+    schema = pa.schema(
+        [
+            pa.field("n", pa.int32(), nullable=False),
+            ("d", pa.decimal128(9, 2)),
+            ("at", pa.timestamp("us", "UTC")),
+            ("local", pa.timestamp("us")),
+            ("l", pa.list_(pa.int64())),
+            ("m", pa.map_(pa.string(), pa.float64())),
+            ("t", pa.struct([("a", pa.bool_())])),
+        ]
+    )
+    table = catalog.create_table("shop.sale", schema)
+    fields = json.loads(log(tmp_path).schema())["fields"]
+    assert [(field["name"], field["nullable"]) for field in fields[:2]] == [("n", False), ("d", True)]
+    assert [field["type"] for field in fields[:4]] == [
+        "integer",
+        "decimal(9,2)",
+        "timestamp",
+        "timestamp_ntz",
+    ]
+    assert [field["type"]["type"] for field in fields[4:]] == ["array", "map", "struct"]
+    known = look(tmp_path, None).now
+    with table.update_schema() as update:
+        update.add_column("more", LongType())
+    assert look(tmp_path, known).altered
+
+
+def test_a_table_that_isnt_there(tmp_path):
+    with pytest.raises(Error, match=r"table ice\.shop\.sale can't be read: "):
+        log(tmp_path).schema()
