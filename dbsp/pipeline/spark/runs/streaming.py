@@ -36,6 +36,7 @@ from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.offset_log import OffsetLog
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.direct.ahead import Taken
+from dbsp.pipeline.spark.direct.parquet import NearFiles
 from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of
@@ -135,6 +136,7 @@ class Run:
         check_paths(self.tables)
         self.spark = spark_of(pipeline)
         self.direct = DirectReading(pipeline, self.spark)
+        self.near = NearFiles(pipeline, self.spark)
 
     def run(self, once: bool, every: float | None) -> int:
         """See `run`."""
@@ -158,8 +160,7 @@ class Run:
 
     def _fed(self, once: bool, every: float | None) -> bool:
         """By feeds, without a query of Spark's; whether it was stopped."""
-        if isinstance(self.pipeline.runner, SparkRunner):
-            self.pipeline.runner.stay()
+        self._stay()
         batches = self._read_batches()
         log = OffsetLog(self.checkpoint.root, len(self.tables))
         log.open()
@@ -198,11 +199,18 @@ class Run:
             self.pipeline.store.discard({rows.segment for _, rows in parts if isinstance(rows, Chunk)})
             raise self._readable(error) from error
 
+    def _stay(self) -> None:
+        """Small steps are made where their rows are read."""
+        if isinstance(self.pipeline.runner, SparkRunner):
+            self.pipeline.runner.stay()
+
     def _streamed(self, once: bool, every: float | None) -> bool:
         """By a query of Spark's; whether it was stopped."""
         edited = Edited(self.checkpoint.root, self.tables)
         edited.look(self._read_batches())
         writer = self._writer()
+        if len(self.near.tables) + len(self.direct.direct) == len(self.tables):
+            self._stay()
         if once:
             writer = writer.trigger(availableNow=True)
         elif every is not None:
@@ -311,6 +319,7 @@ class Run:
     def _staged(self, relation: int, table: Table) -> DataFrame:
         if relation in self.direct.direct:
             return nothing(relation, messages_of(self.spark, table))
+        self.near.take(relation, table)
         read = read_columns(self.pipeline.program.circuit, table.name)
         frame = open_source(self.spark, table, read)
         place, timezone = self.pipeline.store.segments.place, self.pipeline.program.timezone
@@ -415,9 +424,11 @@ class Run:
             (of, span) for of in self.direct.direct for span in planned_spans(self.checkpoint.root, of, batch)
         ]
         values = self.direct.staged(spans) if spans else []
-        if len(self.direct.direct) < len(self.tables):
+        others = [of for of in range(len(self.tables)) if of not in self.direct.direct]
+        if others:
             try:
-                values += staged.collect()
+                near = self.near.staged(others, files)
+                values += staged.collect() if near is None else near
             except BaseException:
                 give_up(self.pipeline.store, values)
                 raise
