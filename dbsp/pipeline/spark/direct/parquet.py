@@ -40,6 +40,8 @@ _LEGACY, _LEGACY_JULIAN = b"org.apache.spark.legacyDateTime", b"org.apache.spark
 # a day of Julius Caesar's calendar and nanoseconds, as Spark writes times unless it is told otherwise
 _JULIAN = "INT96"
 INSTANT = pa.timestamp("us", "UTC")
+# as some writers of Arrow's note of what to them is one type
+_LARGE = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class ParquetFiles:
         for path in paths:
             if "=" in path:
                 return None  # a directory may be the value of a column
-            files.append(pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us"))
+            files.append(pq.ParquetFile(path, coerce_int96_timestamp_unit="us"))
             if not self._fits(files[-1]):
                 return None
         return files
@@ -133,7 +135,9 @@ class Days:
 
 def _at_first(found: pa.DataType, physical: str) -> pa.DataType:
     """The type that Spark reads. INT96 are instants, and Arrow takes them for local times."""
-    return INSTANT if physical == _JULIAN and found == pa.timestamp("us") else found
+    if physical == _JULIAN and found == pa.timestamp("us"):
+        return INSTANT
+    return _LARGE.get(found, found)
 
 
 def _is_of_day(data_type: pa.DataType) -> bool:

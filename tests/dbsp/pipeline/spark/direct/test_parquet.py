@@ -36,6 +36,15 @@ TYPES: list[tuple[str, str, pa.DataType, st.SearchStrategy[Any]]] = [
     ("m", "DECIMAL(38, 10)", pa.decimal128(38, 10), st.decimals(-(10**20), 10**20, places=10)),
 ]
 SCHEMA = pa.schema([(name, data_type) for name, _, data_type, _ in TYPES])
+LARGE = pa.schema(
+    [
+        (
+            each.name,
+            {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(each.type, each.type),
+        )
+        for each in SCHEMA
+    ]
+)
 ROWS = st.lists(
     st.fixed_dictionaries({n: st.one_of(st.none(), values) for n, *_, values in TYPES}), max_size=6
 )
@@ -68,11 +77,13 @@ def all_types(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @settings(max_examples=15)
-@given(rows=ROWS, by_spark=st.booleans(), told=st.booleans(), julian=st.booleans())
+@given(
+    rows=ROWS, by_spark=st.booleans(), told=st.sampled_from(["", "as it is", "large"]), julian=st.booleans()
+)
 def test_rows_are_those_that_spark_reads(
-    all_types: Any, spark: Any, rows: list[dict[str, Any]], by_spark: bool, told: bool, julian: bool
+    all_types: Any, spark: Any, rows: list[dict[str, Any]], by_spark: bool, told: str, julian: bool
 ) -> None:
-    """told: whether the file has Arrow's schema, too. julian: whether its times are days and nanoseconds."""
+    """told: which schema of Arrow's the file has, too. julian: whether its times are days and nanoseconds."""
     near, place = all_types
     path = str(place / "file.parquet")
     table = pa.Table.from_pylist(rows, SCHEMA)
@@ -80,7 +91,8 @@ def test_rows_are_those_that_spark_reads(
         spark.createDataFrame(table).coalesce(1).write.mode("overwrite").parquet(str(place / "written"))
         path = str(next((place / "written").glob("part-*")))
     else:
-        pq.write_table(table, path, store_schema=told, use_deprecated_int96_timestamps=julian)
+        noted = table.cast(LARGE) if told == "large" else table
+        pq.write_table(noted, path, store_schema=bool(told), use_deprecated_int96_timestamps=julian)
     found = near.rows(near.opened([path]))
     own = pa.Table.from_batches([batch.select(SCHEMA.names) for batch in found], SCHEMA)
     assert own.equals(spark.read.schema(COLUMNS).parquet(path).toArrow().cast(SCHEMA))
