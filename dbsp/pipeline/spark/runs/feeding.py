@@ -12,7 +12,6 @@ from dbsp.pipeline.spark.direct.reading import DirectReading
 from dbsp.pipeline.spark.runs.feeds import Feeds
 from dbsp.pipeline.spark.runs.steps import Steps
 from dbsp.running.queue import Rows
-from dbsp.running.spark.runner import SparkRunner
 
 # for which a step is waited for
 POLL_SECONDS = 0.2
@@ -26,8 +25,7 @@ def feed(
     batches: how many are committed. Raises what a step or a source does.
     """
     pipeline = steps.pipeline
-    if isinstance(pipeline.runner, SparkRunner):
-        pipeline.runner.stay()
+    steps.stay()
     log = OffsetLog(steps.checkpoint.root, len(steps.tables))
     log.open()
     feeds = Feeds(direct, log, batches - 1, once)

@@ -27,6 +27,7 @@ from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.bad_rows import staged
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
+from dbsp.pipeline.spark.direct.parquet import NearFiles
 from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of
@@ -106,6 +107,7 @@ class Run:
         self.steps = Steps(pipeline, self.tables, self.checkpoint, on_step)
         self.spark = spark_of(pipeline)
         self.direct = DirectReading(pipeline, self.spark)
+        self.near = NearFiles(pipeline, self.spark)
         self._failure: Exception | None = None
         # of a sink's directories that are read as changes by key, the last step so far
         self._read_to: dict[int, int] = {}
@@ -147,6 +149,8 @@ class Run:
         edited = Edited(self.checkpoint.root, self.tables)
         edited.look(self._read_batches())
         writer = self._writer()
+        if len(self.near.tables) + len(self.direct.direct) == len(self.tables):
+            self.steps.stay()
         if once:
             writer = writer.trigger(availableNow=True)
         elif every is not None:
@@ -197,6 +201,7 @@ class Run:
     def _staged(self, relation: int, table: Table) -> DataFrame:
         if relation in self.direct.direct:
             return nothing(relation, messages_of(self.spark, table))
+        self.near.take(relation, table)
         read = read_columns(self.pipeline.program.circuit, table.name)
         frame = open_source(self.spark, table, read)
         place, timezone = self.pipeline.store.segments.place, self.pipeline.program.timezone
@@ -255,9 +260,11 @@ class Run:
         ]
         values = self.direct.staged(spans) if spans else []
         whole(self.pipeline.store, values)  # what can't be read by one is not asked for by the other
-        if len(self.direct.direct) < len(self.tables):
+        others = [of for of in range(len(self.tables)) if of not in self.direct.direct]
+        if others:
             try:
-                values += staged.collect()
+                near = self.near.staged(others, files)
+                values += staged.collect() if near is None else near
             except BaseException:
                 give_up(self.pipeline.store, values)
                 raise
