@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, is_wider
-from dbsp.evolution.known import Known, known_before
+from dbsp.evolution.known import Known, is_late_otherwise, known_before
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
-from dbsp.evolution.refusals import refusals
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
-from dbsp.state.records.identity import NUMBERED, Identity, identity_of
+from dbsp.state.records.identity import FORMAT, NUMBERED, Identity, identity_of
 from dbsp.state.records.manifest import Manifest, Shown, manifest_of
 
 
@@ -109,7 +109,7 @@ class Change:
         }
 
     @cached_property
-    def columns(self) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
+    def _columns(self) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
         was: dict[str, str] = {}
         constants: dict[str, pa.Scalar] = {}
         wrong: list[str] = []
@@ -131,7 +131,7 @@ class Change:
         ]
         whole = tuple(one for one in kept if one.name not in collected)
         left = tuple((one, frozenset(collected[one.name])) for one in kept if one.name in collected)
-        was, constants, _ = self.columns
+        was, constants, _ = self._columns
         return Holdings(whole, was, constants, left)
 
     def _owner(self, name: str) -> str:
@@ -142,13 +142,13 @@ class Change:
     def filling(self) -> tuple[Fill, Filling]:
         """The circuit of what is missing, and what was found out about it."""
         empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
-        readable = self.readable if self.from_source else ()
+        readable = self._readable if self.from_source else ()
         keys = {node: name for name, node in self._checked.items()}
         filling = Filling(self.circuit, self.holdings, empty, readable, keys)
         return filling.fill(self.missing, self.left), filling
 
     @cached_property
-    def readable(self) -> list[str]:
+    def _readable(self) -> list[str]:
         """The tables of which it is known what was read of their sources, and can be read again."""
         return [
             name
@@ -159,7 +159,7 @@ class Change:
             if name in self.old.tables and self.old.tables[name].source and not self.old.tables[name].snapshot
         ]
 
-    def of_source(self, table: str) -> str:
+    def _of_source(self, table: str) -> str:
         return "files" if self.program.inputs[table].is_file else "messages"
 
     @cached_property
@@ -202,7 +202,7 @@ class Change:
                     f"step with '{self.before.name}' first, and then change it",
                 ),
             )
-        refused = tuple(refusals(self))
+        refused = tuple(self._refused())
         fill = self.filling[0]
         rows = sum(given.kept.spine.rows for given in fill.given.values())
         dropped = len(self.record["spines"].keys() - self.kept.keys())
@@ -224,7 +224,7 @@ class Change:
             whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
             if before_ := self._redeclared(name):
                 whys.append(before_)
-            whys += [f"its {self.of_source(name)} are read again"] if name in self.filling[1].again else []
+            whys += [f"its {self._of_source(name)} are read again"] if name in self.filling[1].again else []
             yield Item("table", name, KEPT, ", ".join(whys))
         for name in self.old.tables:
             if name not in self.new.tables:
@@ -275,5 +275,108 @@ class Change:
         for target in sorted(before - {sink.target for sink in self.new.sinks}):
             yield Item("sink", target, DROPPED)
 
+    # -- what can't be done -------------------------------------------------------------------------
+
+    def _refused(self) -> Iterator[str]:
+        yield from self._columns[2]
+        yield from self._other_tables()
+        yield from self._other_sources()
+        yield from self._other_sinks()
+        yield from self._other_emission()
+        for missing in self.filling[1].missing:
+            cure = _CURE
+            if missing.why == Arrival.history:
+                cure = f"{_BY_VALUE}, or {_CURE}"
+            elif missing.table in self._readable:
+                again = f"read its {self._of_source(missing.table)} again by --backfill from-source"
+                cure = f"{again} (backfill='from-source'), or {_CURE}"
+            yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {cure}"
+
+    def _whose(self, node: int) -> str:
+        """In words, the views that a node's rows reach; or the table whose they are."""
+        circuit = self.circuit
+        reached = circuit.reached(node)
+        views = [o.view for o in circuit.outputs if reached & {o.node, o.kept, o.changes}]
+        if views:
+            return ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+        return "; ".join(
+            f"table '{name}'" for name, i in circuit.sources.items() if node in circuit.reached(i)
+        )
+
+    def _other_tables(self) -> Iterator[str]:
+        for name, table in self.new.tables.items():
+            before = self.old.tables.get(name)
+            if before is None:
+                continue
+            if before.key != table.key and name not in self.known.rekeyed:
+                was = f"PRIMARY KEY ({', '.join(before.key)})" if before.key else "no PRIMARY KEY"
+                yield (
+                    f"table '{name}' had {was}, and LATENESS, by which changes of its keys were left out; "
+                    "give it another name"
+                )
+            if before.lateness != table.lateness and is_late_otherwise(self.program, self.old, name):
+                cure = "give the table another name, or a new state directory"
+                if self.before.format < FORMAT:
+                    cure = f"or make a step with '{self.before.name}' first, which writes down what it is"
+                yield (
+                    f"table '{name}' had LATENESS or WATERMARK of other columns, or LATENESS of percentiles, "
+                    f"by which rows were taken or left; {cure}"
+                )
+
+    def _other_sources(self) -> Iterator[str]:
+        """What has been read of a source is known by the table's name."""
+        for name, table in self.new.tables.items():
+            before = self.old.tables.get(name)
+            if before is None or not before.source or not table.source or self.last.batch is None:
+                continue
+            if before.snapshot and not table.snapshot:
+                yield f"table '{name}' was compared with its source, which would be read once more; {_OTHER}"
+            elif before.source != table.source:
+                yield f"table '{name}' was read as {before.source}, and is read as {table.source}; {_OTHER}"
+
+    def _other_emission(self) -> Iterator[str]:
+        for view in self.waited.keys() - self.left.keys():
+            yield (
+                f"view '{view}' had another TRIGGER or EMIT, and what has left of it isn't held, or says "
+                "which result it is; give the view another name"
+            )
+
+    def _other_sinks(self) -> Iterator[str]:
+        """A target that goes on must go on with the rows of what it has."""
+        for target in dict.fromkeys(sink.target for sink in self.new.sinks):
+            before = {sink.view: sink for sink in self.old.sinks if sink.target == target}
+            if not before:
+                continue
+            cure = "insert into another table, with another path"
+            now = [sink for sink in self.new.sinks if sink.target == target]
+            for sink in now:
+                was = before.pop(sink.view, None) or self._renamed(sink.view, before)
+                if was is None or was.form != sink.form:
+                    yield f"sink '{target}' holds rows that were written otherwise; {cure}"
+                elif sink.view in self.changed.keys() - self.left.keys():
+                    yield f"sink '{target}' holds rows of other columns of view '{sink.view}'; {cure}"
+                elif self.delivered.get(target, 0) < self.last.step and not self._is_as_before(sink.view):
+                    yield (
+                        f"sink '{target}' hasn't got step {self.last.step} yet, which is of the program "
+                        f"before; open the state with '{self.before.name}' once more"
+                    )
+            if before:
+                yield f"sink '{target}' holds rows of view '{next(iter(before))}'; {cure}"
+
+    def _renamed(self, view: str, before: dict[str, Any]) -> Any:
+        """What a sink had of a view that had another name."""
+        for name in before:
+            if self.old.views[name].kept == self.new.views[view].kept:
+                return before.pop(name)
+        return None
+
+    def _is_as_before(self, view: str) -> bool:
+        return view in self.old.views and view not in self.changed | self.waited
+
 
 _KAFKA = "kafka"
+_OTHER = "give the table another name"
+_BY_VALUE = (
+    "say an order, as sort_array(collect_list(x)), listagg(x) WITHIN GROUP (ORDER BY x) or min_by(x, time) do"
+)
+_CURE = "take a new state directory, and feed it the tables from their start"

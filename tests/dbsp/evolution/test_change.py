@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from dbsp.evolution.change import Change
@@ -69,3 +70,13 @@ def test_another_key_is_of_the_same_rows(state: Path) -> None:
     assert "kept         table customer: the key is name, by which its rows must be apart" in plan.lines()
     without = with_({"customer": table("customer", CUSTOMER)}, customers=None)
     assert "kept         table customer: without a key" in change(state, without).plan.lines()
+
+
+def test_of_a_column_that_isn_t_wider_it_doesn_t_say_so(state: Path) -> None:
+    (key, *rest) = OLD.tables["votes"].schema
+    said = []
+    for kind in (pa.string(), pa.int32()):
+        votes = replace(OLD.tables["votes"], schema=(replace(key, type=kind), *rest))
+        found = change(state, replace(OLD, fingerprint="other", tables={**OLD.tables, "votes": votes}))
+        said += [item.why for item in found._tables() if item.name == "votes"]
+    assert said == [f"of another type {key.name}"] * 2
