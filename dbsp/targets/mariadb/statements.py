@@ -26,8 +26,8 @@ _TYPES = {
     pa.timestamp("us"): "datetime(6)",
     pa.timestamp("us", tz="UTC"): "datetime(6)",
 }
-# Collations of texts. Before 8.0.17 MySQL has none in which 'a' and 'a ' are two: columns hold them, a key
-# can't be of them.
+# Collations of texts. Before 8.0.17 MySQL has none in which 'a' and 'a ' are two: columns can have both then,
+# keys can't.
 MARIADB, MYSQL, PADDING = "utf8mb4_nopad_bin", "utf8mb4_0900_bin", "utf8mb4_bin"
 # the most that InnoDB has in an index, in bytes, of which a character may take four
 _KEY_BYTES = 3072

@@ -274,7 +274,7 @@ def stored(messages: Messages) -> pa.RecordBatch:
 
 
 def nothing(relation: int, frame: DataFrame) -> DataFrame:
-    """Of STAGED, for the plan of a query whose source is read otherwise: Spark reads none of it."""
+    """Of STAGED, for the plan of a query whose source is read otherwise: Spark stages none of it."""
     return frame.where("false").selectExpr(f"{relation} AS relation", "value AS staged")
 
 
