@@ -55,7 +55,7 @@ _REMEMBERED = 4096
 _BY_CHARACTER = {
     *("length", "substring", "string_l_pad", "string_r_pad", "string_trim", "string_trim_left"),
     *("string_trim_right", "reverse", "string_instr", "string_locate", "string_replace", "substring_index"),
-    *("overlay", "string_repeat", "find_in_set", "concat", "concat_ws", "contains", "starts_with"),
+    *("overlay", "string_repeat", "concat", "concat_ws", "contains", "starts_with"),
     "ends_with",
 }
 # of these, what looks for bytes

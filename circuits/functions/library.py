@@ -19,14 +19,14 @@ from dbsp.circuits.functions.collections import (
     sequences,
     structures,
 )
-from dbsp.circuits.functions.json import shape, to_json, tuples
+from dbsp.circuits.functions.json import to_json
 from dbsp.circuits.functions.logic import comparison, conditional, failing, interval_codes, logic
 from dbsp.circuits.functions.numbers import arithmetic, bits, drawn, math, rounding
 from dbsp.circuits.functions.python import calls
 from dbsp.circuits.functions.spark import expression
 from dbsp.circuits.functions.texts import (
     encodings,
-    masks,
+    luhn,
     patterns,
     similarity,
     spark_hashes,

@@ -1,13 +1,13 @@
 """Generators: explode and its kin go through the elements of a list, stack is one projection a row.
 
-json_tuple is a function to a list of one element, and variant_explode one that Spark itself evaluates.
+json_tuple and variant_explode are functions to a list, which Spark itself evaluates.
 """
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
+from dbsp.circuits.expressions.nodes import Column, Expression, Literal
 from dbsp.sql.catalyst.reading.expressions import by_spark, expression
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.catalyst.reading.relation import Relation
@@ -30,11 +30,7 @@ def generate(query: Query, node: Node, child: Relation) -> Relation:
     name = generator["c"]
     if name == "Stack":
         return Relation(Expand(child.plan, _stacked(query, generator, child, kept, made), schema), ids)
-    if name == "JsonTuple":
-        arguments = tuple(expression(query, inner, child.position) for inner in generator["k"])
-        found = Call("json_tuple", arguments, _list_of(made), nullable=False, text=query.spelled(generator))
-        return Relation(Generate(child.plan, kept, found, schema, fields=True), ids)
-    if name == "VariantExplode":
+    if name in ("JsonTuple", "VariantExplode"):
         found = by_spark(query, generator, child.position, _list_of(made))
         return Relation(Generate(child.plan, kept, found, schema, outer, fields=True), ids)
     if name not in _EXPLODING or len(generator["k"]) != 1:

@@ -110,7 +110,8 @@ class Scope:
         for node in dumped["forbidden"]:
             if node["why"] == "special":
                 raise query.error(node, f"{node['name']} {SPECIAL_TIME}")
-            raise query.error(node, forbidden(node["name"].lower(), node["why"]))
+            message = forbidden(node["name"].lower(), node["why"], query.spelled(node))
+            raise query.error(node, message)
         return query, {**dumped, "plan": inlined(dumped["plan"])}
 
     def constant(self, text: Slice) -> Plan | None:

@@ -6,6 +6,7 @@ Column by column: a field's texts are made of all its values at once, then joine
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -18,13 +19,13 @@ from dbsp.circuits.columns.arrow import child_arrays, type_name
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.spread import columnar
-from dbsp.circuits.functions.json.writer import quoted
 from dbsp.circuits.functions.numbers.printing import java_text
 from dbsp.circuits.functions.times.date_format import format_instants
 from dbsp.circuits.functions.times.time_zones import DAY
 
 _CONTROL = [chr(code) for code in range(32)]
 _SPECIAL = r'["\\\x00-\x1f]'
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 _DATE = "yyyy-MM-dd"
 _LOCAL = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 # Of an instant, brackets say what is left out where there is no zone.
@@ -138,7 +139,7 @@ def _records(call: Call, values: pa.Array) -> pa.Array:
     fields = []
     for field, column in zip(values.type, child_arrays(values), strict=True):
         texts = _texts(call, column)
-        named = _joined(f",{quoted(field.name)}:", texts if leave_out else _present(texts))
+        named = _joined(f",{_quoted(field.name)}:", texts if leave_out else _present(texts))
         fields.append(pc.fill_null(named, ""))
     if not fields:
         return pa.array(["{}"] * len(values), pa.string())
@@ -150,5 +151,11 @@ def _strings(values: pa.Array) -> pa.Array:
     if pc.any(pc.match_substring_regex(values, _SPECIAL)).as_py():
         for character in ["\\", '"', *_CONTROL]:  # the backslash first: it stands in all others
             if pc.any(pc.match_substring(values, character)).as_py():
-                values = pc.replace_substring(values, character, quoted(character)[1:-1])
+                values = pc.replace_substring(values, character, _quoted(character)[1:-1])
     return _joined('"', values, '"')
+
+
+def _quoted(text: str) -> str:
+    """As Jackson writes it, \\u00XX in capitals."""
+    written = re.sub(_SPECIAL, lambda found: _SHORT.get(found[0]) or f"\\u{ord(found[0]):04X}", text)
+    return f'"{written}"'

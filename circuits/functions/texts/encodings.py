@@ -79,46 +79,6 @@ def _or_fail(decode: Callable[[str], bytes | None]) -> Callable[[str], bytes]:
     return run
 
 
-@strict("conv")
-def convert_base(call: Call, number: pa.Array, source: Value, target: Value) -> Value:
-    """A number's digits in another base (2 … 36), in 64 bits, signed if the target base is negative."""
-    ansi = bool(call.option("ansiEnabled"))
-    return per_distinct(
-        lambda text, old, new: _convert(text, old, new, ansi), call.type, number, source, target
-    )
-
-
-_CONV_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def _convert(text: str, source: int, target: int, ansi: bool) -> str | None:
-    if not (2 <= source <= 36 and 2 <= abs(target) <= 36):
-        return None
-    text = text.strip(" ")
-    if not text:
-        return None
-    negative = text.startswith("-")
-    value = 0
-    for character in text[negative:]:
-        digit = _CONV_DIGITS.find(character.upper()) if character.isascii() else -1
-        if not 0 <= digit < source:
-            break
-        value = value * source + digit
-    if value >= 2**64:
-        if ansi:
-            raise EvaluationError("ARITHMETIC_OVERFLOW", f"conv('{text}', {source}, {target}) overflows")
-        value = 2**64 - 1
-    if negative and target > 0:
-        value = 2**64 - 1 if value >= 2**63 else (-value) % 2**64
-    if target < 0 and value >= 2**63:
-        value, negative = 2**64 - value, True
-    digits = ""
-    while value:
-        value, rest = divmod(value, abs(target))
-        digits = _CONV_DIGITS[rest] + digits
-    return ("-" if negative and target < 0 else "") + (digits or "0")
-
-
 def _register_digest(name: str, digest: Callable[[bytes], object]) -> None:
     @strict(name)
     def run(call: Call, data: pa.Array) -> Value:

@@ -335,14 +335,3 @@ def quote(call: Call, text: pa.Array) -> Value:
     """In apostrophes, those inside behind a backslash."""
     inside = pc.replace_substring(text, "'", "\\'")
     return pc.binary_join_element_wise("'", inside, "'", "")
-
-
-@strict("find_in_set")
-def find_in_set(call: Call, word: pa.Array, words: Value) -> Value:
-    """The 1-based place of a word among comma-separated ones; 0 if absent or if it holds a comma."""
-
-    def find(one: str, several: str) -> int:
-        parts = several.split(",")
-        return parts.index(one) + 1 if one in parts else 0
-
-    return per_distinct(find, call.type, word, words)

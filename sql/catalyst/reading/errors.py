@@ -95,8 +95,11 @@ _OF_SESSION = {
 _OF_A_DATE = "not supported in a view; make_timestamp(d, t) is of a date d"
 
 
-def forbidden(name: str, why: str) -> str:
-    """Of a call in a view whose value isn't one of its rows. why: as Dumper.java says it."""
+def forbidden(name: str, why: str, written: str = "") -> str:
+    """Of a call in a view whose value isn't one of its rows.
+
+    name, why: as Dumper.java says them. written: the call in the query's text, by which name ever.
+    """
     if name == "cast":
         return f"a cast of TIME to TIMESTAMP {why}, whose date it is of: {_OF_A_DATE}"
     if why == "depends on the session":
@@ -107,7 +110,8 @@ def forbidden(name: str, why: str) -> str:
         cure = "where a row was read is no part of it; have its writer say it in a column"
     else:
         cure = _OF_RANDOM.get(name, _DRAWN.format(column="x DOUBLE", call="rand()"))
-    return f"{name}() {why}: not supported in a view; {cure}"
+    called = re.match(r"\w+(?=\s*(\(|$))", written)
+    return f"{called[0].lower() if called else name}() {why}: not supported in a view; {cure}"
 
 
 # columns that other systems give every row

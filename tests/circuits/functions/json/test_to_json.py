@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.functions.library import find
 from tests.circuits.functions.calling import call, called
-from tests.circuits.functions.json.test_reader import CHARACTERS
 
 NOON = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
 NAME = "static_invoke.StructsToJsonEvaluator.evaluate"
 INNER = pa.struct([("x", pa.int32()), ("y", pa.map_(pa.string(), pa.float64()))])
 RECORD = pa.struct([("a", pa.int64()), ("b", pa.string()), ("c", pa.list_(INNER)), ("t", pa.bool_())])
+CHARACTERS = 'ab /"\\\n\x01\x7f\u2028é日😀'
 text = st.one_of(st.none(), st.text(st.sampled_from(CHARACTERS), max_size=4))
 number = st.one_of(st.none(), st.integers(-(2**31), 2**31 - 1))
 double = st.one_of(st.none(), st.floats())

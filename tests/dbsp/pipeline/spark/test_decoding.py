@@ -12,7 +12,7 @@ from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.decoding import decoded
 from dbsp.sql.compiler.load import compile_program
-from tests.servers.kafka import Broker, send
+from tests.servers.kafka import Broker, messages, send
 
 pytestmark = pytest.mark.spark
 
@@ -47,6 +47,33 @@ def test_columns_of_the_value_and_of_the_message(spark: Any, broker: Broker, tmp
     )
     raw = read(spark, broker, tmp_path / "raw", "seen", "line STRING", "format = 'raw'")
     assert [row["line"] for row in raw] == ['{"a": 8}', '{"b": [1, 2], "a": 7, "more": {}}']
+
+
+def test_variants_and_times_of_day(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    """In and out, a value of each and of none; what is none is a bad row."""
+    sent = [
+        '{"id": 1, "v": {"a": [1, null]}, "c": "10:00:00.5"}',
+        '{"id": 2, "v": "x"}',
+        '{"id": 3, "c": "25:00"}',
+    ]
+    send(spark, broker, "clocks", [(None, text) for text in sent])
+    kafka = f"`kafka.bootstrap.servers` '{broker.servers}'"
+    text = f"""
+    CREATE TABLE t (id INT, v VARIANT, c TIME) USING kafka OPTIONS ({kafka}, subscribe 'clocks',
+    startingOffsets 'earliest') WITH (format = 'json', append_only = true);
+    CREATE VIEW w AS SELECT id, to_json(v) AS j, hour(c) AS h FROM t;
+    CREATE TABLE o (id INT, v VARIANT, c TIME) USING kafka OPTIONS ({kafka}, topic 'told')
+    WITH (format = 'json');
+    INSERT INTO o SELECT id, v, c FROM t;
+    """
+    with Pipeline(compile_program(text, "p.sql", session=spark), state=tmp_path, spark=spark) as p:
+        p.run(once=True)
+        found = sorted(tuple(row.values()) for row in p["w"].rows())
+        bad = [row["text"] for row in p["bad_rows"].rows()]
+    assert (found, bad) == ([(1, '{"a":[1,null]}', 10), (2, '"x"', None)], [sent[2]])
+    (told,) = messages(spark, broker, "told").values()
+    written = sorted((json.loads(value) for value, _ in told), key=lambda value: value["id"])
+    assert written == [{"id": 1, "v": {"a": [1, None]}, "c": "10:00:00.5"}, {"id": 2, "v": "x", "c": None}]
 
 
 def test_the_last_message_of_a_key_is_its_row(spark: Any, broker: Broker, tmp_path: Path) -> None:
