@@ -284,9 +284,10 @@ class Program:
         raise ProgramError(f"unknown table '{name}'; {listed}{did_you_mean(str(name), names)}")
 
     @property
-    def emits_once(self) -> bool:
-        """Whether rows of some view leave once, so not while more input may change them."""
-        return any(view.emits_once for view in self.views.values())
+    def waits_for_more(self) -> bool:
+        """Whether rows wait while more may come: they leave a view once, or a WATERMARK holds them back."""
+        leave_once = any(view.emits_once for view in self.views.values())
+        return leave_once or any(table.watermarks for table in self.inputs.values())
 
 
 def identifying_views(tables: Mapping[str, Table], views: Mapping[str, View]) -> dict[str, View]:

@@ -45,8 +45,8 @@ def replay(
         keep_for=keep_for,
         progress=partial(print, file=sys.stderr),
     ) as pipeline:
-        # a stream's rows leave once, so not while the state may go on
-        goes_on = state is not None and pipeline.program.emits_once
+        # such rows leave once, so not while the state may go on
+        goes_on = state is not None and pipeline.program.waits_for_more
         yield from played(pipeline, text, name, listing(pipeline, output, changelog), goes_on)
 
 

@@ -144,6 +144,31 @@ def test_lateness_of_percentiles_is_refused(tmp_path: Path) -> None:
     assert files(tmp_path) == there
 
 
+@pytest.mark.parametrize(("now", "released"), [(20, []), (3, [(10,), (16,)])])
+def test_a_watermark_is_another_from_the_next_row_on(
+    tmp_path: Path, now: int, released: list[tuple[int]]
+) -> None:
+    def waiting(amount: int) -> Program:
+        item = replace(table("item", ITEM), watermarks=(ColumnLateness(0, amount, None),))
+        return known(program([item], [view("held", Scan("item", ITEM))]))
+
+    def ids(p: Pipeline) -> list[tuple[object, ...]]:
+        return sorted({row[:1] for row in rows(p, "held")})
+
+    with pipeline(tmp_path, program=waiting(10)) as p:
+        for id_ in (10, 16):
+            p.insert("item", [(id_, 1, 2)])
+            p.step()
+        assert ids(p) == []
+    with pipeline(tmp_path, program=waiting(now), evolve=True) as p:
+        assert ids(p) == []
+        p.insert("item", [(19, 1, 2)])
+        p.step()
+        assert ids(p) == released
+        p.finish()
+        assert ids(p) == [(10,), (16,), (19,)]
+
+
 # -- PRIMARY KEY ------------------------------------------------------------------------------------
 
 KEYS = [(), ("id",), ("shelf",), ("id", "shelf")]

@@ -158,9 +158,9 @@ class Steps:
     def finish(self) -> None:
         """The sources are exhausted: what TRIGGER and EMIT held back leaves.
 
-        Not where rows are to leave once, when they are final: a later run may find more input.
+        Not where rows are to leave once, when they are final, or wait for others: a later run may find more.
         """
-        if self.pipeline.program.emits_once:
+        if self.pipeline.program.waits_for_more:
             return
         changes = self.pipeline.finish()
         if changes is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 from dbsp.circuits.errors import AbsentRow, DataError
 from dbsp.commands.replays.replay import read_deltas, replay
-from tests.dbsp.build import votes_program
+from dbsp.sql.plans.nodes import Scan
+from dbsp.sql.plans.program import ColumnLateness
+from tests.dbsp.build import VOTES, program, table, view, votes_program
 
 
 def lines(tmp_path: Path, text: str, state: Path | None = None, output: str = "json") -> Any:
@@ -39,6 +42,23 @@ def test_a_state_is_gone_on_with(tmp_path: Path) -> None:
     assert first[0].startswith("step 1")
     assert second[0].startswith("step 2")
     assert "  counts  +1  story_id=1 n=2" in second
+
+
+def test_what_a_watermark_holds_back_waits_on_in_a_state(tmp_path: Path) -> None:
+    deltas = tmp_path / "d.sql"
+    votes = replace(table("votes", VOTES), watermarks=(ColumnLateness(1, 5, None),))
+    waiting = program([votes], [view("all", Scan("votes", VOTES))])
+
+    def made(text: str, state: Path | None) -> list[str]:
+        deltas.write_text(text)
+        where = state and str(state)
+        return [*replay(waiting, str(deltas), {}, "inline", None, where, "text", "retract")]
+
+    assert made("INSERT INTO votes VALUES (1, 7);", tmp_path / "s") == ["step 1"]
+    found = made("INSERT INTO votes VALUES (2, 12);", tmp_path / "s")
+    assert found == ["step 2", "  all  +1  user_id=1 story_id=7"]
+    ended = made("INSERT INTO votes VALUES (1, 7);", None)
+    assert ended == ["step 1", "step 2", "  all  +1  user_id=1 story_id=7"], "the file is all there is"
 
 
 def test_deltas_are_utf_8_with_or_without_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
