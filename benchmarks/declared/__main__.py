@@ -2,10 +2,11 @@
 
     python -m benchmarks.declared SCALE [FRACTION ...]
 
-The project is `examples/medallion` over Delta tables, with two targets of AUTO CDC (one of type 2) and what is
-made of them: 19 datasets. Orders come with their line items, customers and suppliers have changes, parts are
-merged. Spark's last release can't read Delta, so its side has the very files of each version in a directory,
-and queries in place of AUTO CDC. Each side has a catalogue and a state of its own, one runs after the other.
+The project is `examples/medallion` over Delta tables, with two targets of AUTO CDC (one of type 2) and what
+is made of them: 19 datasets. Orders come with their line items, customers and suppliers have changes, parts
+are merged. Spark's last release can't read Delta, so its side has the very files of each version in a
+directory, and queries in place of AUTO CDC. Each side has a catalogue and a state of its own, one runs after
+the other.
 
 Printed are seconds of a run, from its start to its end as it says them, of the whole process, and of CPU in
 all processes of the command; megabytes that came in the tables' files, and that all processes have read and

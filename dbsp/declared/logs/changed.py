@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dbsp.declared.project.surroundings import Arrived, Files
 
+_MARK = "log:"
 # what may be done where changes are lost, and of tables that aren't streamed
 ADVICE = "--full-refresh-all computes all anew, of what it holds now"
 COMPARED = "; --fallback full compares all of its rows with those that were read"
@@ -55,8 +56,8 @@ class Changed:
     def arrived(self, known: Files | None, read: Callable[[Rows], object]) -> Arrived:
         """known: as it was given to `look`. read: the rows of pieces."""
         rows = partial(read, self.added)
-        if self.whole:
-            return Arrived("compared" if known else "appended", self.now, rows)
+        if self.whole:  # of nothing that was read all is new
+            return Arrived("appended" if known == {} else "compared", self.now, rows)
         gone = partial(read, self.gone) if self.gone.pieces else None
         if not self.added.pieces and gone is None:
             return Arrived("unchanged", self.now)
@@ -75,3 +76,26 @@ class Log(Protocol):
         streamed: whether the table may only grow. compared: whether all of it may be read where its changes
         can't be. Raises Error, StateError where they can't be.
         """
+
+
+class Lost(Exception):
+    """What has changed can't be known."""
+
+
+def as_known(identity: str, version: object, seen: list[int]) -> Files:
+    """seen: what the log's reader compares the next time."""
+    return {f"{_MARK}{identity}/{version}": seen}
+
+
+def is_of_log(known: Files | None) -> bool:
+    """Whether it is what `as_known` gives."""
+    return known is not None and len(known) == 1 and next(iter(known)).startswith(_MARK)
+
+
+def from_known(known: Files | None) -> tuple[str, str, list[int]]:
+    """The inverse of `as_known`. Raises Lost for what a table was that had no log."""
+    if known is None or not is_of_log(known):
+        raise Lost("its rows so far are of no log")
+    ((last, seen),) = known.items()
+    identity, _, version = last.removeprefix(_MARK).rpartition("/")
+    return identity, version, seen

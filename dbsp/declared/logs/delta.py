@@ -7,7 +7,7 @@ Entries are read one after the other from the one that is known, so a look costs
 and nothing that grows with the table. What only lays rows out anew (OPTIMIZE) says so of each file, and is no
 change. A file that came and went in between isn't read.
 
-    known   {ID/ENTRY: [length, CRC-32]}   the last entry that was read, of the table with that id
+    known   {log:ID/ENTRY: [length, CRC-32]}   the last entry that was read, of the table with that id
 
 Delta transaction protocol: github.com/delta-io/delta, PROTOCOL.md. The first version that is read is
 delta-rs's to say, by its checkpoints; entries are JSON.
@@ -27,7 +27,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, StateError
-from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed
+from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed, Lost, as_known, from_known
 from dbsp.declared.logs.pieces import Piece, Pieces
 from dbsp.declared.project.surroundings import Files
 from dbsp.state.records.places import place_of
@@ -55,17 +55,16 @@ class DeltaLog:
 
     def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
         """See `Log`."""
-        if not known:
+        if known == {}:
             return self._all(schema)
-        ((last, seen),) = known.items()
-        identity, entry = last.split("/")
-        commits = _Commits(self, int(entry), streamed)
         try:
+            identity, entry, seen = from_known(known)
+            commits = _Commits(self, int(entry), streamed)
             text = commits.entry(commits.since)
             if text is None or _seen(text) != seen:  # cleaned up, or of a table that was made anew
                 commits.check_identity(identity)
             commits.read()
-        except _Lost as error:
+        except Lost as error:
             return self._lost(str(error), schema, streamed, compared)
         if commits.altered:
             self._table()  # which may ask more of readers now
@@ -80,7 +79,7 @@ class DeltaLog:
         if missing:
             what = f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)"
             return self._lost(what, schema, streamed, compared)
-        now = {f"{identity}/{commits.until}": commits.seen or seen}
+        now = as_known(identity, commits.until, commits.seen or seen)
         return Changed(now, came, went, altered=commits.altered)
 
     def _lost(self, what: str, schema: pa.Schema, streamed: bool, compared: bool) -> Changed:
@@ -107,7 +106,7 @@ class DeltaLog:
         if "deletionVectors" in (table.protocol().reader_features or ()) and _has_vectors(table):
             raise _vectors(self.name)
         added = Pieces(self.place, schema, tuple(pieces))
-        return Changed({f"{identity}/{version}": _seen(text)}, added, Pieces(self.place, schema, ()), True)
+        return Changed(as_known(identity, version, _seen(text)), added, Pieces(self.place, schema, ()), True)
 
     def _table(self) -> Any:
         """As delta-rs opens it. Raises Error for one that asks more of its readers than is done here."""
@@ -125,10 +124,6 @@ class DeltaLog:
             raise Error(f"table {self.name} can't be read: {' '.join(str(error).split())}") from error
         _check(self.name, asked.reader_features or (), properties)
         return table
-
-
-class _Lost(Exception):
-    """What the commits were can't be known."""
 
 
 @dataclass
@@ -158,14 +153,14 @@ class _Commits:
             return None
 
     def check_identity(self, identity: str) -> None:
-        """Raises _Lost for another table, and for one whose next entry is gone."""
+        """Raises Lost for another table, and for one whose next entry is gone."""
         table = self.log._table()
         if str(table.metadata().id) != identity:
-            raise _Lost("it is another table than before")
+            raise Lost("it is another table than before")
         if table.version() < self.since:
-            raise _Lost(f"its last version is {table.version()}, and {self.since} was read")
+            raise Lost(f"its last version is {table.version()}, and {self.since} was read")
         if table.version() > self.since and self.entry(self.since + 1) is None:
-            raise _Lost(f"its log has no entry {self.since + 1} any more")
+            raise Lost(f"its log has no entry {self.since + 1} any more")
 
     def read(self) -> None:
         """All that there are."""
@@ -201,7 +196,7 @@ class _Commits:
             if path in self.files:
                 return self.files[path]
             if self.log._table().metadata().partition_columns:
-                raise _Lost(f"version {self.until} doesn't say which partition {path} is of")
+                raise Lost(f"version {self.until} doesn't say which partition {path} is of")
         return Piece(path, dict(values or {}), said.get("size") or 0)
 
     def pieces(self) -> tuple[list[Piece], list[Piece]]:

@@ -5,7 +5,7 @@
 Of each snapshot only the manifests that it has written are read, so a look costs what was committed since.
 One that only lays rows out anew (`replace`) is no change. By pyiceberg.
 
-    known   {UUID/SNAPSHOT: [schema]}   '' of a table without a snapshot
+    known   {log:UUID/SNAPSHOT: [schema]}   '' of a table without a snapshot
 
 Iceberg's specification: iceberg.apache.org/spec, Snapshots and Manifests.
 """
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, StateError
-from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed
+from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed, Lost, as_known, from_known
 from dbsp.declared.project.datasets import Logged
 from dbsp.declared.project.surroundings import Files
 
@@ -90,17 +90,16 @@ class IcebergLog:
         table = self._table()
         current = table.current_snapshot()
         seen = [table.schema().schema_id]
-        now = {f"{table.metadata.table_uuid}/{current.snapshot_id if current else ''}": seen}
-        if not known:
+        now = as_known(str(table.metadata.table_uuid), current.snapshot_id if current else "", seen)
+        if known == {}:
             return self._all(table, schema, now)
-        ((last, before),) = known.items()
-        uuid, since = last.split("/")
         try:
+            uuid, since, before = from_known(known)
             if uuid != str(table.metadata.table_uuid):
-                raise _Lost("it is another table than before")
+                raise Lost("it is another table than before")
             between = list(_between(table, since))
             added, gone, at = _tasks(table, between)
-        except _Lost as error:
+        except Lost as error:
             if compared and not streamed:
                 return self._all(table, schema, now)
             less = "" if streamed else COMPARED
@@ -137,12 +136,8 @@ class IcebergLog:
             raise Error(f"table {self.name} can't be read: {' '.join(str(error).split())}") from error
 
 
-class _Lost(Exception):
-    """What the snapshots were can't be known."""
-
-
 def _between(table: Table, since: str) -> Iterator[Snapshot]:
-    """Those after the known one, the last first. Raises _Lost."""
+    """Those after the known one, the last first. Raises Lost."""
     at = table.current_snapshot()
     while at is not None and str(at.snapshot_id) != since:
         yield at
@@ -151,15 +146,15 @@ def _between(table: Table, since: str) -> Iterator[Snapshot]:
             return
         at = table.snapshot_by_id(parent) if parent is not None else None
         if parent is not None and at is None:
-            raise _Lost(f"snapshot {parent} was expired")
+            raise Lost(f"snapshot {parent} was expired")
     if at is None and since:
-        raise _Lost(f"snapshot {since} isn't before the last one")
+        raise Lost(f"snapshot {since} isn't before the last one")
 
 
 def _tasks(
     table: Table, snapshots: list[Snapshot]
 ) -> tuple[list[FileScanTask], list[FileScanTask], int | None]:
-    """Files that came, those that went, and the last snapshot that took some out. Raises _Lost."""
+    """Files that came, those that went, and the last snapshot that took some out. Raises Lost."""
     from pyiceberg.manifest import ManifestContent, ManifestEntryStatus  # noqa: PLC0415
     from pyiceberg.table import FileScanTask  # noqa: PLC0415
     from pyiceberg.table.snapshots import Operation  # noqa: PLC0415
@@ -174,7 +169,7 @@ def _tasks(
             if manifest.added_snapshot_id != snapshot.snapshot_id:
                 continue
             if manifest.content is ManifestContent.DELETES:
-                raise _Lost(f"snapshot {snapshot.snapshot_id} has deletions beside its files (merge on read)")
+                raise Lost(f"snapshot {snapshot.snapshot_id} has deletions beside its files (merge on read)")
             for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=False):
                 if entry.status is ManifestEntryStatus.EXISTING:
                     continue
@@ -187,7 +182,7 @@ def _tasks(
     gone = [FileScanTask(files[path]) for path, count in counts.items() if count < 0]
     missing = [one for one in (*added, *gone) if not table.io.new_input(one.file.file_path).exists()]
     if missing:
-        raise _Lost(f"{missing[0].file.file_path} is gone (its snapshot was expired)")
+        raise Lost(f"{missing[0].file.file_path} is gone (its snapshot was expired)")
     return added, gone, at
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from dbsp.circuits.errors import DataError
+from dbsp.circuits.errors import DataError, StateError
 from dbsp.state.records.places import Place, place_of
 
 KIND = "_change_type"  # a column of a change feed's files
@@ -60,7 +60,14 @@ class Pieces:
         return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
     def read(self, piece: Piece) -> pa.Table:
-        """The rows of one. Raises OSError, DataError for a column of another type."""
+        """The rows of one. Raises StateError, DataError for a column of another type."""
+        try:
+            return self._read(piece)
+        except FileNotFoundError as error:
+            what = f"{self.place}/{piece.path} went while it was read (VACUUM); run it again"
+            raise StateError(what) from error
+
+    def _read(self, piece: Piece) -> pa.Table:
         with _opened(place_of(self.place) / piece.path) as file:
             opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
             spelled = {name.lower(): name for name in opened.schema_arrow.names}

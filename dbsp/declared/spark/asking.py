@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from dbsp.declared.logs.changed import Rows
+from dbsp.declared.logs.changed import Rows, is_of_log
 from dbsp.declared.logs.opened import log_of
 from dbsp.declared.project.datasets import Dataset, Project, Table, shown
 from dbsp.declared.project.surroundings import Arrived, Files
@@ -28,8 +28,9 @@ class Asking:
 
     def look(self, table: Table, schema: pa.Schema, known: Files | None, compared: bool) -> Arrived:
         """See `Surroundings`."""
-        if table.logged is None:
-            return look(self.spark, table.name, table.streamed, known)
+        if table.logged is None:  # what was read by a log isn't of files
+            before = None if is_of_log(known) else known
+            return look(self.spark, table.name, table.streamed, before)
         log = log_of(shown(table.name), table.logged)
         changed = log.look(schema, table.streamed, known, compared)
         return changed.arrived(known, lambda pieces: self._rows(pieces, table.ddl))

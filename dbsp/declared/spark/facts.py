@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from dbsp.declared.project.surroundings import Files
-from dbsp.declared.spark.logged.analysing import SPARK_CATALOG
+from dbsp.declared.spark.logged.analysing import DELTA_CATALOG, SPARK_CATALOG
 from dbsp.declared.spark.sources import files_of, is_catalogued, relation_of
 from dbsp.state.records.places import local_path, scheme_of
 
@@ -26,6 +26,7 @@ _ELSEWHERE = (
     ),
     *("spark.sql.extensions", "spark.hadoop.hive.", "spark.hadoop.javax.", "spark.sql.legacy."),
 )
+_BY_LOGS = (DELTA_CATALOG, SPARK_CATALOG, "io.delta.sql.DeltaSparkSessionExtension")
 _DERBY = re.compile(r"jdbc:derby:;?databaseName=([^;]+)(;create=true)?")
 _PATTERN = frozenset("*?[]{}")  # of a path: it may stand for other directories another time
 _LISTS, _PARQUET = "InMemoryFileIndex", "ParquetFileFormat"
@@ -73,8 +74,8 @@ def place_of(spark: SparkSession, name: str) -> Place | None:
 def is_usual(spark: SparkSession) -> bool:
     """Whether nothing is set by which tables are read in another way than Spark's own."""
     given = {**dict(spark.sparkContext.getConf().getAll()), **spark.conf.getAll}
-    # whose tables are read by their logs, as the settings say that are part of what a reading follows from
-    known = tuple(f"{name}." for name, value in given.items() if value == SPARK_CATALOG)
+    # tables of Delta and Iceberg are read by their logs, as settings say that a reading follows from
+    known = tuple(f"{name}." for name, value in given.items() if value in _BY_LOGS)
     return not any(name.startswith(_ELSEWHERE) and not f"{name}.".startswith(known) for name in given)
 
 

@@ -1,20 +1,27 @@
-"""AUTO CDC against `spark-pipelines run` itself: after every run, table by table, what it has made.
+"""The law: after every run each table is what `spark-pipelines run` makes of the same project and sources.
 
-Spark writes tables that take MERGE, here they are Parquet. So each has a spec of its own, over the same
-definitions and the same files of events.
+Of AUTO CDC Spark writes tables that take MERGE, here they are Parquet. So each has a spec of its own, over
+the same definitions and the same files. Projects and changes are random, and of AUTO CDC one is made for it.
 """
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dbsp.circuits.errors import Error
-from tests.servers.merging import CATALOG, DATABASE, server
+from dbsp.declared.asked import Asked
+from dbsp.declared.opening import opened
+from dbsp.declared.spark.spec import read_spec
+from tests.dbsp.declared.drawn import LISTED, STREAMS, change, changing, plain
+from tests.dbsp.declared.drawn import TABLES as READ
+from tests.effort import is_long
+from tests.servers.merging import CATALOG, DATABASE, Server, server
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -36,7 +43,14 @@ dp.create_auto_cdc_flow(
 """
 TABLES = ("last_of", "history", "some")
 COLUMNS = ("k", "k2", "s", "v", "w", "op")
-ROUNDS = 3
+ROUNDS = 2  # each is seconds of Spark's
+SEVERAL = 6  # random projects of the long profile
+
+
+@pytest.fixture(scope="module")
+def theirs(spark, tmp_path_factory):
+    with server(spark, tmp_path_factory.mktemp("server")) as started:
+        yield started
 
 
 def rounds(random_: random.Random, equal: bool) -> list[list[tuple]]:
@@ -69,7 +83,7 @@ def ours(project, table: str) -> tuple[list[str], list[str]]:
     return rows.columns, sorted(repr(tuple(row)) for row in rows.collect())
 
 
-def test_tables_are_those_of_spark_pipelines(spark, project, tmp_path):
+def test_auto_cdc(project, theirs, tmp_path):
     random_ = random.Random(43)
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -80,32 +94,82 @@ def test_tables_are_those_of_spark_pipelines(spark, project, tmp_path):
         f"LOCATION '{folder}/{name}'"
         for name in given
     ]
-    (tmp_path / "server").mkdir()
-    with server(spark, tmp_path / "server") as theirs:
-        theirs.ask(f"CREATE DATABASE spark_catalog.{project.database}")
-        for statement in create:
-            theirs.ask(statement)
-        project.sql(*create)
-        project.write(PYTHON.format(project.database), "definitions.py")
-        sql = SQL.format(project.database)
-        project.write(sql)
-        spec = project.folder / "theirs.yml"
-        spec.write_text(
-            f"name: theirs\nstorage: file://{tmp_path}/theirs\ncatalog: {CATALOG}\ndatabase: {DATABASE}\n"
-            "libraries:\n  - glob:\n      include: definitions/**\n"
-        )
-        for number in range(ROUNDS):
-            for name, made in given.items():
-                write(folder, name, number, made[number])
-            ran = theirs.run(spec)
-            assert ran.returncode == 0, ran.stderr
-            project.run(sql)
-            for table in TABLES:
-                assert ours(project, table) == theirs.ask(f"SELECT * FROM {CATALOG}.{DATABASE}.{table}"), (
-                    table
-                )
-        write(folder, "events", ROUNDS, [("a", 1, None, 1, 1, "u")])
+    theirs.ask(f"CREATE DATABASE spark_catalog.{project.database}")
+    for statement in create:
+        theirs.ask(statement)
+    project.sql(*create)
+    project.write(PYTHON.format(project.database), "definitions.py")
+    sql = SQL.format(project.database)
+    project.write(sql)
+    spec = project.folder / "theirs.yml"
+    spec.write_text(
+        f"name: theirs\nstorage: file://{tmp_path}/theirs\ncatalog: {CATALOG}\ndatabase: {DATABASE}\n"
+        "libraries:\n  - glob:\n      include: definitions/**\n"
+    )
+    for number in range(ROUNDS):
+        for name, made in given.items():
+            write(folder, name, number, made[number])
         ran = theirs.run(spec)
-        assert "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE" in ran.stdout + ran.stderr
-        with pytest.raises(Error, match=r"AUTOCDC_MICROBATCH_VALIDATION\.NULL_SEQUENCE"):
-            project.run(sql)
+        assert ran.returncode == 0, ran.stderr
+        project.run(sql)
+        for table in TABLES:
+            assert ours(project, table) == theirs.ask(f"SELECT * FROM {CATALOG}.{DATABASE}.{table}"), table
+    write(folder, "events", ROUNDS, [("a", 1, None, 1, 1, "u")])
+    ran = theirs.run(spec)
+    assert "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE" in ran.stdout + ran.stderr
+    with pytest.raises(Error, match=r"AUTOCDC_MICROBATCH_VALIDATION\.NULL_SEQUENCE"):
+        project.run(sql)
+
+
+def test_random_projects(spark, theirs, tmp_path):
+    for seed in range(SEVERAL if is_long() else 1):
+        made = [f"spark_catalog.{name}_{seed}" for name in ("sources", "theirs", "ours")]
+        for database in made:
+            theirs.ask(f"CREATE DATABASE {database}")
+            spark.sql(f"CREATE DATABASE {database}")
+        try:
+            assert_equal(spark, theirs, seed, tmp_path / f"{seed}")
+        finally:
+            for database in made:
+                spark.sql(f"DROP DATABASE {database} CASCADE")
+
+
+def assert_equal(spark: Any, theirs: Server, seed: int, folder: Path) -> None:
+    random_ = random.Random(seed)
+    once = list(range(1000))
+    random_.shuffle(once)
+    sources = f"sources_{seed}"
+    for name in READ + STREAMS:
+        location = f"USING parquet LOCATION '{folder}/sources/{name}'"
+        statement = f"CREATE TABLE spark_catalog.{sources}.{name} ({LISTED}) {location}"
+        theirs.ask(statement)
+        spark.sql(statement)
+    drawn = {
+        "plain": (plain(random_, sources), f"spark_catalog.theirs_{seed}"),
+        "changing": (changing(random_, sources), f"{CATALOG}.theirs_{seed}"),
+    }
+    for name, (definitions, database) in drawn.items():
+        definitions.write(folder / name / "definitions")
+        write_spec(folder / name, "theirs", database)
+        write_spec(folder / name, "ours", f"spark_catalog.ours_{seed}")
+    for number in range(ROUNDS):
+        change(random_, folder / "sources", number, once)
+        for name, (definitions, database) in drawn.items():
+            said = f"{folder / name}, run {number}"
+            ran = theirs.run(folder / name / "theirs.yml")
+            assert ran.returncode == 0, f"{said}: {ran.stderr}"
+            with opened(spark, read_spec(str(folder / name / "ours.yml")), Asked()) as refresh:
+                refresh.run(Asked())
+            for table in definitions.stored:
+                rows = spark.table(f"spark_catalog.ours_{seed}.{table}")
+                ours = rows.columns, sorted(repr(tuple(row)) for row in rows.collect())
+                theirs.ask(f"REFRESH TABLE {database}.{table}")  # its session remembers files
+                assert ours == theirs.ask(f"SELECT * FROM {database}.{table}"), f"{said}: {table}"
+
+
+def write_spec(folder: Path, owner: str, database: str) -> None:
+    catalog, schema = database.split(".")
+    (folder / f"{owner}.yml").write_text(
+        f"name: {owner}\nstorage: file://{folder}/{owner}\ncatalog: {catalog}\nschema: {schema}\n"
+        "libraries:\n  - glob:\n      include: definitions/**\n"
+    )

@@ -164,6 +164,7 @@ for statement in sys.argv[1:]:
 def test_a_catalogue_that_somebody_else_has_changed_is_asked_again(tmp_path, monkeypatch):
     """With processes of their own, and a metastore on disk."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")  # each ends after seconds
     write(tmp_path / "sale", "part-1", [{"shop": "a", "amount": 1}])
     (tmp_path / "spark-pipeline.yml").write_text(
         f"name: known\nstorage: file://{tmp_path}/storage\nlibraries:\n  - glob:\n      include: d/**\n"

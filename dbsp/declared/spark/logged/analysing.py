@@ -27,6 +27,7 @@ from dbsp.declared.project.datasets import Logged
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _NONE = "builtin"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 _CATALOGS = "spark.sql.catalog."
 _NAMED = re.compile(r"spark\.sql\.catalog\.[^.]+")
@@ -38,9 +39,10 @@ def analysing(spark: SparkSession) -> Iterator[None]:
     asked = _Asked(spark)
     made = _class(spark.sparkContext._gateway)
     own = {name: f"{made.getName()}$Elsewhere" for name in _iceberg(spark)}
-    if (spark.conf.get(_CATALOG, _NONE) or _NONE) == _NONE:
-        own[_CATALOG] = made.getName()
     before = {name: spark.conf.get(name, None) for name in own}
+    given = spark.conf.get(_CATALOG, _NONE)
+    if given == _NONE or (given == DELTA_CATALOG and not _is_there(spark, DELTA_CATALOG)):
+        own[_CATALOG], before[_CATALOG] = made.getName(), None  # one whose class isn't there would never do
     try:
         with _found(spark, made):
             made.getField("schemas").set(None, asked)
@@ -62,14 +64,16 @@ def analysing(spark: SparkSession) -> Iterator[None]:
 def _iceberg(spark: SparkSession) -> list[str]:
     """The settings that name a catalogue of Iceberg's, whose class isn't there."""
     found = [name for name, value in _catalogs(spark).items() if value == SPARK_CATALOG]
-    if not found:
-        return []
-    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    return found if found and not _is_there(spark, SPARK_CATALOG) else []
+
+
+def _is_there(spark: SparkSession, name: str) -> bool:
+    """Whether the JVM has the class."""
     try:
-        loader.loadClass(SPARK_CATALOG)
+        spark._jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
     except Py4JJavaError:
-        return found
-    return []
+        return False
+    return True
 
 
 def _catalogs(spark: SparkSession) -> dict[str, str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from dbsp.declared.logs.changed import Changed
+from dbsp.declared.logs.changed import Changed, Lost, as_known, from_known, is_of_log
 from dbsp.declared.logs.pieces import Piece, Pieces
 
 NONE = Pieces("p", pa.schema([]), ())
@@ -15,6 +15,7 @@ SOME = Pieces("p", pa.schema([]), (Piece("f", {}, 3),))
     [
         (SOME, NONE, True, {}, "appended"),
         (SOME, NONE, True, {"t/1": [1, 2]}, "compared"),
+        (SOME, NONE, True, None, "compared"),
         (NONE, NONE, False, {"t/1": [1, 2]}, "unchanged"),
         (SOME, NONE, False, {"t/1": [1, 2]}, "appended"),
         (NONE, SOME, False, {"t/1": [1, 2]}, "changed"),
@@ -28,3 +29,12 @@ def test_what_has_arrived(added, gone, whole, known, how):
     if how != "unchanged":
         assert arrived.rows() == added.size
     assert (arrived.gone is None) == (how != "changed")
+
+
+def test_what_is_known():
+    known = as_known("id/with", 7, [1, 2])
+    assert (is_of_log(known), from_known(known)) == (True, ("id/with", "7", [1, 2]))
+    for other in (None, {}, {"file:/t/part-1": [1, 2]}):
+        assert not is_of_log(other)
+        with pytest.raises(Lost, match="its rows so far are of no log"):
+            from_known(other)

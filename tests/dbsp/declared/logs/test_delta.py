@@ -57,7 +57,7 @@ def test_changes_add_up(tmp_path, seed):
     write_deltalake(
         tmp_path, drawn(random_, 5), partition_by=partitions, configuration=random_.choice([FEED, {}])
     )
-    known, held = None, Counter()
+    known, held = {}, Counter()
     for _ in range(5):
         changed = look(tmp_path, known)
         known = json.loads(json.dumps(changed.now))
@@ -71,7 +71,7 @@ def test_changes_add_up(tmp_path, seed):
 
 def test_nothing_has_changed(tmp_path):
     write_deltalake(tmp_path, drawn(random.Random(1), 5))
-    first = look(tmp_path, None)
+    first = look(tmp_path, {})
     again = look(tmp_path, first.now)
     assert (again.now, again.size, again.whole) == (first.now, 0, False)
 
@@ -79,7 +79,7 @@ def test_nothing_has_changed(tmp_path):
 def test_what_only_lays_rows_out_anew_isnt_read(tmp_path):
     for _ in range(3):
         write_deltalake(tmp_path, drawn(random.Random(1), 5), mode="append")
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     DeltaTable(tmp_path).optimize.compact()
     changed = look(tmp_path, known, streamed=True)
     assert (changed.now != known, changed.added.pieces, changed.gone.pieces) == (True, (), ())
@@ -89,7 +89,7 @@ def test_a_feed_is_read_in_place_of_the_files(tmp_path):
     write_deltalake(
         tmp_path, pa.table({"k": range(1000), "s": ["a"] * 1000}, schema=SCHEMA), configuration=FEED
     )
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     DeltaTable(tmp_path).delete("k = 7")
     changed = look(tmp_path, known)
     assert all(
@@ -100,7 +100,7 @@ def test_a_feed_is_read_in_place_of_the_files(tmp_path):
 
 def test_entries_that_a_log_has_no_more(tmp_path):
     write_deltalake(tmp_path, drawn(random.Random(1), 5))
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     for _ in range(2):
         write_deltalake(tmp_path, drawn(random.Random(2), 3), mode="append")
     DeltaTable(tmp_path).create_checkpoint()
@@ -113,7 +113,7 @@ def test_entries_that_a_log_has_no_more(tmp_path):
 
 def test_a_cleaned_entry_that_was_read_isnt_missed(tmp_path):
     write_deltalake(tmp_path, drawn(random.Random(1), 5))
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     write_deltalake(tmp_path, drawn(random.Random(2), 3), mode="append")
     DeltaTable(tmp_path).create_checkpoint()
     (tmp_path / "_delta_log" / f"{0:020}.json").unlink()
@@ -123,7 +123,7 @@ def test_a_cleaned_entry_that_was_read_isnt_missed(tmp_path):
 def test_another_table_in_its_place(tmp_path):
     place = tmp_path / "t"
     write_deltalake(place, drawn(random.Random(1), 5))
-    known = look(place, None).now
+    known = look(place, {}).now
     shutil.rmtree(place)
     for _ in range(2):
         write_deltalake(place, drawn(random.Random(2), 3), mode="append")
@@ -140,7 +140,7 @@ def test_another_table_in_its_place(tmp_path):
 )
 def test_what_isnt_read(tmp_path, action, message):
     write_deltalake(tmp_path, drawn(random.Random(1), 5))
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     (tmp_path / "_delta_log" / f"{1:020}.json").write_text(json.dumps(action))
     with pytest.raises(StateError, match=f"table t: not supported yet: .*{message}"):
         look(tmp_path, known)
@@ -148,7 +148,7 @@ def test_what_isnt_read(tmp_path, action, message):
 
 def test_a_removal_that_doesnt_say_its_partition(tmp_path):
     write_deltalake(tmp_path, drawn(random.Random(1), 5), partition_by=["s"])
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     path = pa.table(DeltaTable(tmp_path).get_add_actions())["path"][0].as_py()
     (tmp_path / "_delta_log" / f"{1:020}.json").write_text(
         json.dumps({"remove": {"path": path, "dataChange": True}})

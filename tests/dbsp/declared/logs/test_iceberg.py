@@ -54,7 +54,7 @@ def look(root, known, streamed=False, compared=False):
 @pytest.mark.parametrize("seed", range(8))
 def test_changes_add_up(tmp_path, seed):
     random_ = random.Random(seed)
-    table, known, held = made(tmp_path, partitioned=seed % 2 == 1), None, Counter()
+    table, known, held = made(tmp_path, partitioned=seed % 2 == 1), {}, Counter()
     for _ in range(5):
         changed = look(tmp_path, known)
         known = json.loads(json.dumps(changed.now))
@@ -76,7 +76,7 @@ def test_only_what_was_committed_since_is_read(tmp_path):
     table = made(tmp_path)
     for number in range(3):
         table.append(drawn(random.Random(number)))
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     assert (look(tmp_path, known).now, look(tmp_path, known).size) == (known, 0)
     table.append(drawn(random.Random(9)))
     changed = look(tmp_path, known, streamed=True)
@@ -86,7 +86,7 @@ def test_only_what_was_committed_since_is_read(tmp_path):
 def test_what_is_lost(tmp_path):
     table = made(tmp_path)
     table.append(drawn(random.Random(1), 9))
-    known, before = look(tmp_path, None).now, [*table.scan().plan_files()]
+    known, before = look(tmp_path, {}).now, [*table.scan().plan_files()]
     table.delete(EqualTo("k", table.scan().to_arrow()["k"][0].as_py()))
     with pytest.raises(StateError, match=r"changed or deleted by snapshot \d+, which STREAM doesn't read"):
         look(tmp_path, known, streamed=True)
@@ -100,7 +100,7 @@ def test_what_is_lost(tmp_path):
 
 def test_another_table_in_its_place(tmp_path):
     made(tmp_path).append(drawn(random.Random(1)))
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     load_catalog("ice", **options(tmp_path)).drop_table("shop.sale")
     made(tmp_path).append(drawn(random.Random(1)))
     with pytest.raises(StateError, match="it is another table than before"):
@@ -131,7 +131,7 @@ def test_columns_are_sparks(tmp_path):
         "timestamp_ntz",
     ]
     assert [field["type"]["type"] for field in fields[4:]] == ["array", "map", "struct"]
-    known = look(tmp_path, None).now
+    known = look(tmp_path, {}).now
     with table.update_schema() as update:
         update.add_column("more", LongType())
     assert look(tmp_path, known).altered

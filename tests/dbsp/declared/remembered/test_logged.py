@@ -23,7 +23,7 @@ def source(tmp_path):
 
 
 def known(source):
-    return DeltaLog("t", source.table.place).look(SCHEMA, False, None, False).now
+    return DeltaLog("t", source.table.place).look(SCHEMA, False, {}, False).now
 
 
 def test_what_has_come(source, tmp_path):

@@ -18,7 +18,7 @@ SCHEMA = pa.schema([("a", pa.int64())])
 def heard(source: Source, add):
     source.check_there()
     log = DeltaLog("t", source.table.place) if isinstance(source, LoggedSource) else None
-    before = source.listed() if log is None else log.look(SCHEMA, False, None, False).now
+    before = source.listed() if log is None else log.look(SCHEMA, False, {}, False).now
     nothing, none = source.news(False, before)
     add(2)
     some, size = source.news(False, before)

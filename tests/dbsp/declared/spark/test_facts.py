@@ -42,6 +42,12 @@ def test_what_only_spark_can_say(project, name):
 
 def test_settings_by_which_files_mean_something_else(project):
     assert is_usual(project.spark)
+    for name in ("ice", "ice.type", "other"):
+        project.spark.conf.set(f"spark.sql.catalog.{name}", "org.apache.iceberg.spark.SparkCatalog")
+    assert is_usual(project.spark)  # tables of such a catalogue are read by their logs
+    project.spark.conf.set("spark.sql.catalog.other", "another.Catalog")
+    assert not is_usual(project.spark)
+    project.spark.conf.unset("spark.sql.catalog.other")
     project.spark.conf.set("spark.sql.parquet.mergeSchema", "true")
     assert not is_usual(project.spark)
 

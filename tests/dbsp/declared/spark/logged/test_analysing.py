@@ -124,6 +124,10 @@ def test_a_table_of_the_catalogue(project, tmp_path):
     )
     (tmp_path / "definitions" / "definitions.sql").unlink()
     shutil.rmtree(tmp_path / "storage")
+    # as Delta's jar is set up, which isn't there
+    project.spark.conf.set(
+        "spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+    )
     project.run(second)
     assert (project.rows("m"), project.rows("s")) == ([(1, 1)], [("a",)])
     for name in ("written", "grown"):
@@ -200,6 +204,35 @@ def test_changes_that_are_lost(project, tmp_path):
         project.run(sql)
     assert project.run(sql, full_refresh_all=True)["m"].how == FULL
     assert project.rows("m") == [("c",)]
+
+
+def test_a_table_that_becomes_a_delta_table(project, tmp_path):
+    """Its rows so far are of files: it is compared, or refused."""
+    project.sql(
+        "CREATE TABLE t (shop STRING, amount BIGINT) USING parquet", "INSERT INTO t VALUES ('a', 1), ('b', 2)"
+    )
+    sql = "CREATE MATERIALIZED VIEW m AS SELECT shop FROM t"
+    project.run(sql)
+    project.sql("DROP TABLE t")
+    known = project.spark._jsparkSession.sessionState().catalog()
+    project.sql(f"CREATE TABLE t (shop STRING, amount BIGINT) USING parquet LOCATION '{tmp_path}/t'")
+    write_deltalake(tmp_path / "t", rows(("b", 2), ("c", 3)))
+    catalogue = project.spark._jvm.org.apache.spark.sql.catalyst
+    entry = known.getTableMetadata(
+        catalogue.TableIdentifier("t", project.spark._jvm.scala.Some(project.database))
+    )
+    values = [entry.productElement(i) for i in range(entry.productArity())]
+    place = [entry.productElementName(i) for i in range(len(values))].index("provider")
+    values[place] = project.spark._jvm.scala.Some("delta")
+    known.externalCatalog().alterTable(catalogue.catalog.CatalogTable(*values))
+    with pytest.raises(StateError, match=r"its rows so far are of no log; --full-refresh-all"):
+        project.run(sql)
+    assert project.run(sql, fallback=True)["m"].how == INCREMENTAL
+    assert project.rows("m") == [("b",), ("c",)]
+    values[place] = project.spark._jvm.scala.Some("parquet")
+    known.externalCatalog().alterTable(catalogue.catalog.CatalogTable(*values))
+    project.run(sql)
+    assert project.rows("m") == [("b",), ("c",)]
 
 
 def test_columns_that_come_upstream(project, tmp_path):
