@@ -71,6 +71,7 @@ class ParquetFiles:
     def rows(self, files: Iterable[pq.ParquetFile]) -> list[pa.RecordBatch] | None:
         """Their rows as Spark would read them; None: one has no value where it must."""
         wanted = [each for i, each in enumerate(self.table.schema) if i in self.read or self._is_needed(each)]
+        wanted = wanted or [self.table.schema[0]]  # there are rows, whatever is in them
         batches = []
         for file in files:
             found = file.read(columns=[each.name for each in wanted], use_threads=False).combine_chunks()

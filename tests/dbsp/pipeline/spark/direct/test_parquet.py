@@ -241,6 +241,19 @@ def test_a_run_reads_each_file_once_whoever_reads_it(
     assert said == [True, False, False, True]
 
 
+def test_rows_of_which_nothing_is_read_are_counted(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"x": [1, None, 3]}), tmp_path / "in" / "1.parquet")
+    text = f"""
+    CREATE TABLE t (x BIGINT) USING parquet OPTIONS (path '{tmp_path / "in"}');
+    CREATE VIEW v AS SELECT count(*) AS n FROM t;
+    """
+    with Pipeline(sql=text, spark=spark, state=tmp_path / "state", runner="inline") as p:
+        assert near_of(p, spark).tables
+        p.run(once=True)
+        assert p["v"].rows() == [{"n": 3}]
+
+
 def test_dates_and_decimals_stay_what_they_are(spark: Any, tmp_path: Path) -> None:
     """What the law's draws may miss: days before the calendar's change, and the most digits."""
     (tmp_path / "in").mkdir()
