@@ -64,7 +64,7 @@ def test_types() -> None:
     assert query.value_type({**node(7, 10), "t": 3}) == pa.list_(pa.null())
     assert query.column_type(node(7, 10), 2) == pa.null()
     with pytest.raises(
-        ProgramError, match=r"2:8: not supported yet: type time\(6\) \(Spark.*\), which f\(\) gives"
+        ProgramError, match=r"2:8: not supported yet: type time\(9\) \(finer.*\), which f\(\) gives"
     ):
         query.value_type({**node(7, 10, pretty="f"), "t": 1})
     with pytest.raises(ProgramError, match=r"2:8: not supported yet: a column of type time\(6\)"):
