@@ -67,7 +67,7 @@ def test_types() -> None:
         ProgramError, match=r"2:8: not supported yet: type time\(9\) \(finer.*\), which f\(\) gives"
     ):
         query.value_type({**node(7, 10, pretty="f"), "t": 1})
-    with pytest.raises(ProgramError, match=r"2:8: not supported yet: a column of type time\(6\)"):
+    with pytest.raises(ProgramError, match=r"2:8: not supported yet: a column of type time\(9\)"):
         query.column_type(node(7, 10), 1)
 
 
