@@ -206,7 +206,7 @@ def test_the_clock_and_emission_go_on_but_aren_t_made_up(spark: Any, tmp_path: P
         opened(spark, tmp_path, events + plain + recent + waiting + now, evolve=True)
 
 
-LATE = "CREATE TABLE readings (ts TIMESTAMP LATENESS INTERVAL 1 HOUR, n INT);\n"
+TIMED = "CREATE TABLE readings (ts TIMESTAMP LATENESS INTERVAL 1 HOUR, n INT);\n"
 COUNTED = (
     "CREATE VIEW {0} AS SELECT window.end AS e, count(*) AS c FROM readings GROUP BY window(ts, '1 hour')"
 )
@@ -220,20 +220,20 @@ def test_what_leaves_once_or_flagged_can_t_begin_in_the_middle(spark: Any, tmp_p
     flagged = f"EMIT ({TWO}, {LAST.format(0)}, RESULT STATE FLAG)"
     once = f"EMIT ({ONE}, LATE UPDATES OFF, {LAST.format(0)})"
     early = f"EMIT ({TWO}, {LAST.format(5)})"
-    fed(spark, tmp_path, LATE + COUNTED.format("held") + ";", readings=[(hour(1), 1), (hour(5), 2)])
+    fed(spark, tmp_path, TIMED + COUNTED.format("held") + ";", readings=[(hour(1), 1), (hour(5), 2)])
     for name, emission in (("flagged", flagged), ("once", once)):
         more = f"{COUNTED.format('held')};\n{COUNTED.format(name)} {emission};"
         with pytest.raises(StateError, match=rf"view '{name}' can't be computed .*TRIGGER or EMIT"):
-            opened(spark, tmp_path, LATE + more, evolve=True)
+            opened(spark, tmp_path, TIMED + more, evolve=True)
     with opened(
-        spark, tmp_path, LATE + f"{COUNTED.format('held')};\n{COUNTED.format('early')} {early};", evolve=True
+        spark, tmp_path, TIMED + f"{COUNTED.format('held')};\n{COUNTED.format('early')} {early};", evolve=True
     ) as p:
         assert {row["c"] for row, _ in p.changes_of("early", 2).rows()} == {1}
         p.insert("readings", [(hour(5), 3)])
         assert p.step()["early"].rows() == []
         p.insert("readings", [(hour(7), 3)])
         assert sorted((row["c"], weight) for row, weight in p.step()["early"].rows()) == [(1, -1), (2, 1)]
-    with opened(spark, tmp_path, LATE + COUNTED.format("early") + ";", evolve=True) as p:
+    with opened(spark, tmp_path, TIMED + COUNTED.format("early") + ";", evolve=True) as p:
         assert {row["c"]: weight for row, weight in p.changes_of("early", 5).rows()} == {1: 1}
 
 
