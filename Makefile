@@ -123,7 +123,7 @@ demo: environment
 	@$(RUN) -m benchmarks.demo
 
 test: environment
-	$(RUN) -m pytest -n 2 --dist loadfile --durations=20
+	$(RUN) -m pytest -n 3 --dist loadfile --durations=20
 
 quick: environment
 	$(RUN) -m pytest -n 3 $(QUICK)
@@ -133,7 +133,7 @@ check: environment
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
 	$(MAKE) imports
-	$(RUN) -m pytest -n 2 --dist loadfile --durations=20
+	$(RUN) -m pytest -n 3 --dist loadfile --durations=20
 
 coverage: environment
 	$(RUN) -m pytest -n 2 $(QUICK) --cov=circuits --cov-branch --cov-report=term:skip-covered

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -53,8 +54,8 @@ class Server(MariaDB):
 def mysql() -> Iterator[Server]:
     """A new one, which is running. Skips where there is none, unless it must be there."""
     daemon = HOME / "bin" / "mysqld"
-    if not daemon.exists():
-        missing("MySQL")
+    if not daemon.exists() or _run_once(daemon):
+        missing("MySQL, or a library that it is linked with (MariaDB's package brings them),")
     root = Path(tempfile.mkdtemp(prefix="dbsp-mysql-"))
     server = Server(str(daemon), root, free_port())
     try:
@@ -64,6 +65,10 @@ def mysql() -> Iterator[Server]:
     finally:
         server.kill()
         shutil.rmtree(root, ignore_errors=True)
+
+
+def _run_once(daemon: Path) -> int:
+    return subprocess.run([daemon, "--version"], check=False, capture_output=True).returncode
 
 
 def main() -> None:
