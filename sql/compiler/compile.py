@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.expressions.nodes import Column
@@ -38,6 +35,7 @@ from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, 
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.compiler.targets.unselected import unselected_key, with_key, without_views
+from dbsp.sql.compiler.view_columns import check_columns, check_named
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
@@ -48,7 +46,6 @@ from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.sql.plans.properties.promises import to_promise
 from dbsp.sql.plans.shown.bounds import bounds
-from dbsp.sql.plans.types import arrow_type, ddl
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.spellings.unfilled import unfilled
 from dbsp.sql.text.annotations import LatenessStatement
@@ -201,8 +198,7 @@ class Compiler:
             statement.arrival,
             tick=statement.tick,
         )
-        self._check_columns(view, statement)
-        self._check_types(view, statement)
+        check_columns(self.scope, view, statement)
         if statement.grows and not view.append_only:
             message = (
                 f"streaming table '{view.name}' would take rows back, as its query does; read tables WITH "
@@ -263,7 +259,7 @@ class Compiler:
         for early in sorted(relations_in(dumped["plan"]) & self.recursions.undefined):
             raise too_early(self.source, text, early, self.recursions.awaited(early))
         names = columns or dumped["names"]
-        self._check_named(text, names)
+        check_named(self.scope, text, names)
         if not dumped["names"]:
             raise self.source.error(text.start, f"view '{name}' has no columns; select at least one")
         if len(names) != len(dumped["names"]):
@@ -316,35 +312,6 @@ class Compiler:
             _, read = self.unread.pop(name, (None, None))
             if read is not None:
                 self._serve(read)
-
-    def _check_named(self, text: Slice, names: Sequence[str]) -> None:
-        """What Spark calls a column that calls one of our functions is nothing to read it by."""
-        for number, name in enumerate(names, 1):
-            called = [known for known in self.scope.functions.in_python() if re.search(rf"\b{known}\(", name)]
-            if called:
-                message = f"column {number} calls '{called[0]}' and has no name; name it with AS"
-                raise self.source.error(text.start, message)
-
-    def _check_columns(self, view: View, statement: CreateView) -> None:
-        seen: set[str] = set()
-        for column in view.schema:
-            if column.name.lower() in seen:
-                message = f"view '{view.name}' has two columns '{column.name}'; rename one with AS"
-                raise self.source.error(statement.query.start, message)
-            seen.add(column.name.lower())
-            if column.type == pa.null():
-                message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
-                raise self.source.error(statement.query.start, message)
-
-    def _check_types(self, view: View, statement: CreateView) -> None:
-        """Declared types are those of the query: a view converts nothing."""
-        for field_, declared in zip(view.schema, statement.types, strict=False):
-            if declared is not None:
-                wanted = arrow_type(self.scope.column_type(declared))
-                if wanted != field_.type:
-                    given = f"declared {declared.text}, its query gives {ddl(field_.type)}; CAST it"
-                    message = f"column '{field_.name}' of '{view.name}' is {given}"
-                    raise self.source.error(declared.start, message)
 
     def _insert(self, statement: InsertInto) -> None:
         target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)

@@ -1,0 +1,43 @@
+"""What columns of a view may be: each has a name of its own to read it by, and a type, the declared one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.plans.program import View
+from dbsp.sql.plans.types import arrow_type, ddl
+from dbsp.sql.text.create_view import CreateView
+from dbsp.sql.text.tokens import Slice
+
+
+def check_named(scope: Scope, query: Slice, names: Sequence[str]) -> None:
+    """What Spark calls a column that calls one of our functions is nothing to read it by.
+
+    Raises ProgramError.
+    """
+    for number, name in enumerate(names, 1):
+        called = [known for known in scope.functions.in_python() if re.search(rf"\b{known}\(", name)]
+        if called:
+            message = f"column {number} calls '{called[0]}' and has no name; name it with AS"
+            raise scope.source.error(query.start, message)
+
+
+def check_columns(scope: Scope, view: View, statement: CreateView) -> None:
+    """Raises ProgramError. Declared types are those of the query: a view converts nothing."""
+    seen: set[str] = set()
+    for column in view.schema:
+        if column.name.lower() in seen:
+            message = f"view '{view.name}' has two columns '{column.name}'; rename one with AS"
+            raise scope.source.error(statement.query.start, message)
+        seen.add(column.name.lower())
+        if column.type == pa.null():
+            message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
+            raise scope.source.error(statement.query.start, message)
+    for column, declared in zip(view.schema, statement.types, strict=False):
+        if declared is not None and arrow_type(scope.column_type(declared)) != column.type:
+            given = f"declared {declared.text}, its query gives {ddl(column.type)}; CAST it"
+            raise scope.source.error(declared.start, f"column '{column.name}' of '{view.name}' is {given}")
