@@ -65,8 +65,8 @@ class Asked:
         for table in read.keys() & behind.keys():
             left, reader = shown(behind[table].name), shown(read[table].name)
             raise Error(
-                f"not supported yet: --refresh {reader} without {left}, which it reads, as both read "
-                f"{shown(table)}; name that, too"
+                f"not supported yet: {reader} without {left}, which it reads, as both read "
+                f"{shown(table)}; name that, too: --refresh {left}"
             )
         return Left(tuple(stays.values()), frozenset(behind))
 

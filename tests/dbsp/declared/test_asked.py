@@ -59,7 +59,8 @@ def test_what_stays_as_it_is():
     assert Asked().left(project(one, two)) == Left((), frozenset())
     both = reading("`c`.`d`.`two`", one.name, tables=["`t`"])
     with pytest.raises(
-        Error, match=r"--refresh c.d.two without c.d.one, which it reads, as both read t; name"
+        Error,
+        match=r"c.d.two without c.d.one, which it reads, as both read t; name that, too: --refresh c.d.one",
     ):
         asked.check(project(one, both))
     assert Asked(refresh=["m"]).left(PROJECT).datasets == (RAW,)

@@ -85,7 +85,9 @@ def test_a_run_that_dies_sends_nothing_twice(sending, monkeypatch, before):
 
 def test_all_is_sent_again_where_it_is_asked_for(sending):
     sending.run(sql())
-    assert sending.run(sql(), full_refresh=["out"])["out"].how == FULL
+    with pytest.raises(Error, match=r"without .*kept, which it reads, as both read .*src; name that, too"):
+        sending.run(sql(), full_refresh=["out"])
+    assert sending.run(sql(), full_refresh=["out"], refresh=["kept"])["out"].how == FULL
     assert arrived(sending) == [-2, -2, 1, 1, 2, 2, None, None]
     assert {one.how for one in sending.run(sql()).values()} == {UNCHANGED}
 

@@ -34,6 +34,7 @@ ROW: dict[str, Any] = {
     "day": dt.date(1999, 12, 31),
     "moment": dt.datetime(1969, 12, 31, 23, 59, 59, 5, tzinfo=dt.UTC),
     "local": dt.datetime(2024, 2, 29, 1, 2, 3),
+    "clock": dt.time(23, 59, 59, 5),
 }
 
 
