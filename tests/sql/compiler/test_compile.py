@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.sql.plans.program import Schedule, Triggers
-from tests.sql.recorded import TABLES, check_program_refused, check_refused, compiled
+from tests.sql.recorded import TABLES, check_program_refused, compiled
 
 OUT = "CREATE TABLE o (x BIGINT, y BIGINT, __weight BIGINT) USING noop; "
 
@@ -73,17 +73,6 @@ def test_a_view_may_have_the_order_of_arrival_and_be_one_that_only_grows() -> No
     check_program_refused(
         f"CREATE TABLE t (a BIGINT); {numbered}{last}", "1:46: streaming table 'n' would take rows back"
     )
-
-
-@pytest.mark.parametrize(
-    ("query", "error"),
-    [
-        ("SELECT a, A FROM t", "1: view 'v' has two columns 'A'; rename one with AS"),
-        ("SELECT NULL AS x", "1: column 'x' of view 'v' is always NULL of no type; CAST it"),
-    ],
-)
-def test_columns(query: str, error: str) -> None:
-    check_refused(query, error)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     assert "going on without" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_down_ends_nothing_and_delays_the_end_little() -> None:
     with tracing("http://127.0.0.1:1", "p.sql") as tracer:
         assert tracer is not None
