@@ -57,7 +57,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
     monkeypatch.setattr(registry, "WAITS", (0.0, 0.0))
     with Scripted(("127.0.0.1", 0), _Answering) as made:
         made.answers, made.asked = [], []
-        thread = threading.Thread(target=made.serve_forever)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
         thread.start()
         yield made
         made.shutdown()
