@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.errors import StateError
 from dbsp.declared.project.surroundings import Arrived, Files
 
 _MARK = "log:"
 # what may be done where changes are lost, and of tables that aren't streamed
-ADVICE = "--full-refresh-all computes all anew, of what it holds now"
-COMPARED = "; --fallback full compares all of its rows with those that were read"
+_ADVICE = "--full-refresh-all computes all anew, of what it holds now"
+_COMPARED = "; --fallback full compares all of its rows with those that were read"
 
 
-class Rows(Protocol):
-    """Of files of a table."""
+class Rows(ABC):
+    """Of files of a table. pieces: each of a file. schema: of the rows that are wanted."""
+
+    pieces: tuple[Any, ...]
+    schema: pa.Schema
 
     @property
-    def pieces(self) -> Sequence[Any]:
-        """Each of a file."""
-
-    @property
+    @abstractmethod
     def size(self) -> int:
         """In bytes, as they are stored."""
 
-    def table(self) -> pa.Table:
-        """All of them."""
-
+    @abstractmethod
     def read(self, piece: Any) -> pa.Table:
         """Those of one piece."""
+
+    def table(self) -> pa.Table:
+        """All of them."""
+        parts = [self.read(piece) for piece in self.pieces]
+        return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
 
 @dataclass(frozen=True)
 class Changed:
     """now: the version, as it is known the next time. whole: whether `added` is all that the table holds.
 
-    gone: rows that it had. altered: whether it may have got other columns since.
+    gone: rows that it had. altered: whether it may have got other columns since. gone_by: what took rows out
+    last, in words.
     """
 
     now: Files
@@ -47,6 +53,7 @@ class Changed:
     gone: Rows
     whole: bool = False
     altered: bool = False
+    gone_by: str = ""
 
     @property
     def size(self) -> int:
@@ -64,18 +71,45 @@ class Changed:
         return Arrived("appended" if gone is None else "changed", self.now, rows, gone=gone)
 
 
-class Log(Protocol):
-    """A table whose log says what each version of it has."""
+class Log(ABC):
+    """Of a table, which says what each version of it has. name: the table's, as people write it."""
 
+    name: str
+
+    @abstractmethod
     def schema(self) -> str:
         """Of its last version, as Spark spells a schema in JSON. Raises Error."""
 
+    @abstractmethod
+    def whole(self, schema: pa.Schema) -> Changed:
+        """All that its last version holds. Raises Error."""
+
+    @abstractmethod
+    def since(self, schema: pa.Schema, known: Files | None, streamed: bool) -> Changed:
+        """What its log says of later versions. Raises Lost where that can't be known, Error."""
+
     def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
-        """schema: of the rows that are wanted. known: of the last look; empty or None: there was none.
+        """schema: of the rows that are wanted. known: of the last look; empty: there was none.
 
         streamed: whether the table may only grow. compared: whether all of it may be read where its changes
         can't be. Raises Error, StateError where they can't be.
         """
+        if known == {}:
+            return self.whole(schema)
+        try:
+            changed = self.since(schema, known, streamed)
+        except Lost as error:
+            if compared and not streamed:
+                return self.whole(schema)
+            less = "" if streamed else _COMPARED
+            what = f"what has changed can't be read: {error}; {_ADVICE}{less}"
+            raise StateError(f"table {self.name}: {what}") from None
+        if streamed and changed.gone.pieces:
+            raise StateError(
+                f"table {self.name}: rows of it were changed or deleted {changed.gone_by}, which STREAM "
+                f"doesn't read; read it without STREAM, or {_ADVICE}"
+            )
+        return changed
 
 
 class Lost(Exception):

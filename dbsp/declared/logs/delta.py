@@ -27,7 +27,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, StateError
-from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed, Lost, as_known, from_known
+from dbsp.declared.logs.changed import Changed, Log, Lost, as_known, from_known
 from dbsp.declared.logs.pieces import Piece, Pieces
 from dbsp.declared.project.surroundings import Files
 from dbsp.state.records.places import place_of
@@ -43,53 +43,36 @@ Action = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class DeltaLog:
-    """name: the table's, as people write it. place: a directory or a URI."""
+class DeltaLog(Log):
+    """place: a directory or a URI."""
 
     name: str
     place: str
 
     def schema(self) -> str:
-        """Of its last version, as Spark spells a schema in JSON. Raises Error."""
+        """See `Log`."""
         return str(self._table().schema().to_json())
 
-    def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
+    def since(self, schema: pa.Schema, known: Files | None, streamed: bool) -> Changed:
         """See `Log`."""
-        if known == {}:
-            return self._all(schema)
-        try:
-            identity, entry, seen = from_known(known)
-            commits = _Commits(self, int(entry), streamed)
-            text = commits.entry(commits.since)
-            if text is None or _seen(text) != seen:  # cleaned up, or of a table that was made anew
-                commits.check_identity(identity)
-            commits.read()
-        except Lost as error:
-            return self._lost(str(error), schema, streamed, compared)
+        identity, entry, seen = from_known(known)
+        commits = _Commits(self, int(entry), streamed)
+        text = commits.entry(commits.since)
+        if text is None or _seen(text) != seen:  # cleaned up, or of a table that was made anew
+            commits.check_identity(identity)
+        commits.read()
         if commits.altered:
             self._table()  # which may ask more of readers now
-        added, gone = commits.pieces()
-        if streamed and gone:
-            raise StateError(
-                f"table {self.name}: rows of it were changed or deleted at version {commits.removed_at}, "
-                f"which STREAM doesn't read; read it without STREAM, or {ADVICE}"
-            )
-        came, went = (Pieces(self.place, schema, tuple(pieces)) for pieces in (added, gone))
-        missing = [*came.missing(), *went.missing()]
+        came, went = (Pieces(self.place, schema, tuple(pieces)) for pieces in commits.pieces())
+        missing = [*came.missing(), *(() if streamed else went.missing())]
         if missing:
-            what = f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)"
-            return self._lost(what, schema, streamed, compared)
+            raise Lost(f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)")
         now = as_known(identity, commits.until, commits.seen or seen)
-        return Changed(now, came, went, altered=commits.altered)
+        by = f"at version {commits.removed_at}"
+        return Changed(now, came, went, altered=commits.altered, gone_by=by)
 
-    def _lost(self, what: str, schema: pa.Schema, streamed: bool, compared: bool) -> Changed:
-        """All of the table, where it may be compared with what was read."""
-        if compared and not streamed:
-            return self._all(schema)
-        less = "" if streamed else COMPARED
-        raise StateError(f"table {self.name}: what has changed can't be read: {what}; {ADVICE}{less}")
-
-    def _all(self, schema: pa.Schema) -> Changed:
+    def whole(self, schema: pa.Schema) -> Changed:
+        """See `Log`."""
         table = self._table()
         version, identity = table.version(), str(table.metadata().id)
         text = _Commits(self, version).entry(version)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, StateError
-from dbsp.declared.logs.changed import ADVICE, COMPARED, Changed, Lost, as_known, from_known
+from dbsp.declared.logs.changed import Changed, Log, Lost, Rows, as_known, from_known
 from dbsp.declared.project.datasets import Logged
 from dbsp.declared.project.surroundings import Files
 
@@ -41,8 +41,8 @@ _PLAIN = {
 
 
 @dataclass(frozen=True)
-class Tasks:
-    """Rows of files, as `Pieces` are. scan: of the table's columns. schema: of the rows that are wanted."""
+class Tasks(Rows):
+    """scan: of the table's columns."""
 
     scan: ArrowScan
     schema: pa.Schema
@@ -50,16 +50,10 @@ class Tasks:
 
     @property
     def size(self) -> int:
-        """In bytes, as they are stored."""
         return sum(task.file.file_size_in_bytes for task in self.pieces)
 
-    def table(self) -> pa.Table:
-        """All rows."""
-        parts = [self.read(task) for task in self.pieces]
-        return pa.concat_tables(parts) if parts else self.schema.empty_table()
-
     def read(self, piece: FileScanTask) -> pa.Table:
-        """The rows of one. Raises OSError."""
+        """See `Rows`. Raises OSError."""
         batches = [*self.scan.to_record_batches([piece])]
         if not batches:
             return self.schema.empty_table()
@@ -75,8 +69,8 @@ class Tasks:
 
 
 @dataclass(frozen=True)
-class IcebergLog:
-    """name: the table's, as people write it. logged: its place is NAMESPACE.NAME, its options pyiceberg's."""
+class IcebergLog(Log):
+    """logged: its place is NAMESPACE.NAME, its options pyiceberg's."""
 
     name: str
     logged: Logged
@@ -85,41 +79,22 @@ class IcebergLog:
         """See `Log`."""
         return json.dumps(_struct(self.name, self._table().schema().fields))
 
-    def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
+    def since(self, schema: pa.Schema, known: Files | None, streamed: bool) -> Changed:
         """See `Log`."""
         table = self._table()
-        current = table.current_snapshot()
-        seen = [table.schema().schema_id]
-        now = as_known(str(table.metadata.table_uuid), current.snapshot_id if current else "", seen)
-        if known == {}:
-            return self._all(table, schema, now)
-        try:
-            uuid, since, before = from_known(known)
-            if uuid != str(table.metadata.table_uuid):
-                raise Lost("it is another table than before")
-            between = list(_between(table, since))
-            added, gone, at = _tasks(table, between)
-        except Lost as error:
-            if compared and not streamed:
-                return self._all(table, schema, now)
-            less = "" if streamed else COMPARED
-            raise StateError(
-                f"table {self.name}: what has changed can't be read: {error}; {ADVICE}{less}"
-            ) from None
-        if streamed and gone:
-            raise StateError(
-                f"table {self.name}: rows of it were changed or deleted by snapshot {at}, which STREAM "
-                f"doesn't read; read it without STREAM, or {ADVICE}"
-            )
-        scan = _scan(table)
-        return Changed(
-            now, Tasks(scan, schema, tuple(added)), Tasks(scan, schema, tuple(gone)), altered=before != seen
-        )
+        uuid, since, seen = from_known(known)
+        if uuid != str(table.metadata.table_uuid):
+            raise Lost("it is another table than before")
+        added, gone, at = _tasks(table, list(_between(table, since)))
+        scan, now = _scan(table), _known(table)
+        came, went = (Tasks(scan, schema, tuple(tasks)) for tasks in (added, gone))
+        return Changed(now, came, went, altered=[*now.values()] != [seen], gone_by=f"by snapshot {at}")
 
-    def _all(self, table: Table, schema: pa.Schema, now: Files) -> Changed:
-        scan = _scan(table)
-        tasks = tuple(table.scan().plan_files())
-        return Changed(now, Tasks(scan, schema, tasks), Tasks(scan, schema, ()), True)
+    def whole(self, schema: pa.Schema) -> Changed:
+        """See `Log`."""
+        table = self._table()
+        scan, tasks = _scan(table), tuple(table.scan().plan_files())
+        return Changed(_known(table), Tasks(scan, schema, tasks), Tasks(scan, schema, ()), True)
 
     def _table(self) -> Table:
         try:
@@ -134,6 +109,12 @@ class IcebergLog:
             return load_catalog(options.pop(CATALOG), **options).load_table(self.logged.place)
         except (NoSuchTableError, OSError) as error:
             raise Error(f"table {self.name} can't be read: {' '.join(str(error).split())}") from error
+
+
+def _known(table: Table) -> Files:
+    current = table.current_snapshot()
+    version = current.snapshot_id if current else ""
+    return as_known(str(table.metadata.table_uuid), version, [table.schema().schema_id])
 
 
 def _between(table: Table, since: str) -> Iterator[Snapshot]:

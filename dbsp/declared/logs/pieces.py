@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import DataError, StateError
+from dbsp.declared.logs.changed import Rows
 from dbsp.state.records.places import Place, place_of
 
 KIND = "_change_type"  # a column of a change feed's files
@@ -37,8 +38,8 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """place: of the table, a directory or a URI. schema: of the rows that are wanted."""
+class Pieces(Rows):
+    """place: of the table, a directory or a URI."""
 
     place: str
     schema: pa.Schema
@@ -46,7 +47,6 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """In bytes, as they are stored."""
         return sum(piece.size for piece in self.pieces)
 
     def missing(self) -> list[str]:
@@ -54,13 +54,8 @@ class Pieces:
         root = place_of(self.place)
         return [piece.path for piece in self.pieces if not (root / piece.path).exists()]
 
-    def table(self) -> pa.Table:
-        """All rows."""
-        parts = [self.read(piece) for piece in self.pieces]
-        return pa.concat_tables(parts) if parts else self.schema.empty_table()
-
     def read(self, piece: Piece) -> pa.Table:
-        """The rows of one. Raises StateError, DataError for a column of another type."""
+        """See `Rows`. Raises StateError, DataError for a column of another type."""
         try:
             return self._read(piece)
         except FileNotFoundError as error:
