@@ -126,7 +126,9 @@ class Operator(ABC):
         return None
 
     def step(self, context: Context, *inputs: Value) -> Value:
-        """The output's delta from the inputs' deltas and traces."""
+        """The output's delta from the inputs' deltas and traces. Each operator without a trace answers it, and
+        each with one `integrate`: which of them is asked follows from `layout`.
+        """
         raise NotImplementedError(type(self).__name__)
 
     def integrate(

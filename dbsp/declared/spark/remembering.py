@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from dbsp.declared.logs.opened import log_of
@@ -18,6 +17,7 @@ from dbsp.declared.remembered.remembered import Remembered
 from dbsp.declared.remembered.source import Source, Unknown
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.facts import is_usual, metastore_of, place_of
+from dbsp.rows.incoming import arrow_schema
 
 
 def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Remembered | None:
@@ -43,8 +43,7 @@ def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Rem
 
 
 def _source(spark: SparkSession, table: Table, compiled: Compiled, catalogue: Catalogue) -> Source | None:
-    columns = compiled.program.inputs[view_name(table.name)].schema
-    schema = pa.schema([pa.field(column.name, column.type) for column in columns])
+    schema = arrow_schema(compiled.program.inputs[view_name(table.name)])
     if table.logged is not None:
         name = shown(table.name)
         return LoggedSource(name, table.logged, schema, log_of(name, table.logged).schema())

@@ -97,7 +97,7 @@ class HdfsBucket(Bucket):
         try:
             self._client.write(new, data)
             self._in_folder(name, lambda: self._rename(new, name, renaming))
-        except Exception:
+        except Exception:  # raised again: what has no name yet is nobody's
             self._forget(new)
             raise
 
@@ -127,7 +127,7 @@ class HdfsBucket(Bucket):
     def _forget(self, new: str) -> None:
         try:
             self._client.delete(new)
-        except Exception as error:
+        except Exception as error:  # of any client: what isn't the store's is raised again
             if self._refusal(error, new) is None:
                 raise
 
