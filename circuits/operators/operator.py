@@ -126,8 +126,9 @@ class Operator(ABC):
         return None
 
     def step(self, context: Context, *inputs: Value) -> Value:
-        """The output's delta from the inputs' deltas and traces. Each operator without a trace answers it, and
-        each with one `integrate`: which of them is asked follows from `layout`.
+        """The output's delta from the inputs' deltas and traces.
+
+        An operator without a trace answers it, one with a trace `integrate`: as `layout` says.
         """
         raise NotImplementedError(type(self).__name__)
 

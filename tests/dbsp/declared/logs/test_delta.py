@@ -13,18 +13,9 @@ from deltalake import DeltaTable, write_deltalake
 
 from dbsp.circuits.errors import Error, StateError
 from dbsp.declared.logs.delta import DeltaLog
+from tests.dbsp.declared.logs.rows import SCHEMA, counted, drawn
 
-SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
 FEED = {"delta.enableChangeDataFeed": "true"}
-
-
-def drawn(random_, count):
-    keys = [random_.randrange(6) for _ in range(count)]
-    return pa.table({"k": keys, "s": [random_.choice(["a", "b c/", None]) for _ in keys]}, schema=SCHEMA)
-
-
-def counted(table):
-    return Counter(zip(table["k"].to_pylist(), table["s"].to_pylist(), strict=True))
 
 
 def commit(random_, place):

@@ -15,8 +15,7 @@ from pyiceberg.types import LongType
 from dbsp.circuits.errors import Error, StateError
 from dbsp.declared.logs.iceberg import IcebergLog
 from dbsp.declared.project.datasets import Logged
-
-SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
+from tests.dbsp.declared.logs.rows import SCHEMA, counted, drawn
 
 
 def options(root):
@@ -36,15 +35,6 @@ def made(root, partitioned=False):
 def log(root):
     given = {"catalog": "ice", **options(root)}
     return IcebergLog("ice.shop.sale", Logged("iceberg", "shop.sale", tuple(given.items())))
-
-
-def drawn(random_, count=3):
-    keys = [random_.randrange(6) for _ in range(count)]
-    return pa.table({"k": keys, "s": [random_.choice(["a", "b c/", None]) for _ in keys]}, schema=SCHEMA)
-
-
-def counted(table):
-    return Counter(zip(table["k"].to_pylist(), table["s"].to_pylist(), strict=True))
 
 
 def look(root, known, streamed=False, compared=False):
