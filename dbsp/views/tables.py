@@ -63,11 +63,11 @@ def table_contents(
         known = indexes if at == list(range(len(schema))) else None
         live = state.spines[trace].live
         return Contents(table.name, schema, read(trace, at), spark, (), live, known, step)
-    kept = [one[0] for one in _received(traces, table.name)]
-    if not kept:
+    kept = [[one for one in each if one[0] in state.spines][:1] for each in _received(traces, table.name)]
+    if not kept or not all(kept):
         name = table.name
         why = "has a LATENESS, and lets rows go" if table.lateness else "is kept by nothing"
         raise StateError(f"table '{name}' {why}; a view SELECT * FROM {name} would keep all its rows")
-    received, *waiting = kept
-    parts = [*read(*received), *(-part for trace in waiting for part in read(*trace))]
+    (received,), *waiting = kept
+    parts = [*read(*received), *(-part for (trace,) in waiting for part in read(*trace))]
     return Contents(table.name, schema, parts, spark, step=step)

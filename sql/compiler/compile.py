@@ -34,7 +34,7 @@ from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
-from dbsp.sql.compiler.targets.unselected import unselected_key, with_key, without_views
+from dbsp.sql.compiler.targets.unselected import with_hidden_key
 from dbsp.sql.compiler.view_columns import check_columns, check_named
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
@@ -324,19 +324,11 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
-        keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
-        key, written = keys[view.name], self.written.get(view.name)
-        if key is None and written is not None:
-            exact = self.scope.defined.exact_views()
-            views = {name: plan for name, plan in self.written.items() if name in exact}
-            written = without_views(written, views, keys)
-        unselected = unselected_key(written, keys) if key is None and written is not None else ()
-        if written is not None and unselected:
-            found = with_key(statement, view, written, keys, target, self._name_of(statement))
-            if found is not None:
-                statement, view = found
-                self.scope.defined.views[view.name] = view
-                key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
+        statement, view, unselected = with_hidden_key(
+            statement, view, self.written, self.scope.defined, target, self._name_of(statement)
+        )
+        self.scope.defined.views[view.name] = view
+        key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
         filled = never_null(view, self.scope.defined.views)
         promise = to_promise(view, self.scope.defined.tables, self.scope.defined.views)
         self.inserts.append(

@@ -14,6 +14,7 @@ Nested elements are nullable whatever Spark says: nullability is a column's, not
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -99,20 +100,25 @@ def is_year_month(spark: Any) -> bool:
 
 def intervals_in(spark: Any) -> list[str]:
     """The types of intervals in the type, outermost first."""
-    if isinstance(spark, dict):
-        return [name for part in spark.values() for name in intervals_in(part)]
-    if isinstance(spark, list):
-        return [name for part in spark for name in intervals_in(part)]
-    return [spark] if isinstance(spark, str) and spark.startswith("interval ") else []
+    return [name for name in _names_in(spark) if name.startswith("interval ")]
 
 
 def coarse_time(spark: Any) -> str:
     """A TIME of fewer digits than it is kept with, in the type; '' where there is none."""
-    if isinstance(spark, dict):
-        return next((found for part in spark.values() if (found := coarse_time(part))), "")
-    if isinstance(spark, list):
-        return next((found for part in spark if (found := coarse_time(part))), "")
-    return spark if isinstance(spark, str) and re.fullmatch(r"time\([0-5]\)", spark) else ""
+    return next((name for name in _names_in(spark) if re.fullmatch(r"time\([0-5]\)", name)), "")
+
+
+def _names_in(spark: Any) -> Iterator[str]:
+    """The names of the types in the type, outermost first. Its fields may be called by such names, too."""
+    if isinstance(spark, str):
+        yield spark
+    elif isinstance(spark, list):
+        for part in spark:
+            yield from _names_in(part)
+    elif isinstance(spark, dict):
+        for key, part in spark.items():
+            if key not in ("name", "metadata"):
+                yield from _names_in(part)
 
 
 def literal_type(spark: Any) -> pa.DataType:

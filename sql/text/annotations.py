@@ -32,9 +32,10 @@ from dbsp.sql.text.extensions import refuse_special_time
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
-_ENDS = {
-    "NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "MAX", "DEFAULT", "FOREIGN", "REFERENCES",
-    "WATERMARK", "GENERATED", "CHECK", "CONSTRAINT", "UNIQUE",
+# words that begin a clause of a column, and so end its type, and a constant of the clause before
+CLAUSES = {
+    "NOT", "PRIMARY", "LATENESS", "WATERMARK", "CONSTANT", "COMMENT", "MAX", "DEFAULT", "GENERATED",
+    "FOREIGN", "REFERENCES", "UNIQUE", "CHECK", "CONSTRAINT",
 }  # fmt: skip
 _DAY = timedelta(days=1)
 # what no amount at all means
@@ -151,7 +152,7 @@ def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECO
     depth = 0
     while cursor.next.kind != "end":
         token = cursor.next
-        if depth == 0 and (token.text in (",", ")") or token.upper in _ENDS):
+        if depth == 0 and (token.text in (",", ")") or token.upper in CLAUSES):
             break
         depth += (token.text == "(") - (token.text == ")")
         last = cursor.take()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbsp.sql.text.annotations import (
+    CLAUSES,
     LatenessClause,
     constant_clause,
     lateness_clause,
@@ -15,10 +16,7 @@ from dbsp.sql.text.annotations import (
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
-_TYPE_ENDS = {
-    "NOT", "PRIMARY", "LATENESS", "CONSTANT", "COMMENT", "DEFAULT", "GENERATED", "UNIQUE", "CHECK",
-    "REFERENCES", "MASK", "FOREIGN", "WATERMARK", "CONSTRAINT",
-}  # fmt: skip
+_TYPE_ENDS = CLAUSES | {"MASK"}  # which is a function of constants, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -49,6 +50,22 @@ def test_what_waits_is_no_row_of_a_table_yet(key: tuple[str, ...]) -> None:
         p.step()
         assert [row["user_id"] for row in p["votes"].rows()] == [10, 16], "12 was there, and 16 not yet"
         assert len(p.view("votes", as_of=2)) == 0
+
+
+def test_of_a_step_before_the_table_nothing_is_there(tmp_path: Path) -> None:
+    """What a later program keeps of it isn't in the state of that step."""
+    first = program([table("event", EVENT)], [view("events", Scan("event", EVENT))])
+    waiting = replace(table("votes", VOTES), watermarks=(ColumnLateness(1, 5, None),))
+    stories = view("stories", Project(Scan("votes", VOTES), (Column(1, pa.int64()),), VOTES[1:]))
+    both = program([table("event", EVENT), waiting], [view("events", Scan("event", EVENT)), stories])
+    with pipeline(tmp_path, program=first) as p:
+        p.step()
+    with pipeline(tmp_path, program=both, evolve=True, keep_steps=5) as p:
+        p.insert("votes", [(1, 1), (9, 9)])
+        p.step()
+        assert [row["user_id"] for row in p["votes"].rows()] == [1]
+        with pytest.raises(StateError, match="table 'votes' is kept by nothing"):
+            p.view("votes", as_of=1)
 
 
 def test_what_nothing_keeps_is_said() -> None:

@@ -10,7 +10,7 @@ import pytest
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.sql.catalyst import Catalyst
-from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl, literal_type
+from dbsp.sql.plans.types import UnsupportedType, arrow_type, coarse_time, ddl, intervals_in, literal_type
 
 CASES = {
     "boolean": pa.bool_(),
@@ -62,3 +62,15 @@ def test_no_column_has_these_types(name: str) -> None:
 def test_constants_have_more_types_than_columns() -> None:
     assert literal_type("void") == pa.null()
     assert literal_type("interval") == CALENDAR_INTERVAL
+
+
+def test_types_inside_are_found_and_no_field_that_is_called_so() -> None:
+    def of(name: str, inner: Any) -> dict[str, Any]:
+        field = {"name": name, "type": inner, "nullable": True, "metadata": {"is": "time(1)"}}
+        return {"type": "struct", "fields": [field]}
+
+    map_ = {"type": "map", "keyType": "interval day", "valueType": of("t", "time(3)")}
+    assert coarse_time({"type": "array", "elementType": map_, "containsNull": True}) == "time(3)"
+    assert intervals_in([map_, "interval month"]) == ["interval day", "interval month"]
+    named = of("time(3)", of("interval day", "time(6)"))
+    assert (coarse_time(named), intervals_in(named)) == ("", [])

@@ -20,6 +20,7 @@ from dbsp.serving.postgres.language.types import (
     BOOL,
     BYTEA,
     DATE,
+    DAY,
     DAYS,
     FLOAT4,
     FLOAT8,
@@ -47,7 +48,6 @@ _LAYOUTS = {
 }
 # from PostgreSQL's 2000 to 1970
 _SINCE = {DATE: DAYS, TIMESTAMP: MICROSECONDS, TIMESTAMPTZ: MICROSECONDS}
-_MIDNIGHT = 86_400_000_000  # the next one, in microseconds
 _DIGITS = np.array([1000, 100, 10, 1], np.uint16)
 
 
@@ -152,7 +152,7 @@ def plain(type_: pa.DataType, values: Received) -> pa.Array | None:
         return pa.array(found.astype(layout[1:]), type_, mask=is_null)
     whole = found.astype(np.int64)
     if oid == TIME:  # PostgreSQL has 24:00, too
-        values.check((whole >= 0) & (whole < _MIDNIGHT))
+        values.check((whole >= 0) & (whole < DAY))
         return pa.array(whole * 1000, mask=is_null).view(type_)
     if oid in _SINCE:
         moments = whole + _SINCE[oid]

@@ -15,6 +15,7 @@ from dbsp.serving.postgres.language.types import (
     BPCHAR,
     BYTEA,
     DATE,
+    DAY,
     FLOAT4,
     FLOAT8,
     INT2,
@@ -129,6 +130,8 @@ def _from_binary(oid: int, value: bytes) -> str:
         return str(date(2000, 1, 1) + timedelta(days))
     if oid == TIME:
         (microseconds,) = struct.unpack("!q", value)
+        if not 0 <= microseconds < DAY:  # PostgreSQL has 24:00, too
+            raise OverflowError
         return str((_MIDNIGHT + timedelta(microseconds=microseconds)).time())
     if oid in (TIMESTAMP, TIMESTAMPTZ):
         (microseconds,) = struct.unpack("!q", value)

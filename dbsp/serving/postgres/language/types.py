@@ -22,7 +22,8 @@ TEXTS, LISTED = 1009, {b"listed": b""}
 
 # from 1970 to 2000, where PostgreSQL's times begin
 DAYS = 10957
-MICROSECONDS = DAYS * 86_400_000_000
+DAY = 86_400_000_000  # microseconds
+MICROSECONDS = DAYS * DAY
 
 
 class Type(NamedTuple):

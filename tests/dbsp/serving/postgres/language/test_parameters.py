@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import struct
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError
 from dbsp.serving.postgres.language.parameters import Value, values_of
-from dbsp.serving.postgres.language.types import INT4, INT8, NUMERIC
+from dbsp.serving.postgres.language.types import DAY, INT4, INT8, NUMERIC, TIME
 from tests.dbsp.serving.postgres.connected import connected
 from tests.dbsp.serving.postgres.test_values import PROGRAM, TYPES
 
@@ -67,6 +68,9 @@ def test_a_value_that_doesnt_fit_is_said() -> None:
     assert values_of([INT4], [1], [b"\xff\xff\xff\xfe"]) == [Value(INT4, "-2")]
     with pytest.raises(DataError, match=r"parameter \$1 is no value of type number 23"):
         values_of([INT4], [1], [b"x"])
+    assert values_of([TIME], [1], [struct.pack("!q", DAY - 1)]) == [Value(TIME, "23:59:59.999999")]
+    with pytest.raises(DataError, match=r"parameter \$1 is no value of type number 1083"):
+        values_of([TIME], [1], [struct.pack("!q", DAY)])  # 24:00, which Spark hasn't
     with pytest.raises(DataError, match="'1; DROP' is no number"):
         _ = Value(INT8, "1; DROP").spark
     with pytest.raises(DataError, match="'1e' is no number"):
