@@ -17,10 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import concat, positions_of, take, take_values
+from dbsp.circuits.columns.arrow import concat, positions_of, take_values
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader
@@ -104,8 +103,8 @@ class Aggregate(Reader):
         rows = concat(schema, deltas)
         if len(integrals) == 1:  # of accumulators, which has each group once
             return Groups(rows.columns, rows.num_rows, context.seed, integrals[0].delta)
-        order, starts = group_rows(rows.columns, hash_rows(rows.columns, rows.num_rows, context.seed))
-        return Groups(take(rows, order[starts]).columns, len(starts), context.seed)
+        found = groups_of(rows, range(self.keys), context.seed)
+        return Groups(found.keys, len(found.starts), context.seed)
 
     def _exists(self, context: Context, sides: Sides) -> np.ndarray:
         """bool[places]: whether the group has rows; the global group exists since the first step."""

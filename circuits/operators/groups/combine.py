@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, int64_array, take
-from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import RowWise
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
@@ -65,11 +63,12 @@ class Combine(_Grouped):
         schema = self.schema(delta.schema)
         if not len(delta):
             return ZSet.empty(schema)
-        order, starts, groups, hashes = grouped(delta, self.keys, context.seed)
-        added = ((a, a.of_rows(delta.rows, delta.weights)[order]) for a in self.accumulators)
-        columns = [*groups, *(int64_array(a.add.reduceat(values, starts)) for a, values in added)]
-        weights = np.add.reduceat(delta.weights[order], starts)
-        return Grouped(pa.RecordBatch.from_arrays(columns, schema=schema), weights, self.keys, hashes)
+        groups = groups_of(delta.rows, range(self.keys), context.seed)
+        added = (
+            int64_array(groups.total(a.of_rows(delta.rows, delta.weights), a.add)) for a in self.accumulators
+        )
+        rows = pa.RecordBatch.from_arrays([*groups.keys, *added], schema=schema)
+        return Grouped(rows, groups.total(delta.weights), self.keys, groups.hashes)
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         parts = (f"{a.word}({inputs[0][a.column]})" for a in self.accumulators)
@@ -97,22 +96,13 @@ class CombineParts(_Grouped):
         parts = ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), weights)
         if not len(parts):
             return parts
-        order, starts, groups, hashes = grouped(parts, len(schema) - 1, context.seed)
-        sums = np.add.reduceat(fixed_values(parts.rows.column(len(schema) - 1))[order], starts)
-        combined = pa.RecordBatch.from_arrays([*groups, pa.array(sums)], schema=schema)
-        return Grouped(combined, np.add.reduceat(weights[order], starts), len(schema) - 1, hashes)
+        identity = len(schema) - 1
+        groups = groups_of(parts.rows, range(identity), context.seed)
+        sums = groups.total(fixed_values(parts.rows.column(identity)))
+        combined = pa.RecordBatch.from_arrays([*groups.keys, pa.array(sums)], schema=schema)
+        return Grouped(combined, groups.total(weights), identity, groups.hashes)
 
 
 def keep_keys(placement: Placement, keys: int) -> Placement:
     """A placement by key columns only survives grouping by the first `keys` columns."""
     return placement if placement is not None and all(i < keys for i in placement) else None
-
-
-def grouped(delta: ZSet, keys: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[pa.Array], np.ndarray]:
-    """(order, starts, key columns with one row a group, their hashes) of a delta that isn't empty."""
-    columns = [delta.rows.column(i) for i in range(keys)]
-    hashes = hash_rows(columns, len(delta), seed)
-    order, starts = group_rows(columns, hashes)
-    first = order[starts]
-    groups = take(delta.rows.select(list(range(keys))), first).columns if keys else []
-    return order, starts, groups, hashes[first]

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, int64_array
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, Literal, columns_of
 from dbsp.circuits.operators.families import RowWise
-from dbsp.circuits.operators.groups.combine import Combine, grouped
+from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.legal import has_columns
 from dbsp.circuits.operators.linear import moved, only_column, project
@@ -64,14 +64,13 @@ class CombineExpanded(RowWise):
         rows = ZSet.sum(
             output, [ZSet(project(panes.rows, (*p, *sums), output), panes.weights) for p in self.projections]
         )
-        order, starts, keys, hashes = grouped(rows, len(self.keys), context.seed)
+        groups = groups_of(rows.rows, range(len(self.keys)), context.seed)
         added = [
-            int64_array(a.add.reduceat(fixed_values(column)[order], starts))
+            int64_array(groups.total(fixed_values(column), a.add))
             for a, column in zip(self.accumulators, rows.rows.columns[len(self.keys) :], strict=True)
         ]
-        weights = np.add.reduceat(rows.weights[order], starts)
-        combined = pa.RecordBatch.from_arrays([*keys, *added], schema=output)
-        return Grouped(combined, weights, len(self.keys), hashes)
+        combined = pa.RecordBatch.from_arrays([*groups.keys, *added], schema=output)
+        return Grouped(combined, groups.total(rows.weights), len(self.keys), groups.hashes)
 
     @property
     def _combine(self) -> Combine:

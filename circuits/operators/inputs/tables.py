@@ -14,9 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, take
-from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.groups import groups_of
-from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.groups import Groups, groups_of
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
@@ -150,29 +148,22 @@ class Upsert(Keeper):
         given = delta_of(inputs[0])
         table = Integral(layout, before, Batch.empty(layout))
         frozen = frozen_keys(self.key, self.lateness, given.rows, table, context)
-        changes = self._last(given.take(np.flatnonzero(~frozen)) if frozen.any() else given, context.seed)
+        given = given.take(np.flatnonzero(~frozen)) if frozen.any() else given
+        changes, groups = self._last(given, context.seed)
         new = changes.take(np.flatnonzero(changes.weights > 0))
         parts = [ZSet(new.rows, np.ones(len(new), dtype=np.int64))]
-        columns = [changes.rows.column(i) for i in self.key]
-        keys = hash_rows(columns, len(changes), context.seed)
-        for _, batch, there in table.find(columns, keys, self.key, whole_key=False):
+        for _, batch, there in table.find(groups.keys, groups.hashes, self.key, whole_key=False):
             parts.append(ZSet(take(batch.rows, there), -batch.weights[there]))
         return Integral(layout, before, Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed))
 
-    def _last(self, changes: ZSet, seed: int) -> ZSet:
-        """Each key's last change, without the sequence column."""
+    def _last(self, changes: ZSet, seed: int) -> tuple[ZSet, Groups]:
+        """(each key's last change, without the sequence column; the keys)"""
         width = changes.rows.num_columns - 1
         rows = changes.rows.select(list(range(width)))
-        if not len(changes):
-            return ZSet(rows, changes.weights)
-        columns = [rows.column(i) for i in self.key]
-        order, starts = group_rows(columns, hash_rows(columns, len(changes), seed))
-        sequence = fixed_values(changes.rows.column(width))[order]
-        group = np.zeros(len(order), dtype=np.int64)
-        group[starts[1:]] = 1
-        by = np.lexsort((sequence, np.cumsum(group)))
-        last = order[by[np.append(starts[1:], len(order)) - 1]]
-        return ZSet(take(rows, last), changes.weights[last])
+        groups = groups_of(rows, self.key, seed)
+        by = np.lexsort((fixed_values(changes.rows.column(width)), groups.owner))
+        last = by[np.flatnonzero(np.diff(groups.owner[by], append=-1))]
+        return ZSet(take(rows, last), changes.weights[last]), groups
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         lies_by(inputs[0], self.key, where)

@@ -19,7 +19,7 @@ from dbsp.circuits.columns.arrow import fixed_values, take
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.groups.state.members import Members
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.trace import Integral, find_in
+from dbsp.circuits.traces.trace import Integral
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +102,7 @@ class Sides:
         if aligned:
             totals.add(slice(count, None), integral.delta, slice(None), len(columns))
             return totals
-        added = find_in(integral.changed.before, columns, keys, layout.identity, whole_key=True)
-        for wanted, batch, there in added:
+        for wanted, batch, there in integral.changed.find(columns, keys, layout.identity, whole_key=True):
             totals.add(count + wanted, batch, there, len(columns))
         return totals
 

@@ -58,13 +58,15 @@ def _search(edge: Expression, rows: Partitions, side: str) -> np.ndarray:
     place.
     """
     (by,) = rows.order
-    there, first, number = np.unique(rows.row, return_index=True, return_inverse=True)
+    is_there = np.zeros(rows.distinct.num_rows, np.bool_)
+    is_there[rows.row] = True
+    there, number = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[rows.row]
     distinct = take(rows.distinct, there)
     value = distinct.column(by.column)
     try:
         bound = evaluate(edge, distinct)
     except EvaluationError as error:
-        error.row = None if error.row is None else int(first[error.row])
+        error.row = None if error.row is None else int(np.argmax(number == error.row))
         raise
     if value.type != bound.type:  # a decimal and a step more of it: as wide, or wider
         value = value.cast(bound.type)
