@@ -14,11 +14,10 @@ from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-import pyarrow.types as pt
 
 from dbsp.circuits.errors import DataError, StateError
 from dbsp.declared.logs.changed import Rows
+from dbsp.rows.parquet.footers import opened
 from dbsp.state.records.places import Place, place_of
 
 KIND = "_change_type"  # a column of a change feed's files
@@ -64,11 +63,11 @@ class Pieces(Rows):
 
     def _read(self, piece: Piece) -> pa.Table:
         with _opened(place_of(self.place) / piece.path) as file:
-            opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
-            spelled = {name.lower(): name for name in opened.schema_arrow.names}
+            stored = opened(file)
+            spelled = {name.lower(): name for name in stored.schema_arrow.names}
             wanted = {field.name: spelled.get(field.name.lower()) for field in self.schema}
-            stored = [name for name in wanted.values() if name is not None]
-            found = opened.read([*stored, KIND] if piece.kinds else stored)
+            there = [name for name in wanted.values() if name is not None]
+            found = stored.read([*there, KIND] if piece.kinds else there)
         columns = []
         for field in self.schema:
             if field.name in piece.values:
@@ -88,17 +87,8 @@ def _opened(place: Place) -> IO[bytes]:
 
 
 def _as(column: pa.ChunkedArray, field: pa.Field, piece: Piece) -> pa.ChunkedArray:
-    if column.type == field.type:
-        return column
     try:
-        if pt.is_timestamp(column.type) and column.type.tz is None and pt.is_timestamp(field.type):
-            # a moment as INT96 has no zone: it is UTC's
-            return (
-                pc.assume_timezone(column, "UTC").cast(field.type)
-                if field.type.tz
-                else column.cast(field.type)
-            )
-        return column.cast(field.type)
+        return column.cast(field.type)  # a moment as INT96 has no zone: it is UTC's
     except pa.ArrowException as error:
         raise DataError(f"{piece.path}: column '{field.name}' is {column.type}, not {field.type}") from error
 

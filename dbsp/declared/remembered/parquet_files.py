@@ -16,20 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import pyarrow.types as pt
 
 from dbsp.circuits.errors import StateError
 from dbsp.declared.project.surroundings import Arrived, Files, news
 from dbsp.declared.remembered.source import Unknown
+from dbsp.rows.parquet.footers import fits, opened
 
 # a name that is the same in a URI
 _PLAIN = re.compile(r"[A-Za-z0-9._+=-]+")
-_PROLEPTIC = (3, 1)  # the first version of Spark that writes all dates and times by one calendar
-_VERSION = b"org.apache.spark.version"
-_LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
-_INT96 = "INT96"
 
 
 @dataclass(frozen=True)
@@ -81,8 +76,9 @@ class ParquetFiles:
     def check(self, files: Iterable[str]) -> None:
         """Raises Unknown for a file whose columns Spark would have to convert."""
         for file in files:
-            with self._opened(file) as opened:
-                self._check(opened)
+            with self._opened(file) as found:
+                if not fits(found, dict(zip(self.schema.names, self.schema.types, strict=True))):
+                    raise Unknown
 
     def read(self, files: Iterable[str]) -> pa.Table:
         """The rows of files that `check` takes. Raises StateError for one that is gone since."""
@@ -95,48 +91,12 @@ class ParquetFiles:
         names = self.schema.names
         parts = []
         for file in files:
-            with self._opened(file) as opened:
-                found = opened.read(names).select(names)
-                columns = [
-                    _as(column, field) for column, field in zip(found.columns, self.schema, strict=True)
-                ]
-                parts.append(pa.table(columns, schema=self.schema))
+            with self._opened(file) as found:
+                parts.append(found.read(names).select(names).cast(self.schema))
         return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
     def _opened(self, file: str) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(
-                self.root / file.removeprefix(f"{self.prefix}/"), coerce_int96_timestamp_unit="us"
-            )
+            return opened(self.root / file.removeprefix(f"{self.prefix}/"))
         except (OSError, pa.ArrowException) as error:
             raise Unknown from error
-
-    def _check(self, opened: pq.ParquetFile) -> None:
-        said = opened.metadata.metadata or {}
-        version = said.get(_VERSION)
-        if any(key in said for key in _LEGACY):
-            raise Unknown
-        if version is not None and tuple(map(int, re.findall(rb"\d+", version)[:2])) < _PROLEPTIC:
-            raise Unknown
-        have = opened.schema_arrow
-        spelled = [name.lower() for name in have.names]
-        physical = {
-            column.path: column.physical_type
-            for column in (opened.schema.column(i) for i in range(len(opened.schema)))
-        }
-        for field in self.schema:
-            if spelled.count(field.name.lower()) != 1 or field.name not in have.names:
-                raise Unknown
-            kind = have.field(field.name).type
-            if physical.get(field.name) == _INT96:
-                if not (pt.is_timestamp(field.type) and field.type.tz is not None):
-                    raise Unknown
-            elif pt.is_nested(kind) or kind != field.type:
-                raise Unknown
-
-
-def _as(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """A moment as INT96 has no time zone: it is UTC's."""
-    if column.type == field.type:
-        return column
-    return pc.assume_timezone(column, "UTC")

@@ -32,17 +32,21 @@ def read(
     """
     from confluent_kafka import KafkaException  # noqa: PLC0415  an extra
 
-    consumer = _consumer(settings, has_times)
+    key = frozenset(settings.items())
+    consumer = _kept.pop(key, None)
     try:
-        consumer.leave()  # what it read before
+        consumer = consumer or Client(settings, _PROMPT)
+        consumer.has_times = has_times
         consumer.read({(span.topic, span.partition): span.first})
         yield from _read(consumer, span, patience)
         consumer.leave()  # else it would go on reading
     except BaseException as error:
-        close(settings)
+        _give_up(consumer)
         if isinstance(error, KafkaException):
             raise Error(f"{_named(span)} can't be read: {error}") from error
         raise
+    if _kept.setdefault(key, consumer) is not consumer:
+        _give_up(consumer)  # another thread has kept its own
 
 
 def _read(consumer: Client, span: Span, patience: float) -> Iterator[Messages]:
@@ -68,21 +72,17 @@ def _named(span: Span) -> str:
     return f"partition {span.partition} of topic '{span.topic}'"
 
 
-_consumers: dict[frozenset[tuple[str, str]], Client] = {}
-
-
-def _consumer(settings: Mapping[str, str], has_times: bool) -> Client:
-    """Of this process."""
-    key = frozenset(settings.items())
-    if key not in _consumers:
-        _consumers[key] = Client(settings, _PROMPT)
-    _consumers[key].has_times = has_times
-    return _consumers[key]
+# Of this process, by settings: those that read nothing. One that reads is its reader's alone, as pipelines in
+# other threads may read with the same settings.
+_kept: dict[frozenset[tuple[str, str]], Client] = {}
 
 
 def close(settings: Mapping[str, str]) -> None:
     """Leave the broker, if it was reached."""
-    consumer = _consumers.pop(frozenset(settings.items()), None)
+    _give_up(_kept.pop(frozenset(settings.items()), None))
+
+
+def _give_up(consumer: Client | None) -> None:
     if consumer is not None:
-        with suppress(Exception):  # it is given up
+        with suppress(Exception):
             consumer.close()

@@ -7,14 +7,15 @@ A job of Spark's takes longer than a small step, however little it reads. Which 
 by Spark's source and kept by its checkpoint as ever, so that a step is made again of the same files whoever
 reads them. Vouched for are files of few rows on this machine, whose columns are what the table says, by name
 and type, and have values where they must. Of dates and times it must be known that they are of today's
-calendar, as Spark knows it (`Days`). All other files are Spark's to read, and to refuse.
+calendar, as Spark knows it (`footers.Days`). All other files are Spark's to read, and to refuse.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,6 +28,8 @@ from dbsp.pipeline.spark.bad_rows import MARKS, Keeping
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.planned import local_path
 from dbsp.pipeline.spark.staging import Rows, Staging
+from dbsp.rows.parquet import footers
+from dbsp.rows.parquet.footers import INSTANT, Days, fits
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field
 
@@ -35,13 +38,6 @@ FILES, ROWS, BYTES = 16, 100_000, 1 << 24
 # of Spark's source, which say what a step takes and not how it is read
 _PLANNING = {"path", "maxfilespertrigger", "maxbytespertrigger", "latestfirst", "maxfileage", "cleansource"}
 _REBASING = ("datetimeRebaseModeInRead", "int96RebaseModeInRead", "int96TimestampConversion")
-_VERSION = b"org.apache.spark.version"
-_LEGACY, _LEGACY_JULIAN = b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"
-# a day of Julius Caesar's calendar and nanoseconds, as Spark writes times unless it is told otherwise
-_JULIAN = "INT96"
-INSTANT = pa.timestamp("us", "UTC")
-# as some writers of Arrow's note of what to them is one type
-_LARGE = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,8 @@ class ParquetFiles:
         for path in paths:
             if "=" in path:
                 return None  # a directory may be the value of a column
-            files.append(pq.ParquetFile(path, coerce_int96_timestamp_unit="us"))
-            if not self._fits(files[-1]):
+            files.append(footers.opened(path))
+            if not fits(files[-1], self._types, self.days):
                 return None
         return files
 
@@ -96,53 +92,15 @@ class ParquetFiles:
     def _is_needed(self, column: Field) -> bool:
         return not column.nullable or column.name in self.table.primary_key
 
-    def _fits(self, file: pq.ParquetFile) -> bool:
-        schema, said = file.schema_arrow, file.metadata.metadata or {}
-        if len({name.lower() for name in schema.names}) < len(schema.names):
-            return False
-        there = {
-            column.path: column.physical_type for column in map(file.schema.column, range(len(file.schema)))
-        }
-        return all(
-            each.name in there
-            and _at_first(schema.field(each.name).type, there[each.name]) == each.type
-            and (not _is_of_day(each.type) or self.days.are_of_today(said, there[each.name] == _JULIAN))
-            for each in self.table.schema
-        )
+    @cached_property
+    def _types(self) -> dict[str, pa.DataType]:
+        return {each.name: each.type for each in self.table.schema}
 
 
-@dataclass(frozen=True)
-class Days:
-    """Whether Spark takes days and times for today's calendar's where their file doesn't say whose they are:
-    those that are numbers, and those of INT96.
-    """
-
-    numbers: bool
-    julian: bool
-
-    @staticmethod
-    def of(spark: SparkSession) -> Days:
-        numbers, julian, moved = (spark.conf.get(f"spark.sql.parquet.{name}") for name in _REBASING)
-        return Days(numbers == "CORRECTED", julian == "CORRECTED" and moved == "false")
-
-    def are_of_today(self, said: Mapping[bytes, bytes], julian: bool) -> bool:
-        """Spark's own rule. said: by who wrote the file."""
-        version = said.get(_VERSION)
-        if version is None:
-            return self.julian if julian else self.numbers
-        since, legacy = ((3, 1), _LEGACY_JULIAN) if julian else ((3, 0), _LEGACY)
-        return legacy not in said and tuple(map(int, version.split(b".")[:2])) >= since
-
-
-def _at_first(found: pa.DataType, physical: str) -> pa.DataType:
-    """The type that Spark reads. INT96 are instants, and Arrow takes them for local times."""
-    if physical == _JULIAN and found == pa.timestamp("us"):
-        return INSTANT
-    return _LARGE.get(found, found)
-
-
-def _is_of_day(data_type: pa.DataType) -> bool:
-    return bool(pt.is_date(data_type) or pt.is_timestamp(data_type))
+def days_of(spark: SparkSession) -> Days:
+    """As the session says."""
+    numbers, julian, moved = (spark.conf.get(f"spark.sql.parquet.{name}") for name in _REBASING)
+    return Days(numbers == "CORRECTED", julian == "CORRECTED" and moved == "false")
 
 
 @dataclass
@@ -161,7 +119,7 @@ class NearFiles:
         rows = Rows(table, 1, self.pipeline.program.timezone)
         staging = Staging(self.pipeline.store.segments.place, relation, rows, keeping)
         read = read_columns(self.pipeline.program.circuit, table.name)
-        self.tables[relation] = ParquetFiles(table, staging, read, Days.of(self.spark))
+        self.tables[relation] = ParquetFiles(table, staging, read, days_of(self.spark))
 
     def staged(
         self, relations: Iterable[int], files: Mapping[str, Sequence[str]]
@@ -169,7 +127,8 @@ class NearFiles:
         """Rows of STAGED of all these relations; None: Spark is to read them. files: URIs, by table."""
         parts: list[tuple[ParquetFiles, list[pa.RecordBatch]]] = []
         try:
-            there = [(near, near.opened(paths)) for near, paths in self._located(relations, files)]
+            located = [*self._located(relations, files)]  # before the first footer is read
+            there = [(near, near.opened(paths)) for near, paths in located]
             opened = [(near, found) for near, found in there if found is not None]
             if len(opened) < len(there) or not _are_few([file for _, found in opened for file in found]):
                 return None
@@ -189,7 +148,7 @@ class NearFiles:
 
     def _located(
         self, relations: Iterable[int], files: Mapping[str, Sequence[str]]
-    ) -> Iterable[tuple[ParquetFiles, list[str]]]:
+    ) -> Iterator[tuple[ParquetFiles, list[str]]]:
         """Raises _Elsewhere."""
         many = 0
         for relation in relations:

@@ -93,3 +93,24 @@ def test_a_client_is_kept_and_leaves_nothing_for_the_next_span(broker: Broker) -
         ]
     close(given)
     close(given)
+
+
+def test_who_reads_with_the_same_settings_has_a_client_of_its_own(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One reads and closes, and one reads on, while another is in the middle of its span."""
+    monkeypatch.setattr(client, "UNIT", 8)
+    producer = Producer({"bootstrap.servers": broker.servers})
+    for i in range(80):
+        producer.produce("beside", str(i), partition=i % 2)
+    producer.flush()
+    given = settings(broker)
+    parts = read(given, 10.0, Span("beside", 0, 0, 40))
+    found = next(parts).values.to_pylist()
+    for _ in range(2):
+        other = taken(given, Span("beside", 1, 0, 40))
+        assert [int(row["value"]) for row in other] == [*range(1, 80, 2)]
+    assert sum(map(len, read(given, 10.0, Span("beside", 1, 0, 40)))) == 40  # whose client is kept
+    found += [value for part in parts for value in part.values.to_pylist()]
+    assert [*map(int, found)] == [*range(0, 80, 2)]
+    close(given)
