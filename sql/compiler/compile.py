@@ -324,8 +324,11 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
+        exact = self.scope.defined.exact_views()
+        written = {name: plan for name, plan in self.written.items() if name in exact}
+        keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         statement, view, unselected = with_hidden_key(
-            statement, view, self.written, self.scope.defined, target, self._name_of(statement)
+            statement, view, self.written.get(view.name), written, keys, target, self._name_of(statement)
         )
         self.scope.defined.views[view.name] = view
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dbsp.sql.compiler.defined import Defined
 from dbsp.sql.compiler.targets.format_columns import FILLED
 from dbsp.sql.plans.nodes import Filter, Project, Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
-from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.schemas import Key, columns_of_schema
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.rules.traverse import bottom_up
@@ -23,18 +21,22 @@ from dbsp.sql.text.tokens import Token
 
 
 def with_hidden_key(
-    statement: InsertInto, view: View, written: Mapping[str, Plan], defined: Defined, target: Table, name: str
+    statement: InsertInto,
+    view: View,
+    written: Plan | None,
+    views: Mapping[str, Plan],
+    keys: Mapping[str, Key],
+    target: Table,
+    name: str,
 ) -> tuple[InsertInto, View, tuple[str, ...]]:
     """What is inserted, with the key that the target wants of a view that has none; and what would be a key.
 
-    written: the plans of views as they are written. name: of the view that is made, if one is.
+    written: the view's plan. views: the plans of those that are their plans' rows; both as they are written.
+    name: of the view that is made, if one is.
     """
-    keys = keys_of(defined.tables, defined.views)
-    if keys[view.name] is not None or view.name not in written:
+    if keys[view.name] is not None or written is None:
         return statement, view, ()
-    exact = defined.exact_views()
-    views = {known: plan for known, plan in written.items() if known in exact}
-    plan = without_views(written[view.name], views, keys)
+    plan = without_views(written, views, keys)
     found = with_key(statement, view, plan, keys, target, name)
     return *(found or (statement, view)), unselected_key(plan, keys)
 
