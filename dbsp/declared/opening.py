@@ -99,6 +99,11 @@ def check_kept(planned: Planned, asked: Asked) -> None:
             raise ProgramError(
                 f"{why}; not supported yet: to recompute {shown(dataset.name)}, which is in Python"
             )
+        if dataset.logged is not None:
+            raise ProgramError(
+                f"{why}; not supported yet: to recompute {shown(dataset.name)}, an Iceberg table; give it a "
+                "name in spark_catalog"
+            )
         if not asked.may_recompute(dataset):
             raise ProgramError(f"{why}; --fallback full recomputes {shown(dataset.name)} at every run")
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import quote
 
 import pyarrow as pa
 
@@ -25,10 +24,9 @@ from dbsp.declared.project.datasets import Dataset, Project, above, shown
 from dbsp.declared.project.program import Compiled, view_name
 from dbsp.declared.project.surroundings import Files, Surroundings
 from dbsp.declared.reads import Reads
-from dbsp.declared.tables.delta import DELTA, DeltaManifest
 from dbsp.declared.tables.manifest import Manifest
-from dbsp.declared.tables.parquet import SPARKS_LOG, ParquetTable, Written
-from dbsp.declared.tables.partitions import Partitioning
+from dbsp.declared.tables.opened import manifest_of, partitioning_of
+from dbsp.declared.tables.parquet import ParquetTable, Written
 from dbsp.history.between import changes_between
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import arrow_schema
@@ -182,9 +180,7 @@ class Refresh:
         view, last = view_name(dataset.name), self.pipeline.last_step
         manifest = self._manifest(dataset)
         manifest.open(self._directory(dataset, manifest))
-        partitioning = Partitioning(
-            changes_schema(self.pipeline.program, view), tuple(dataset.partitioned_by)
-        )
+        partitioning = partitioning_of(dataset, self._schema(dataset))
         same = manifest.held.columns == str(partitioning) and not anew
         parts = self._since(dataset, manifest) if same else None
         whole = parts is None
@@ -198,7 +194,7 @@ class Refresh:
             written = table.apply(last, self.reads.writer, parts, whole, shared)
         if dataset.is_sink:
             self._send(dataset, manifest)
-        elif changes or manifest.is_untold:
+        elif dataset.logged is None and (changes or manifest.is_untold):
             self.around.written(dataset, manifest.is_untold)
             manifest.told()
         how = FULL if whole else INCREMENTAL if written.added or written.removed else UNCHANGED
@@ -207,6 +203,8 @@ class Refresh:
     def _directory(self, dataset: Dataset, manifest: Manifest) -> Path:
         if dataset.is_sink:
             return manifest.folder / manifest.name
+        if dataset.logged is not None:  # whose files its catalogue knows
+            return manifest.folder
         return self.around.directory(dataset, manifest.is_there)
 
     def _send(self, sink: Dataset, manifest: Manifest) -> None:
@@ -217,18 +215,10 @@ class Refresh:
             manifest.write(replace(held, files=(), removed=tuple(file.path for file in held.files)))
 
     def _manifest(self, dataset: Dataset) -> Manifest:
-        name = quote(view_name(dataset.name), safe="")
-        folder = self.folder / ("sinks" if dataset.is_sink else "tables")
-        if dataset.is_sink or (dataset.format or "").lower() != DELTA:
-            return Manifest(folder, name)
-        return DeltaManifest(
-            folder,
-            name,
-            schema=changes_schema(self.pipeline.program, view_name(dataset.name)),
-            partitioned_by=tuple(dataset.partitioned_by),
-            properties=dataset.properties or {},
-            comment=dataset.comment,
-        )
+        return manifest_of(self.folder, dataset, self._schema(dataset))
+
+    def _schema(self, dataset: Dataset) -> pa.Schema:
+        return changes_schema(self.pipeline.program, view_name(dataset.name))
 
     def _is_ours(self, manifest: Manifest) -> bool:
         """Whether the table's files are those that this state has written."""
@@ -268,9 +258,8 @@ def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:
                 "are isn't known any more; --full-refresh of it sends all"
             )
         return
-    there = (manifest.directory / SPARKS_LOG).exists() or manifest.there()
-    if dataset.is_streaming and there:
+    if dataset.is_streaming and manifest.is_filled():
         raise StateError(
             f"{dataset.place}: streaming table {shown(dataset.name)} has rows of somebody else's, in "
-            f"{manifest.directory}; --full-refresh-all reads its sources from their start, and writes it anew"
+            f"{manifest.place}; --full-refresh-all reads its sources from their start, and writes it anew"
         )

@@ -1,5 +1,5 @@
-"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver, tables that take MERGE: `python -m
-tests.servers.jars` gets them.
+"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver, Iceberg, tables that take MERGE:
+`python -m tests.servers.jars` gets them.
 
 By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
 where Spark itself would fetch a package.
@@ -33,6 +33,9 @@ MERGING = ROOT / "merging"
 _MERGING = [
     ("org.apache.spark", "spark-catalyst_2.13", version) for version in (pyspark.__version__, "4.2.0")
 ]
+# with all that it depends on; of a Spark that it runs on it is none here
+ICEBERG = ROOT / "iceberg"
+_ICEBERG = ("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.11.0")
 _DRIVER = ("org.postgresql", "postgresql", "42.7.14")
 _ARCHIVE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
 <info organisation="dbsp" module="servers"/>
@@ -60,6 +63,11 @@ def connector(folder: Path = CONNECTOR) -> list[str]:
 def driver() -> list[str]:
     """The jars that a session needs for `USING jdbc` of Postgres; none where they weren't fetched."""
     return sorted(map(str, DRIVER.glob("postgresql-*.jar")))
+
+
+def iceberg() -> list[str]:
+    """The jars of Apache's library; none where they weren't fetched."""
+    return sorted(map(str, ICEBERG.glob("iceberg-*.jar")))
 
 
 def fetch(coordinates: tuple[str, str, str], folder: Path) -> bool:
@@ -146,6 +154,7 @@ def main() -> None:
         (BROKER, [_BROKER]),
         (CONNECTOR, _CONNECTORS),
         (DRIVER, [_DRIVER]),
+        (ICEBERG, [_ICEBERG]),
         (HDFS, [_HDFS]),
     ):
         # a registry that is slow is asked again

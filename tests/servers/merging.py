@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.servers.classes import compiled
 from tests.servers.jars import merging
 from tests.servers.missing import missing
 
@@ -118,13 +119,6 @@ def server(spark: Any, folder: Path) -> Iterator[Server]:
 
 def _compile(gateway: Any, jars: list[str], folder: Path) -> None:
     """The catalogue's class, into the folder."""
-    jvm = gateway.jvm
-    urls = gateway.new_array(jvm.java.net.URL, len(jars))
-    for number, jar in enumerate(jars):
-        urls[number] = jvm.java.io.File(jar).toURI().toURL()
-    above = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(jvm.java.net.URLClassLoader(urls, above))
-    compiler.cook(_CLASS)
+    compiler = compiled(gateway, jars, _CLASS)
     for name, code in compiler.getBytecodes().items():
         (folder / f"{name}.class").write_bytes(bytes(code))

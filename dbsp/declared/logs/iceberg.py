@@ -13,7 +13,7 @@ Iceberg's specification: iceberg.apache.org/spec, Snapshots and Manifests.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,11 @@ from dbsp.declared.project.datasets import Logged
 from dbsp.declared.project.surroundings import Files
 
 if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
     from pyiceberg.io.pyarrow import ArrowScan
+    from pyiceberg.manifest import DataFile
     from pyiceberg.table import FileScanTask, Table
+    from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.snapshots import Snapshot
 
 ICEBERG = "iceberg"
@@ -86,29 +89,35 @@ class IcebergLog(Log):
         if uuid != str(table.metadata.table_uuid):
             raise Lost("it is another table than before")
         added, gone, at = _tasks(table, list(_between(table, since)))
-        scan, now = _scan(table), _known(table)
+        scan, now = _scan(table, table.metadata), _known(table)
         came, went = (Tasks(scan, schema, tuple(tasks)) for tasks in (added, gone))
         return Changed(now, came, went, altered=[*now.values()] != [seen], gone_by=f"by snapshot {at}")
 
     def whole(self, schema: pa.Schema) -> Changed:
         """See `Log`."""
         table = self._table()
-        scan, tasks = _scan(table), tuple(table.scan().plan_files())
+        scan, tasks = _scan(table, table.metadata), tuple(table.scan().plan_files())
         return Changed(_known(table), Tasks(scan, schema, tasks), Tasks(scan, schema, ()), True)
 
     def _table(self) -> Table:
         try:
-            from pyiceberg.catalog import load_catalog  # noqa: PLC0415  an extra
-            from pyiceberg.exceptions import NoSuchTableError  # noqa: PLC0415
+            from pyiceberg.exceptions import NoSuchTableError  # noqa: PLC0415  an extra
         except ImportError as error:
             raise Error(
                 f"table {self.name} is an Iceberg table, which needs pyiceberg: pip install 'dbsp[iceberg]'"
             ) from error
-        options = dict(self.logged.options)
         try:
-            return load_catalog(options.pop(CATALOG), **options).load_table(self.logged.place)
+            return iceberg_catalog(self.logged).load_table(self.logged.place)
         except (NoSuchTableError, OSError) as error:
             raise Error(f"table {self.name} can't be read: {' '.join(str(error).split())}") from error
+
+
+def iceberg_catalog(logged: Logged) -> Catalog:
+    """That of a table. Raises ImportError, OSError."""
+    from pyiceberg.catalog import load_catalog  # noqa: PLC0415  an extra
+
+    options = dict(logged.options)
+    return load_catalog(options.pop(CATALOG), **options)
 
 
 def _known(table: Table) -> Files:
@@ -167,11 +176,18 @@ def _tasks(
     return added, gone, at
 
 
-def _scan(table: Table) -> ArrowScan:
+def tasks_of(table: Table, metadata: TableMetadata, schema: pa.Schema, files: Iterable[DataFile]) -> Tasks:
+    """The rows of these files, as the columns of that metadata."""
+    from pyiceberg.table import FileScanTask  # noqa: PLC0415
+
+    return Tasks(_scan(table, metadata), schema, tuple(map(FileScanTask, files)))
+
+
+def _scan(table: Table, metadata: TableMetadata) -> ArrowScan:
+    from pyiceberg.expressions import AlwaysTrue  # noqa: PLC0415
     from pyiceberg.io.pyarrow import ArrowScan  # noqa: PLC0415
 
-    scan = table.scan()
-    return ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter)
+    return ArrowScan(metadata, table.io, metadata.schema(), AlwaysTrue())
 
 
 def _struct(table: str, fields: Any) -> dict[str, Any]:

@@ -81,10 +81,22 @@ class Flow:
 
 
 @dataclass(frozen=True)
+class Logged:
+    """A table whose log says what each version of it has. format: as USING has it. place: of the table, by
+    which its reader finds it with these options.
+    """
+
+    format: str
+    place: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Dataset:
     """name: in full, as `quoted` spells it. columns: their names and types; ddl: the same for CREATE TABLE.
 
-    format: None where the project names none. options: of a sink.
+    format: None where the project names none. options: of a sink. logged: of a table that isn't Spark's own
+    catalogue's where its format has it.
     """
 
     name: str
@@ -99,6 +111,7 @@ class Dataset:
     clustered_by: Sequence[str] = ()
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    logged: Logged | None = None
 
     @property
     def is_stored(self) -> bool:
@@ -119,17 +132,6 @@ class Dataset:
     def only_grows(self) -> bool:
         """Whether its rows stay once they are there."""
         return self.is_streaming and all(flow.changes is None for flow in self.flows)
-
-
-@dataclass(frozen=True)
-class Logged:
-    """A table whose log says what each version of it has. format: as USING has it. place: of the table, by
-    which its reader finds it with these options.
-    """
-
-    format: str
-    place: str
-    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.project.datasets import Dataset, shown
 from dbsp.declared.spark.delta import check_delta, is_delta, register
+from dbsp.declared.spark.iceberg import check_iceberg
+from dbsp.declared.spark.logged.analysing import SPARK_CATALOG
 from dbsp.declared.tables.delta import DELTA
 from dbsp.state.records.places import local_path, scheme_of
 
@@ -28,14 +30,7 @@ class Catalog:
 
     def check(self, dataset: Dataset) -> None:
         """Raises ProgramError for a format that isn't written, and for partitions by some types."""
-        form = dataset.format or self.spark.conf.get("spark.sql.sources.default") or PARQUET
-        if form.lower() not in (PARQUET, DELTA) or (form.lower() == DELTA and dataset.format is None):
-            raise ProgramError(
-                f"{dataset.place}: not supported yet: {shown(dataset.name)} in the format '{form}'; "
-                "what is written is parquet, and delta where the definition says so (USING delta)"
-            )
-        if form.lower() == DELTA:
-            check_delta(dataset)
+        self._check_format(dataset)
         for name in dataset.partitioned_by:
             kind = dataset.columns.get(name)
             if kind not in _SPELLED:
@@ -43,6 +38,21 @@ class Catalog:
                     f"{dataset.place}: not supported yet: {shown(dataset.name)} is PARTITIONED BY {name}, "
                     f"a {kind}; partition by an integer, a text, a date or a boolean"
                 )
+
+    def _check_format(self, dataset: Dataset) -> None:
+        if dataset.logged is not None:
+            check_iceberg(dataset)
+            return
+        self._parts(dataset)
+        form = dataset.format or self.spark.conf.get("spark.sql.sources.default") or PARQUET
+        if form.lower() not in (PARQUET, DELTA) or (form.lower() == DELTA and dataset.format is None):
+            raise ProgramError(
+                f"{dataset.place}: not supported yet: {shown(dataset.name)} in the format '{form}'; "
+                "what is written is parquet, delta where the definition says so (USING delta), and iceberg "
+                "in a catalogue of its own"
+            )
+        if form.lower() == DELTA:
+            check_delta(dataset)
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """Of the table's files; the table is made if it isn't there. ours: whether a step has written it.
@@ -164,7 +174,8 @@ class Catalog:
         catalog, database, name = (str(names.apply(i)) for i in range(3))
         if catalog != "spark_catalog":
             raise ProgramError(
-                f"{dataset.place}: not supported yet: catalogue '{catalog}'; what is written is spark_catalog"
+                f"{dataset.place}: not supported yet: catalogue '{catalog}'; what is written is "
+                f"spark_catalog, and catalogues of Iceberg's (spark.sql.catalog.{catalog}: {SPARK_CATALOG})"
             )
         return catalog, database, name
 

@@ -32,7 +32,7 @@ from dbsp.declared.project.datasets import (
 )
 from dbsp.declared.project.streams import streamed
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
-from dbsp.declared.spark.logged.analysing import analysing, logged
+from dbsp.declared.spark.logged.analysing import analysing, elsewhere, logged
 from dbsp.declared.spark.modules import Modules, modules_of
 from dbsp.declared.spark.python import Definition, Definitions, as_written
 from dbsp.declared.spark.spec import Spec
@@ -193,6 +193,7 @@ class _Reading:
             [str(each) for each in _each(_option(output.partitionCols()) or ())],
             [str(each) for each in _each(_option(output.clusterCols()) or ())],
             _option(output.format()),
+            logged=elsewhere(self.spark, [str(part) for part in _each(output.identifier().nameParts())]),
         )
 
     def _sink(self, sink: Any, flows: list[Flow], schema: Any, defined: Mapping[str, Any]) -> Dataset:

@@ -34,9 +34,10 @@ def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Rem
         if found is None:
             return None
         sources[table.name] = found
-    if not all(map(Catalog(spark).is_there, project.stored)):  # of a run that was asked for some
+    own = [dataset for dataset in project.stored if dataset.logged is None]
+    if not all(map(Catalog(spark).is_there, own)):  # of a run that was asked for some
         return None
-    places = {dataset.name: Catalog(spark).directory(dataset, ours=True) for dataset in project.stored}
+    places = {dataset.name: Catalog(spark).directory(dataset, ours=True) for dataset in own}
     bare = replace(project, definitions={})
     # last: what is said before was of this catalogue, which nobody else can write while it is open
     return Remembered(bare, compiled, catalogue, catalogue.digest(), sources, places)

@@ -11,15 +11,22 @@ what became of them before it goes. Readers skip names that begin with a dot, as
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dbsp.circuits.disk import disk
 from dbsp.state.records.commits import sync, write_whole
 from dbsp.state.records.sealed import read_sealed, seal
 
 HIDDEN = ".dbsp-"
+SPARKS_LOG = "_spark_metadata"
 _KIND = "table of a pipeline"
 _ADVICE = "restore it, or delete it, and the table is written anew"
 
@@ -68,6 +75,11 @@ class Manifest:
     held: Held = field(default_factory=Held)
 
     @property
+    def place(self) -> str:
+        """Of the table, for people."""
+        return str(self.directory)
+
+    @property
     def is_there(self) -> bool:
         """Whether a step has written the table, or begun to."""
         return self._path.exists() or self._next.exists()
@@ -77,10 +89,10 @@ class Manifest:
         self.directory = directory
         with disk(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            directory.mkdir(parents=True, exist_ok=True)
-        self.held = self._read(self._path) or Held()
+            self._make()
+        self.held = self._recorded(self._path) or Held()
         self.check_features()
-        begun = self._read(self._next)
+        begun = self._recorded(self._next)
         if begun is not None and self._goes_on(begun):
             self._finish(begun)
         self._next.unlink(missing_ok=True)
@@ -106,6 +118,38 @@ class Manifest:
         """The files that readers see, whoever has written them."""
         return data_files(self.directory)
 
+    def is_filled(self) -> bool:
+        """Whether there are rows that would be lost if it were written anew."""
+        return (self.directory / SPARKS_LOG).exists() or bool(self.there())
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Around a step's writing: what fails in it is a StateError."""
+        return disk(self.directory)
+
+    def begin_anew(self) -> None:
+        """The table is to have no file that it has now."""
+        # by it Spark would read no file that isn't one of its own stream's
+        shutil.rmtree(self.directory / SPARKS_LOG, ignore_errors=True)
+
+    def add(self, folder: str, rows: pa.RecordBatch) -> DataFile:
+        """A file of these rows, which readers don't see before it is in a step."""
+        name = f"part-{secrets.token_hex(8)}.snappy.parquet"
+        path = f"{folder}/{name}" if folder else name
+        place = hidden(self.directory / path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_batches([rows])
+        pq.write_table(table, place, compression="snappy", store_schema=False)
+        return DataFile(path, rows.num_rows, place.stat().st_size)
+
+    def read(self, path: str) -> pa.Table:
+        """The columns that a file has."""
+        place = self.directory / path
+        return pq.ParquetFile(hidden(place) if hidden(place).exists() else place).read()
+
+    def discard(self, path: str) -> None:
+        """A file that was added, and is in no step."""
+        hidden(self.directory / path).unlink()
+
     def is_untouched(self) -> bool:
         """Whether the directory has the files that were written, and no others."""
         there = {file: os.stat(self.directory / file).st_size for file in data_files(self.directory)}
@@ -117,8 +161,21 @@ class Manifest:
             for file in held.added:
                 sync(hidden(self.directory / file))
             self._sync_names(held.added)
-            write_whole(self._next, seal(_KIND, asdict(held)))
+            self._begin(held)
             self._finish(held)
+
+    def _make(self) -> None:
+        """Where its files are to be."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+
+    def _begin(self, held: Held) -> None:
+        write_whole(self._next, seal(_KIND, asdict(held)))
+
+    def _keep(self, held: Held) -> None:
+        """The step is written."""
+        self.held = replace(held, added=(), removed=())
+        write_whole(self._path, seal(_KIND, asdict(self.held)))
+        self._next.unlink(missing_ok=True)
 
     def _finish(self, held: Held) -> None:
         with disk(self.directory):
@@ -127,9 +184,7 @@ class Manifest:
                 if hidden(path).exists():
                     hidden(path).rename(path)
             self._take_out(held)
-            self.held = replace(held, added=(), removed=())
-            write_whole(self._path, seal(_KIND, asdict(self.held)))
-            self._next.unlink(missing_ok=True)
+            self._keep(held)
             _discard_hidden(self.directory)
 
     def check_features(self) -> None:
@@ -152,7 +207,7 @@ class Manifest:
             if (self.directory / folder).exists():
                 sync(self.directory / folder)
 
-    def _read(self, path: Path) -> Held | None:
+    def _recorded(self, path: Path) -> Held | None:
         record = read_sealed(_KIND, path, _ADVICE)
         if record is None:
             return None

@@ -1,4 +1,4 @@
-"""A dataset's table as a directory of Parquet files that is kept equal to its view.
+"""A dataset's table, as Parquet files that are kept equal to its view.
 
     a row that is new        is in a file that the step adds
     a row that is retracted  its file is written anew without it, and no other is
@@ -12,8 +12,6 @@ at a time; never those of a streaming table, whose readers take every file for n
 
 from __future__ import annotations
 
-import secrets
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,17 +19,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.declared.tables.manifest import DataFile, Held, Manifest, hidden
+from dbsp.declared.tables.manifest import DataFile, Held, Manifest
 from dbsp.declared.tables.partitions import Partitioning, folder_of, folders_of
 from dbsp.declared.tables.rewriting import hashes_of, may_hold, pieces, repeated, take_out
 
 ROWS = 1 << 17
-SPARKS_LOG = "_spark_metadata"
 _TOGETHER = 8  # small files of a size class that become one
 
 
@@ -68,16 +63,14 @@ class ParquetTable:
         shared: seconds that a full refresh has taken before.
         """
         parts = [ZSet(self.partitioning.as_read(part.rows), part.weights) for part in parts]
-        with disk(self.manifest.directory):
+        with self.manifest.writing():
             if whole:
-                # by it Spark would read no file that isn't one of its own stream's
-                shutil.rmtree(self.manifest.directory / SPARKS_LOG, ignore_errors=True)
+                self.manifest.begin_anew()
             return _Writing(self, whole, time.perf_counter() - shared).run(step, writer, parts)
 
     def read(self, path: str) -> pa.RecordBatch:
         """The rows of a file, whole."""
-        table = pq.ParquetFile(self.manifest.directory / path).read()
-        return self.partitioning.joined(folder_of(path), table)
+        return self.partitioning.joined(folder_of(path), self.manifest.read(path))
 
     def hashes(self, path: str) -> np.ndarray:
         """Of a file's rows, sorted."""
@@ -176,7 +169,7 @@ class _Writing:
             if not len(going):
                 return
         raise StateError(
-            f"{self.table.manifest.directory}: {len(going)} rows that the table had aren't there: "
+            f"{self.table.manifest.place}: {len(going)} rows that the table had aren't there: "
             "something else has written it; refresh it in full"
         )
 
@@ -189,36 +182,25 @@ class _Writing:
                 classes.setdefault((folder_of(file.path), level), []).append(file)
         for files in classes.values():
             if len(files) >= _TOGETHER:
-                rows = pa.Table.from_batches([self._rows(file.path) for file in files]).combine_chunks()
+                rows = pa.Table.from_batches([self.table.read(file.path) for file in files]).combine_chunks()
                 for file in files:
                     del self.files[file.path]
                     if file.path in self.added:
-                        hidden(self.table.manifest.directory / file.path).unlink()
+                        self.table.manifest.discard(file.path)
                         self.table.forget_hashes(file.path)
                 self._add(rows.to_batches()[0])
 
-    def _rows(self, path: str) -> pa.RecordBatch:
-        if path not in self.added:
-            return self.table.read(path)
-        table = pq.ParquetFile(hidden(self.table.manifest.directory / path)).read()
-        return self.table.partitioning.joined(folder_of(path), table)
-
     def _add(self, rows: pa.RecordBatch) -> None:
-        """Files of these rows, under hidden names."""
+        """Files of these rows."""
         for folder, stored in self.table.partitioning.split(rows):
             for start in range(0, stored.num_rows, ROWS):
-                path = f"{folder}/" if folder else ""
-                path += f"part-{secrets.token_hex(8)}.snappy.parquet"
-                self._write(path, stored.slice(start, ROWS))
+                self._write(folder, stored.slice(start, ROWS))
 
-    def _write(self, path: str, stored: pa.RecordBatch) -> None:
-        place = hidden(self.table.manifest.directory / path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.Table.from_batches([stored])
-        pq.write_table(table, place, compression="snappy", store_schema=False)
-        size = place.stat().st_size
-        self.files[path] = DataFile(path, stored.num_rows, size)
-        self.added.append(path)
-        self.bytes += size
+    def _write(self, folder: str, stored: pa.RecordBatch) -> None:
+        file = self.table.manifest.add(folder, stored)
+        self.files[file.path] = file
+        self.added.append(file.path)
+        self.bytes += file.size
         if not self.table.grows:
-            self.table.note_hashes(path, self.table.partitioning.joined(folder_of(path), table))
+            rows = pa.Table.from_batches([stored])
+            self.table.note_hashes(file.path, self.table.partitioning.joined(folder, rows))

@@ -73,6 +73,35 @@ class Partitioning:
         )
 
 
+class InFiles(Partitioning):
+    """Of a table whose files have all columns, and whose log says their partitions: '' is a value."""
+
+    @property
+    def stored(self) -> pa.Schema:
+        """All columns."""
+        return self.schema
+
+    def as_read(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows as they are."""
+        return pa.RecordBatch.from_arrays(rows.columns, schema=self.schema)
+
+    def split(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows of each partition; no directory is named."""
+        if not self.columns:
+            yield "", rows
+            return
+        numbers = [
+            rows.column(name).dictionary_encode(null_encoding="encode").indices for name in self.columns
+        ]
+        _, places = np.unique(np.stack([each.to_numpy() for each in numbers]), axis=1, return_inverse=True)
+        for number in range(int(places.max(initial=-1)) + 1):
+            yield "", rows.take(pa.array(np.flatnonzero(places == number)))
+
+    def joined(self, folder: str, rows: pa.Table) -> pa.RecordBatch:
+        """The inverse, in whichever directory the file is."""
+        return Partitioning(self.schema, ()).joined("", rows)
+
+
 def folders_of(paths: Sequence[str]) -> frozenset[str]:
     """The directories of files."""
     return frozenset(folder_of(path) for path in paths)

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.sql.plans.program import DELETED
 from dbsp.targets.iceberg.catalog import TABLE, catalog_of
+from dbsp.targets.iceberg.commits import STEP, WRITER, once
+from dbsp.targets.iceberg.types import schema_of, widened
 from dbsp.targets.outlet import Outlet
 from dbsp.targets.target import Change
 
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
     from pyiceberg.expressions import BooleanExpression
     from pyiceberg.table import Table
 
-_WRITER, _STEP = "dbsp.writer", "dbsp.step"
-_CURE = f"give another table, or empty it and unset its property {_WRITER}"
-# of pyiceberg; a property of the table, of which this copy says otherwise
-_RETRIES = "commit.retry.num-retries"
+_CURE = f"give another table, or empty it and unset its property {WRITER}"
 
 
 @dataclass
@@ -65,10 +63,9 @@ class Iceberg:
             self._table = self._opened() if self._table is None else self._table.refresh()
             written = self._claimed(self._table)
             if is_fresh:
-                self.outlet.check_steps(step, written, _STEP)
+                self.outlet.check_steps(step, written, STEP)
             if written < step:
-                self._table.metadata.properties[_RETRIES] = "0"
-                self._add(self._table, step, list(self.outlet.records(step, changes)))
+                self._add(once(self._table), step, list(self.outlet.records(step, changes)))
         except BaseException:
             self.close()  # what is known of the table may not be so any more
             raise
@@ -91,14 +88,14 @@ class Iceberg:
         except NoSuchTableError:
             table = self._made(catalog, name)
         self._check_columns(table)
-        if _WRITER not in table.properties and self.outlet.key and table.current_snapshot() is not None:
+        if WRITER not in table.properties and self.outlet.key and table.current_snapshot() is not None:
             raise Error("it has rows that no step has written, and is to be what a view is; empty it")
         return table
 
     def _made(self, catalog: Catalog, name: str) -> Table:
         catalog.create_namespace_if_not_exists(name.rpartition(".")[0])
-        columns = [(column.name, _type(column.type)) for column in self.outlet.table.schema]
-        return catalog.create_table_if_not_exists(name, pa.schema(columns))
+        declared = pa.schema([(column.name, column.type) for column in self.outlet.table.schema])
+        return catalog.create_table_if_not_exists(name, schema_of(declared))
 
     def _check_columns(self, table: Table) -> None:
         there = {field.name for field in table.schema().fields}
@@ -109,10 +106,10 @@ class Iceberg:
 
     def _claimed(self, table: Table) -> int:
         """The last step that the table has. Raises StateError where it is another's."""
-        if _WRITER not in table.properties:
+        if WRITER not in table.properties:
             return 0
-        written = int(table.properties.get(_STEP, 0))
-        self.outlet.check_writer(table.properties[_WRITER], written, _STEP, _CURE)
+        written = int(table.properties.get(STEP, 0))
+        self.outlet.check_writer(table.properties[WRITER], written, STEP, _CURE)
         return written
 
     def _add(self, table: Table, step: int, records: Sequence[pa.RecordBatch]) -> None:
@@ -124,15 +121,15 @@ class Iceberg:
                     if table.current_snapshot() is not None:
                         commit.delete(_any_of(rows.select([*self.outlet.key])))
                     rows = rows.filter(is_row).select(range(rows.num_columns - 1))
-                commit.append(_widened(rows))
-            commit.set_properties({_WRITER: self.outlet.writer(), _STEP: str(step)})
+                commit.append(widened(rows))
+            commit.set_properties({WRITER: self.outlet.writer(), STEP: str(step)})
 
 
 def _any_of(keys: pa.Table) -> BooleanExpression:
     """Whether a row has one of the keys."""
     from pyiceberg.expressions import EqualTo, In  # noqa: PLC0415  an extra
 
-    keys = _widened(keys)
+    keys = widened(keys)
     names = keys.schema.names
     if len(names) == 1:
         return In(names[0], keys.column(0).to_pylist())
@@ -150,12 +147,3 @@ def _balanced(parts: Sequence[BooleanExpression], every: bool) -> BooleanExpress
     half = len(parts) // 2
     both = _balanced(parts[:half], every), _balanced(parts[half:], every)
     return And(*both) if every else Or(*both)
-
-
-def _type(data_type: pa.DataType) -> pa.DataType:
-    """The least that Iceberg has which holds it."""
-    return pa.int32() if pt.is_int8(data_type) or pt.is_int16(data_type) else data_type
-
-
-def _widened(rows: pa.Table) -> pa.Table:
-    return rows.cast(pa.schema([(field.name, _type(field.type)) for field in rows.schema]))

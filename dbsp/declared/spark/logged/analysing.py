@@ -26,6 +26,7 @@ from dbsp.declared.logs.opened import log_of
 from dbsp.declared.project.datasets import Logged
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
+_SESSION = "spark_catalog"
 _NONE = "builtin"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
@@ -105,12 +106,21 @@ def _of_iceberg(spark: SparkSession, parts: list[str]) -> Logged | None:
     return Logged(ICEBERG, ".".join(parts[1:]), tuple(sorted(options.items())))
 
 
+def elsewhere(spark: SparkSession, parts: list[str]) -> Logged | None:
+    """Of a table in a catalogue of its format's own, whether it is there or not; None of any other."""
+    return _of_iceberg(spark, parts) if _is_elsewhere(parts) else None
+
+
+def _is_elsewhere(parts: list[str]) -> bool:
+    return len(parts) > 2 and parts[0] != _SESSION
+
+
 def logged(spark: SparkSession, parts: list[str]) -> Logged | None:
     """parts: of a table's name. None of a table without a log that is read here."""
     if len(parts) > 1 and parts[-2].lower() == DELTA and ("/" in parts[-1]):
         return Logged(DELTA, parts[-1])
-    if len(parts) > 2 and parts[0] != "spark_catalog":
-        return _of_iceberg(spark, parts)
+    if _is_elsewhere(parts):
+        return elsewhere(spark, parts)
     if len(parts) not in (2, 3):
         return None
     catalog = spark._jsparkSession.sessionState().catalog()

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pyarrow as pa
 
-from dbsp.declared.tables.partitions import Partitioning, folder_of, folders_of
+from dbsp.declared.tables.partitions import InFiles, Partitioning, folder_of, folders_of
 
 SCHEMA = pa.schema([("n", pa.int64()), ("day", pa.date32()), ("shop", pa.string())])
 ROWS = [
@@ -41,3 +41,16 @@ def test_a_column_that_a_file_is_without_is_null():
 def test_folders():
     assert folders_of(["a=1/f", "g"]) == {"a=1", ""}
     assert folder_of("a=1/b=2/f") == "a=1/b=2"
+
+
+def test_a_log_says_more_than_directories_can():
+    """'' isn't NULL, nor is what directories call it."""
+    rows = [*ROWS, {"n": 5, "day": None, "shop": ""}, {"n": 6, "day": None, "shop": "a"}]
+    batch = pa.RecordBatch.from_pylist(rows, SCHEMA)
+    by = InFiles(SCHEMA, ("day", "shop"))
+    split = [by.joined(folder, pa.Table.from_batches([part])) for folder, part in by.split(by.as_read(batch))]
+    numbers = sorted(part["n"].to_pylist() for part in split)
+    assert numbers == [[1, 3], [2, 6], [4], [5]]
+    assert sorted(chain.from_iterable(part.to_pylist() for part in split), key=lambda row: row["n"]) == rows
+    assert list(InFiles(SCHEMA, ()).split(batch)) == [("", batch)]
+    assert list(by.split(batch.slice(0, 0))) == []
