@@ -5,6 +5,7 @@ Error
 ├── DataError        rows handed to a table     (table, column, row)
 │   ├── AbsentRow         a retraction of a row that isn't there (table, row)
 │   ├── SharedKey         a keyed table is to hold several rows of one key
+│   ├── BrokenRule        a row breaks a CHECK of its table
 │   └── EvaluationError   an expression over rows fails under ANSI rules (view, expression, row)
 ├── Refusal          what an evaluation may not take
 │   ├── Ended             more time (or who asked has left)
@@ -58,6 +59,10 @@ class AbsentRow(DataError):
 
 class SharedKey(DataError):
     """Rows that are to be all that a keyed table holds aren't one a key."""
+
+
+class BrokenRule(DataError):
+    """A row breaks a CHECK of its table."""
 
 
 class EvaluationError(DataError):

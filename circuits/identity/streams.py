@@ -26,7 +26,9 @@ from dbsp.circuits.identity.canonical import Form, Forms, canonical_text
 from dbsp.circuits.identity.operators import FORMS
 from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
+from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.defaults import Defaults
+from dbsp.circuits.operators.inputs.formulas import Formulas
 from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, OneOfEach, Upsert
 from dbsp.circuits.operators.inputs.waiting import Released, Waiting
@@ -56,7 +58,7 @@ class _Known:
 _FORMS: Forms = {**FORMS, _Known: Form("known", ("digest",))}
 
 # they put out what they take, or raise; and where rows lie says nothing of them
-_SAME = (AppendOnly, NonNegative, OneOfEach, Integrate, Exchange)
+_SAME = (AppendOnly, Checks, NonNegative, OneOfEach, Integrate, Exchange)
 
 
 def digest(*parts: object) -> str:
@@ -230,6 +232,15 @@ def _defaults(node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(inputs[0].rows, tuple(columns))
 
 
+def _formulas(node: Node, inputs: Sequence[Stream]) -> Stream:
+    assert isinstance(node.operator, Formulas)
+    taken = inputs[0].columns
+    columns = list(taken)
+    for one in node.operator.formulas:
+        columns[one.column] = computed(one.value, taken)
+    return Stream(inputs[0].rows, tuple(columns))
+
+
 def _on_time(node: Node, inputs: Sequence[Stream]) -> Stream:
     assert isinstance(node.operator, OnTime)
     watched = [(replace(one, column=0), inputs[0].columns[one.column]) for one in node.operator.lateness]
@@ -286,6 +297,7 @@ _RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {
     Join: _join,
     SemiJoin: _semi_join,
     Defaults: _defaults,
+    Formulas: _formulas,
     OnTime: _on_time,
     Late: _late,
     Frozen: _frozen,

@@ -22,11 +22,13 @@ from dbsp.circuits.operators.groups.aggregates import (
 from dbsp.circuits.operators.groups.aggregates import percentiles as of_groups
 from dbsp.circuits.operators.groups.aggregates.sketches import bitmaps, count_min
 from dbsp.circuits.operators.groups.windows.calls import Frame, Gathered
-from dbsp.circuits.operators.inputs import defaults
+from dbsp.circuits.operators.inputs import defaults, rules
 from dbsp.circuits.progress.percentile import Percentile
 
 VALUES: Forms = {
     defaults.Default: Form("default", ("column", "value")),
+    rules.Formula: Form("formula", ("column", "value")),
+    rules.Check: Form("check", ("value",)),
     Percentile: Form("percentile_of_last", ("share", "over", Default("every", 1))),
     Frame: Form("frame", (Default("rows", True), Default("lower", None), Default("upper", None))),
     Gathered: Form("gathered", ("finalizer", Default("required", ()))),

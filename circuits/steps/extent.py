@@ -18,6 +18,8 @@ from itertools import pairwise
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments
@@ -29,14 +31,14 @@ from dbsp.circuits.traces.zset import WEIGHT
 class Extent:
     """The rows of `chunks`, less those of `minus`, with low <= sort key < high, about `rows` of them.
 
-    columns: of each of the schema's the stored one, which may be narrower; a constant; or None, for NULL.
-    owner: whose rows they are, in words.
+    columns: of each of the schema's the stored one, which may be narrower; a constant; what is computed of
+    the stored ones; or None, for NULL. owner: whose rows they are, in words.
     """
 
     chunks: tuple[Chunk, ...]
     layout: Layout
     schema: pa.Schema
-    columns: tuple[int | pa.Scalar | None, ...]
+    columns: tuple[int | pa.Scalar | Expression | None, ...]
     owner: str
     rows: int
     low: int = 0
@@ -88,10 +90,14 @@ class Extent:
         return replace(self, chunks=inside, minus=gone, rows=rows, low=low, high=high)
 
 
-def _made(rows: pa.RecordBatch, column: int | pa.Scalar | None, data_type: pa.DataType) -> pa.Array:
+def _made(
+    rows: pa.RecordBatch, column: int | pa.Scalar | Expression | None, data_type: pa.DataType
+) -> pa.Array:
     if column is None:
         return pa.nulls(rows.num_rows, data_type)
     if isinstance(column, pa.Scalar):
         return pa.repeat(column, rows.num_rows)
+    if not isinstance(column, int):
+        return evaluate(column, rows)
     stored = rows.column(column)
     return stored if stored.type == data_type else stored.cast(data_type)

@@ -1,7 +1,8 @@
-"""What inserted rows have where they are given nothing, for the statements after it to see."""
+"""What rows have where they are given nothing, for the statements after it to see."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.rows.incoming import whole_rows
 from dbsp.sql.plans.program import Table
 
 
@@ -23,4 +25,22 @@ def with_defaults(table: Table, rows: pa.RecordBatch, moment: datetime | None = 
         if given.null_count and is_known:
             value = evaluate(default.value, pa.RecordBatch.from_arrays([now], names=[CLOCK.name]))
             columns[default.column] = pc.fill_null(given, value[0])
-    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+    filled = pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+    return with_computed(table, filled) if table.formulas and table.defaults else filled
+
+
+def with_computed(table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """What is computed, of the other columns; NULL where the step fills in one that is read.
+
+    Raises BadRow for what breaks a CHECK.
+    """
+    return whole_rows(table, without_computed(table, rows))
+
+
+def without_computed(table: Table, rows: pa.RecordBatch, said: Collection[str] = ()) -> pa.RecordBatch:
+    """The rows with NULL in the columns that are computed, but for those that somebody has said."""
+    columns = list(rows.columns)
+    for formula in table.formulas:
+        if table.schema[formula.column].name not in said:
+            columns[formula.column] = pa.nulls(rows.num_rows, columns[formula.column].type)
+    return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)

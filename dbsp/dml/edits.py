@@ -22,7 +22,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.dml.defaults import with_defaults
+from dbsp.dml.defaults import with_defaults, without_computed
 from dbsp.dml.merged import merged
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, evaluated, matching, relation
@@ -169,7 +169,7 @@ class Edits:
             columns = list(gone.rows.columns)
             for offset, name in enumerate(statement.texts):
                 columns[_position(table.schema, name)] = found.rows.column(width + offset)
-        come = ZSet(self._whole(table, columns), gone.weights)
+        come = ZSet(self._whole(table, columns, statement.texts), gone.weights)
         if {*table.primary_key} & {*statement.texts}:
             self._check_new_keys(table, gone, come)
         self._queue(table, gone, come)
@@ -223,7 +223,7 @@ class Edits:
             if found.columns:
                 for offset, name in enumerate(found.columns):
                     columns[_position(table.schema, name)] = found.rows.rows.column(width + offset)
-                come.append(ZSet(self._whole(table, columns), found.rows.weights))
+                come.append(ZSet(self._whole(table, columns, found.columns), found.rows.weights))
         old_rows, new_rows = ZSet.sum(schema, gone).consolidate(), ZSet.sum(schema, come)
         self._check_once(table, old_rows)
         if table.primary_key and len(new_rows):
@@ -263,7 +263,11 @@ class Edits:
         if not statement.conflict.columns:
             return None, new
         assigned = [_position(schema, name) for name in statement.conflict.columns]
-        return there, new + _replaced(schema, expressions, present, there, assigned)
+        replaced = _replaced(schema, expressions, present, there, assigned)
+        if table.formulas or table.checks:
+            rows = self._whole(table, list(replaced.rows.columns), statement.conflict.columns)
+            replaced = ZSet(_under(rows, new.rows.schema), replaced.weights)
+        return there, new + replaced
 
     def _check_new_keys(self, table: Table, gone: ZSet, come: ZSet) -> None:
         """Raises KeyThere where a row gets the key of another, which stays."""
@@ -297,9 +301,10 @@ class Edits:
             ) from None
         return one.take(pa.array(np.zeros(count, dtype=np.int64)))
 
-    def _whole(self, table: Table, columns: list[pa.Array]) -> pa.RecordBatch:
-        given = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return whole_rows(table, given, self._timezone, retracted=True)
+    def _whole(self, table: Table, columns: list[pa.Array], said: Collection[str]) -> pa.RecordBatch:
+        """Of rows that were there with other values. said: the columns that the statement sets."""
+        given = pa.RecordBatch.from_arrays(columns, names=[one.name for one in table.schema])
+        return whole_rows(table, without_computed(table, given, said), self._timezone, retracted=True)
 
     # -- what becomes of it ---------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
+from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans
@@ -36,11 +37,14 @@ def returned(
     rows = pa.RecordBatch.from_arrays(rows.columns, schema=arrow_schema(table))
     names = [one.name.lower() for one in table.schema]
     asked = select.lower() if columns is None else list(columns) or names
-    for default in table.defaults:
-        if names[default.column] in asked and rows.column(default.column).null_count:
-            column = table.schema[default.column].name
+    waits = {one.column for one in table.defaults if rows.column(one.column).null_count}
+    waits |= {one.column for one in table.formulas if not waits.isdisjoint(columns_of(one.value))}
+    for place in sorted(waits):
+        if names[place] in asked:
+            column = table.schema[place].name
+            what = "DEFAULT" if any(place == one.column for one in table.defaults) else "value"
             raise DataError(
-                f"RETURNING: column '{column}' of '{table.name}' gets its DEFAULT with the step; "
+                f"RETURNING: column '{column}' of '{table.name}' gets its {what} with the step; "
                 "give it a value, or ask for it by SELECT after the commit"
             )
     if columns is None or not {*columns} <= {*names}:  # who compiles says what there is

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from dbsp.circuits.errors import EvaluationError, SharedKey, StateError
+from dbsp.circuits.errors import BrokenRule, EvaluationError, SharedKey, StateError
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.traces.chunk import Chunk
@@ -127,6 +127,11 @@ class Backfill:
             raise StateError(
                 f"the program can't be changed: {error}, and can't have a PRIMARY KEY that tells them apart; "
                 "take them back first, or give the table another name"
+            ) from None
+        except BrokenRule as error:
+            raise StateError(
+                f"the program can't be changed: {error}; take such rows back first, or give the table "
+                "another name"
             ) from None
         self.rows = min(self.rows + sum(part.rows for each in batches.values() for part in each), self.total)
         if self.total:

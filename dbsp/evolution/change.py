@@ -12,11 +12,13 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
-from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, is_wider
+from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, computed_columns, is_wider
 from dbsp.evolution.known import Known, is_late_otherwise, known_before
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
+from dbsp.evolution.rules import new_checks, new_rules
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.identity import FORMAT, NUMBERED, Identity, identity_of
@@ -80,8 +82,13 @@ class Change:
         return {
             name: node
             for node, name in self.circuit.names.items()
-            if name in names and node not in self.known.checked
+            if name in names and node not in self.checked
         }
+
+    @cached_property
+    def checked(self) -> dict[int, list[Operator]]:
+        """What rows must be that are there, by the node that has them."""
+        return new_rules(self.known, self.new.tables, self.old.tables)
 
     @cached_property
     def missing(self) -> list[int]:
@@ -132,7 +139,8 @@ class Change:
         whole = tuple(one for one in kept if one.name not in collected)
         left = tuple((one, frozenset(collected[one.name])) for one in kept if one.name in collected)
         was, constants, _ = self._columns
-        return Holdings(whole, was, constants, left)
+        there = {name: table for name, table in self.program.inputs.items() if name in self.old.tables}
+        return Holdings(whole, was, constants, left, computed_columns(there, self.new.tables))
 
     def _owner(self, name: str) -> str:
         shown = [view for view, one in self.old.views.items() if one.kept == name]
@@ -143,8 +151,7 @@ class Change:
         """The circuit of what is missing, and what was found out about it."""
         empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
         readable = self._readable if self.from_source else ()
-        keys = {node: name for name, node in self._checked.items()}
-        filling = Filling(self.circuit, self.holdings, empty, readable, keys)
+        filling = Filling(self.circuit, self.holdings, empty, readable, self.checked)
         return filling.fill(self.missing, self.left), filling
 
     @cached_property
@@ -161,11 +168,6 @@ class Change:
 
     def _of_source(self, table: str) -> str:
         return "files" if self.program.inputs[table].is_file else "messages"
-
-    @cached_property
-    def _checked(self) -> dict[str, int]:
-        """Per table that gets a key, the node of its rows."""
-        return {self.circuit.nodes[node].name: node for node in self.known.checked}
 
     @cached_property
     def left(self) -> dict[str, Given]:
@@ -239,6 +241,12 @@ class Change:
             said.append(key + (", by which its rows must be apart" if table.key else ""))
         if before.lateness != table.lateness:
             said.append("of another LATENESS or WATERMARK from its next row on")
+        checks = new_checks(self.program.inputs[name], table, before)
+        said += [f"{check.said}, by which its rows are looked at" for check in checks]
+        other = [
+            c for c in table.computed if c in before.fields and table.computed[c] != before.column(name, c)
+        ]
+        said += [f"{', '.join(other)} computed otherwise"] if other else []
         return ", ".join(said)
 
     def _views(self) -> Iterator[Item]:

@@ -14,7 +14,7 @@ is what the view holds, and the traces of what waits are empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -27,10 +27,9 @@ from dbsp.circuits.operators.emission.emit import Emit
 from dbsp.circuits.operators.emission.timers import Timers
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.groups.aggregate import Aggregate
-from dbsp.circuits.operators.inputs.tables import OneOfEach, Upsert
 from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
-from dbsp.circuits.operators.operator import Node
+from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import Loop
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.traces.batch import Layout
@@ -69,14 +68,14 @@ class Fill:
 class Filling:
     """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again.
 
-    keyed: nodes of tables that get another key, by which no two rows may be the same.
+    checked: of nodes whose rows were taken by other rules, what they must be now.
     """
 
     circuit: Circuit
     holdings: Holdings
     empty_tables: Collection[str]
     readable: Collection[str] = ()
-    keyed: Mapping[int, str] = field(default_factory=dict)
+    checked: Mapping[int, Sequence[Operator]] = field(default_factory=dict)
     builder: CircuitBuilder = field(init=False)
     given: dict[str, Given] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
@@ -144,9 +143,8 @@ class Filling:
             given = self._given(i)
             if i in self.empty or given is not None:
                 self.made[i] = self._stand_in(i, given)
-                if i in self.keyed:
-                    assert isinstance(node.operator, Upsert)
-                    self.builder.add(OneOfEach(self.keyed[i], node.operator.key), self.made[i])
+                for operator in self.checked.get(i, ()):
+                    self.builder.add(operator, self.made[i])
             elif i in self.circuit.loop_of:
                 self._loop(self.circuit.loop_of[i])
             elif isinstance(node.operator, Source) and node.operator.table in self.readable:

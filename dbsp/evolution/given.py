@@ -1,18 +1,20 @@
 """What a state can give of a new program's streams: those whose integral it holds whole.
 
 A trace gives every stream of the same rows whose columns it has, in any order. A column that a table has
-gained is NULL in the rows that were there, or its DEFAULT; one whose type is wider than it was is cast.
+gained is NULL in the rows that were there, or its DEFAULT, or computed of others; one whose type is wider
+than it was is cast.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.expressions.nodes import Expression, columns_of, remap
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.identity.streams import Stream
 from dbsp.circuits.steps.extent import Extent
@@ -40,7 +42,7 @@ class Given:
     """A stream that a trace gives. columns: for each of the node's, how it is made of those stored."""
 
     kept: Kept
-    columns: tuple[int | pa.Scalar | None, ...]
+    columns: tuple[int | pa.Scalar | Expression | None, ...]
     schema: pa.Schema
 
     def inputs(self, tasks: int) -> Iterator[list[Input]]:
@@ -97,16 +99,42 @@ def _inputs(pieces: Sequence[Extent]) -> list[Input]:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """value: over a table's columns, whose digests these are."""
+
+    value: Expression
+    columns: tuple[str, ...]
+
+    def of(self, stored: Sequence[str]) -> Expression | None:
+        """The same over columns that are stored; None: one that it reads isn't."""
+        read = {i: self.columns[i] for i in columns_of(self.value)}
+        if not {*read.values()} <= {*stored}:
+            return None
+        return remap(self.value, {i: stored.index(column) for i, column in read.items()})
+
+
+def computed_columns(tables: Mapping[str, Table], columns: Mapping[str, Columns]) -> dict[str, Computed]:
+    """Those of some tables, by their digests. columns: of the same tables."""
+    found: dict[str, Computed] = {}
+    for name, table in tables.items():
+        of = columns[name]
+        known = tuple(of.column(name, column.name) for column in table.schema)
+        found |= {known[one.column]: Computed(one.value, known) for one in table.formulas}
+    return found
+
+
+@dataclass(frozen=True)
 class Holdings:
     """kept: the traces that are whole. was: digests of columns as the old program had them, by those of the
     new one. constants: of columns that are new. left: what is left of traces that are collected, each with
-    its readers.
+    its readers. computed: columns that tables compute.
     """
 
     kept: tuple[Kept, ...]
     was: Mapping[str, str]
     constants: Mapping[str, pa.Scalar]
     left: tuple[tuple[Kept, frozenset[str]], ...] = ()
+    computed: Mapping[str, Computed] = field(default_factory=dict)
 
     def for_readers(self, readers: Collection[str]) -> Holdings:
         """What is enough for readers who will look at no other rows: but for theirs, there may be more."""
@@ -125,8 +153,8 @@ class Holdings:
 
     def _columns(
         self, held: Held, stream: Stream, needed: Collection[int]
-    ) -> tuple[int | pa.Scalar | None, ...] | None:
-        columns: list[int | pa.Scalar | None] = []
+    ) -> tuple[int | pa.Scalar | Expression | None, ...] | None:
+        columns: list[int | pa.Scalar | Expression | None] = []
         for i, column in enumerate(stream.columns):
             stored = column if column in held.columns else self.was.get(column)
             if i not in needed:
@@ -135,6 +163,8 @@ class Holdings:
                 columns.append(held.columns.index(stored))
             elif column in self.constants:
                 columns.append(self.constants[column])
+            elif column in self.computed and (made := self.computed[column].of(held.columns)) is not None:
+                columns.append(made)
             else:
                 return None
         return tuple(columns)
@@ -148,18 +178,20 @@ def changed_columns(
     constants: dict[str, pa.Scalar] = {}
     wrong: list[str] = []
     defaults = {table.schema[one.column].name: one for one in table.defaults}
-    for name, field in new.fields.items():
+    for name, said in new.fields.items():
         column = new.column(table.name, name)
         before = old.fields.get(name)
+        if name in new.computed:
+            continue  # whatever was there
         if before is not None:
-            if before.nullable and not field.nullable:
+            if before.nullable and not said.nullable:
                 wrong.append(
                     f"table '{table.name}': column '{name}' is never NULL now, and rows that are there may "
                     "have none; leave it nullable"
                 )
-            elif before.type != field.type and not is_wider(before.type, field.type):
+            elif before.type != said.type and not is_wider(before.type, said.type):
                 wrong.append(
-                    f"table '{table.name}': column '{name}' was {before.type} and is {field.type}, which not "
+                    f"table '{table.name}': column '{name}' was {before.type} and is {said.type}, which not "
                     "every value is; add a column of another name"
                 )
             elif column != old.column(table.name, name):
@@ -173,13 +205,13 @@ def changed_columns(
             else:
                 one = pa.RecordBatch.from_arrays([pa.nulls(1)], names=["row"])
                 constants[column] = evaluate(defaults[name].value, one)[0]
-        elif not field.nullable:
+        elif not said.nullable:
             wrong.append(
                 f"table '{table.name}': column '{name}' is NOT NULL, and rows that are there have no value; "
                 "give it a DEFAULT"
             )
         else:
-            constants[column] = pa.scalar(None, field.type)
+            constants[column] = pa.scalar(None, said.type)
     return was, constants, wrong
 
 

@@ -163,7 +163,10 @@ class _Part:
         except BadRow as error:
             if error.row is None:
                 raise
-            raise BadRow(table.name, error.problem, int(self.records[error.row])) from None
+            placed = BadRow(table.name, error.problem, int(self.records[error.row]))
+            if error.refused is not None:
+                placed.refused = {int(self.records[row]): why for row, why in error.refused.items()}
+            raise placed from None
 
 
 def _merged(table: Table, come: _Part, gone: _Part, timezone: str) -> tuple[pa.RecordBatch, np.ndarray]:

@@ -3,13 +3,13 @@
 Anything Arrow-shaped is taken: dicts or tuples, a pyarrow Table or RecordBatch, any object with
 `__arrow_c_stream__` or `__arrow_c_array__` (pandas, polars, DuckDB). Columns go by name, whatever their
 case and order; tuples go by position. Dicts may leave out columns that can be NULL; what is inserted, in
-any shape, may leave out those with a DEFAULT, or have NULL there.
-Values must arrive unchanged: a cast that would lose something is refused.
+any shape, may leave out those with a DEFAULT, or have NULL there. What is computed of a row needs no value.
+Values must arrive unchanged: a cast that would lose something is refused. A row that breaks a CHECK is, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.errors import DataError, did_you_mean
+from dbsp.circuits.operators.inputs.rules import Rules
 from dbsp.rows.casting import Refused, cast_array, first_refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.types import ddl
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 
 class BadRow(DataError):
     """problem: the message without the place. row: its position among the rows given, or None. column:
-    the one that has no value there.
+    the one that has no value there. refused: where that is known, all rows that are none of the table's, by
+    position, and why.
     """
 
     column: str | None = None
+    refused: Mapping[int, str] | None = None
 
     def __init__(self, table: str, problem: str, row: int | None) -> None:
         where = f"table '{table}'" + (f", row {row}" if row is not None else "")
@@ -53,8 +56,18 @@ def whole_rows(table: Table, rows: object, timezone: str = "UTC", retracted: boo
     Raises DataError naming table, row, column, the value, what fits.
     """
     names = [field.name for field in table.schema]
-    filled = () if retracted else tuple(names[default.column] for default in table.defaults)
-    return _Reader(table, names, timezone, filled=frozenset(filled)).read(rows)
+    defaults = () if retracted else table.defaults
+    filled = {names[one.column] for one in defaults} | {names[one.column] for one in table.formulas}
+    whole = _Reader(table, names, timezone, filled=frozenset(filled)).read(rows)
+    if not table.formulas and not table.checks:
+        return whole
+    judged, refused = Rules(defaults, table.formulas, table.checks).judged(whole)
+    if refused:
+        row, problem = next(iter(refused.items()))
+        error = BadRow(table.name, problem, row)
+        error.refused = refused
+        raise error
+    return judged
 
 
 def key_rows(table: Table, rows: object, timezone: str = "UTC") -> pa.RecordBatch:
@@ -79,8 +92,8 @@ def _tuple_width(rows: object) -> int | None:
 
 
 class _Reader:
-    """columns: those read, in order. required: those that can't be NULL or left out. filled: those that have
-    a DEFAULT.
+    """columns: those read, in order. required: those that can't be NULL or left out. filled: those that are
+    filled in, so that they needn't be there.
     """
 
     def __init__(

@@ -111,7 +111,8 @@ class Writes:
         (mark,) = marks
         fields = (*(replace(one, nullable=True) for one in table.schema), Field(mark, _MARKS[mark.lower()]))
         timezone = self.pipeline.program.timezone
-        records = whole_rows(replace(table, schema=fields, primary_key=()), rows, timezone, retracted=True)
+        marked = replace(table, schema=fields, primary_key=(), formulas=(), checks=())
+        records = whole_rows(marked, rows, timezone, retracted=True)
         logged = replace(table, changelog="upsert" if table.primary_key else "retract")
         changed, weights = read_changes(logged, records, timezone)
         if table.append_only and (weights < 0).any():

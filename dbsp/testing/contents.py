@@ -20,7 +20,9 @@ from dbsp.circuits.columns.json_text import objects
 from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.inputs.arrivals import arrivals
+from dbsp.circuits.operators.inputs.formulas import Formulas
 from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.commands.replays.files import rows_of
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.rows.incoming import arrow_schema
@@ -115,8 +117,11 @@ def _places(table: Table) -> list[int]:
 def _filled(
     table: Table, rows: pa.RecordBatch, weights: np.ndarray, clock: datetime | None, arrived: pa.Array | None
 ) -> pa.RecordBatch:
-    """DEFAULTs in the place of NULLs that are inserted. arrived: None: no row has, and none is drawn."""
-    if not table.defaults:
+    """DEFAULTs in the place of NULLs that are inserted, and what is computed of them.
+
+    arrived: None: no row has, and none is drawn.
+    """
+    if not table.filled:
         return rows
     moment = pa.repeat(pa.scalar(clock, CLOCK.type), rows.num_rows)
     place = _numbers(0, rows) if arrived is None else arrived
@@ -128,7 +133,9 @@ def _filled(
         value = evaluate(default.value, given)
         absent = np.asarray(columns[default.column].is_null()) & (weights > 0)
         columns[default.column] = pc.if_else(pa.array(absent), value, columns[default.column])
-    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+    rows = pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
+    said = Formulas(table.formulas, bool(table.primary_key))
+    return said.filled(ZSet(rows, weights)).rows if table.formulas else rows
 
 
 def _numbers(first: int, rows: pa.RecordBatch) -> pa.Array:

@@ -147,10 +147,11 @@ def _keyed(choices: Choices, table: Table, known: list[Any], where: str) -> Chan
 
 
 def _row(choices: Choices, table: Table, known: list[Any]) -> dict[str, Any]:
-    filled = {table.schema[default.column].name for default in table.defaults}
+    computed = {table.schema[one.column].name for one in table.formulas}
     return {
-        field.name: value(choices, field.type, known, field.nullable or field.name in filled)
+        field.name: value(choices, field.type, known, field.nullable or field.name in table.filled)
         for field in table.schema
+        if field.name not in computed
     }
 
 

@@ -68,13 +68,15 @@ class Scope:
             if other.name.lower() == name.lower():
                 raise self.source.error(start, f"'{name}' is already defined at {other.location}")
 
-    def dumped(self, text: Slice, own: str = "", checked: Sequence[str | Slice] = ()) -> tuple[Query, Any]:
+    def dumped(
+        self, text: Slice, own: str = "", checked: Sequence[str | Slice] = (), before: str = "SELECT * FROM ("
+    ) -> tuple[Query, Any]:
         """What Catalyst says of a query. own: the name of the view that it is of. checked: what follows
-        `SELECT * FROM (query`, of what its rows must be.
+        `before` and the query, of what its rows must be.
 
         Raises ProgramError where it, or we, can't have it in a view.
         """
-        text = in_sparks_spelling(self.source, text, self.microseconds, self.version_time, checked)
+        text = in_sparks_spelling(self.source, text, self.microseconds, self.version_time, checked, before)
         # a text that was spelled anew has its literals elsewhere
         shape = None if text.made_of else self.shape
         asked = () if shape is None else (shape.described, shape.words)

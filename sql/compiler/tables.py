@@ -1,4 +1,4 @@
-"""CREATE TABLE: columns, keys, defaults, watermarks; and LATENESS, of a table's columns and of a view's."""
+"""CREATE TABLE: columns, keys, DEFAULTs, rules, watermarks; and LATENESS, of columns of tables and views."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.defined import ROW_ID
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
+from dbsp.sql.compiler.row_rules import with_row_rules
 from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view, keeps_bad_rows
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
@@ -61,12 +62,18 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
             records, own = fields, [i for i, field in enumerate(fields) if field.name.lower() not in MARKS]
             statement = replace(statement, columns=tuple(statement.columns[i] for i in own))
             fields, spark = tuple(fields[i] for i in own), [spark[i] for i in own]
+    kept = keeps_bad_rows(statement, scope.written)
+    defaults = tuple(
+        _default(scope, statement.name, column, Column(at, fields[at].type), keys)
+        for at, column in enumerate(statement.columns)
+        if column.default is not None
+    )
     lateness = [
         _column_lateness(scope, column.lateness, at, fields[at])
         for at, column in enumerate(statement.columns)
         if column.lateness is not None
     ]
-    scope.defined.tables[statement.name] = Table(
+    table = Table(
         statement.name,
         fields,
         keys,
@@ -78,14 +85,10 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         tuple(lateness),
         tuple(column.name for column in statement.columns if column.constant_domain),
         changelog,
-        tuple(
-            _default(scope, statement.name, column, Column(at, fields[at].type), keys)
-            for at, column in enumerate(statement.columns)
-            if column.default is not None
-        ),
+        defaults,
         records,
         statement.is_snapshot,
-        keeps_bad_rows(statement, scope.written),
+        kept,
         statement.max_bad_rows,
         statement.value_format,
         statement.key_format or statement.value_format,
@@ -100,10 +103,12 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
             if column.watermark is not None
         ),
     )
+    scope.catalyst.register(table.name, spark)
+    scope.defined.tables[table.name] = table  # of which its own rules are
+    scope.defined.tables[table.name] = with_row_rules(scope, statement, table)
     scope.defined.definitions[statement.name] = statement
     if statement.is_stream:
         scope.defined.streams[statement.name] = statement.properties.get("materialized", False)
-    scope.catalyst.register(statement.name, spark)
     _number(scope, scope.defined.tables[statement.name], spark)
 
 

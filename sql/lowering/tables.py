@@ -1,8 +1,9 @@
 """Lowering of tables: what a source feeds, so that only whole rows that are on time go on.
 
-    keyed          source ─► defaults ─► on time ─► upsert, which fills in old rows
-    append-only    source ─► defaults ─► on time ─► no retraction may pass
-    a bag          source ─► defaults ─► on time        beside it, a trace refuses weights below 0
+    keyed          source ─► filled ─► on time ─► upsert, which fills in old rows
+    append-only    source ─► filled ─► on time ─► no retraction may pass
+    a bag          source ─► filled ─► on time        beside it, a trace refuses weights below 0
+    filled         defaults ─► conditions that read those of the step ─► columns that are computed
 
 Arrival is numbered by the source, and joins the rows of those tables whose order some view reads. What a
 WATERMARK holds back leaves last: the table has the row, and plans that scan it don't.
@@ -14,9 +15,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.expressions.nodes import Column, columns_of
 from dbsp.circuits.operators.inputs.arrivals import Arrival, Remaining
+from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.defaults import Defaults
+from dbsp.circuits.operators.inputs.formulas import Formulas
 from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, Upsert
 from dbsp.circuits.operators.inputs.waiting import Released, Waiting
 from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
@@ -50,12 +53,19 @@ def lower_table(lowering: Lowering, table: Table, arrives: bool) -> None:
 
 
 def _filled(lowering: Lowering, source: int, table: Table) -> int:
-    """The rows of a table with its defaults."""
-    if not table.defaults:
-        return source
-    if any(default.reads_clock for default in table.defaults):
-        lowering.watch_clock()
-    return lowering.builder.add(Defaults(table.defaults), source, name=table.name)
+    """The rows of a table with its defaults, and what is computed of them."""
+    node = source
+    if table.defaults:
+        if any(default.reads_clock for default in table.defaults):
+            lowering.watch_clock()
+        node = lowering.builder.add(Defaults(table.defaults), node, name=table.name)
+    late = {one.column for one in table.defaults if not one.is_constant}
+    checks = tuple(check for check in table.checks if not late.isdisjoint(columns_of(check.value)))
+    if checks:
+        node = lowering.builder.add(Checks(table.name, checks), node, name=table.name)
+    if table.formulas:
+        node = lowering.builder.add(Formulas(table.formulas, bool(table.primary_key)), node, name=table.name)
+    return node
 
 
 def _keyed(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import ProgramError, did_you_mean
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.defaults import Default
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
+from dbsp.circuits.operators.inputs.rules import Check, Formula
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import Amount
 from dbsp.sql.plans.calls import SortOrder
@@ -82,7 +83,8 @@ class Table:
     says_keep: it is said, and not the default. idle_timeout: after how many microseconds without a row its
     waterlines follow those of others; 0: never. in_transactions: of a target's messages, exactly once.
     schema_registry: where the schemas of messages are, whose numbers stand before them.
-    watermarks: by which rows wait until later ones have come by so much.
+    watermarks: by which rows wait until later ones have come by so much. formulas: columns that are computed
+    of the others. checks: what must be so of each row.
     """
 
     name: str
@@ -109,6 +111,21 @@ class Table:
     idle_timeout: int = 0
     in_transactions: bool = False
     watermarks: tuple[ColumnLateness, ...] = ()
+    formulas: tuple[Formula, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def filled(self) -> frozenset[str]:
+        """The columns that a row needn't bring: each has a DEFAULT, or is computed."""
+        columns = [*(one.column for one in self.defaults), *(one.column for one in self.formulas)]
+        return frozenset(self.schema[column].name for column in columns)
+
+    @property
+    def judged_by(self) -> frozenset[int]:
+        """The columns that say whether a row is one of the table, but for their types and NOT NULL."""
+        values = [*(one.value for one in self.formulas), *(one.value for one in self.checks)]
+        computed = (one.column for one in self.formulas)
+        return frozenset((*computed, *(column for value in values for column in columns_of(value))))
 
     @property
     def row_format(self) -> str:

@@ -56,8 +56,9 @@ def in_sparks_spelling(
     microseconds: Microseconds,
     version_time: VersionTime,
     checked: Sequence[str | Slice] = (),
+    before: str = "SELECT * FROM (",
 ) -> Slice:
-    """The query as Spark spells it, and what follows `SELECT * FROM (query`.
+    """The query as Spark spells it; where something follows, after `before`.
 
     Raises ProgramError at the place of what is wrong.
     """
@@ -66,8 +67,7 @@ def in_sparks_spelling(
     reader = _Reader(source, [*inside, end], microseconds, version_time)
     edits = reader.edits(0, len(inside))
     if checked:
-        before = Edit(text.start, text.start, ("SELECT * FROM (",))
-        edits = [before, *edits, Edit(text.stop, text.stop, tuple(checked))]
+        edits = [Edit(text.start, text.start, (before,)), *edits, Edit(text.stop, text.stop, tuple(checked))]
     return rewritten(source, text, edits)
 
 

@@ -1,6 +1,6 @@
 """Columns as CREATE TABLE and CREATE RECURSIVE VIEW define them.
 
-An IDENTITY is a DEFAULT by another name. Computed columns and conditions of a table's rows are refused.
+An IDENTITY is a DEFAULT by another name. A computed column, and a CHECK, read the row's other columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,22 @@ _TYPE_ENDS = CLAUSES | {"MASK"}  # which is a function of constants, too
 
 
 @dataclass(frozen=True, slots=True)
+class CheckClause:
+    """name: '' where it has none. said: as messages name it."""
+
+    name: str
+    condition: Slice
+
+    @property
+    def said(self) -> str:
+        text = " ".join(self.condition.text.split())
+        return f"CHECK {self.name} ({text})" if self.name else f"CHECK ({text})"
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnDefinition:
+    """computed: of what, within parentheses. checks: those that stand beside it."""
+
     name: str
     type: Slice
     not_null: bool
@@ -29,6 +44,13 @@ class ColumnDefinition:
     constant_domain: bool = False
     default: Slice | None = None
     watermark: Slice | None = None
+    computed: Slice | None = None
+    checks: tuple[CheckClause, ...] = ()
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether a row has a value there that it needn't bring."""
+        return self.default is not None or self.computed is not None
 
 
 def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
@@ -39,6 +61,8 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     lateness: LatenessClause | None = None
     default: Slice | None = None
     watermark: Slice | None = None
+    computed: Slice | None = None
+    checks: list[CheckClause] = []
     while not (cursor.sees(",") or cursor.sees(")")):
         if cursor.accept("NOT", "NULL"):
             not_null = True
@@ -53,33 +77,58 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
         elif cursor.accept("CONSTANT", "DOMAIN"):
             constant_domain = True
         elif cursor.sees("DEFAULT") or cursor.sees("GENERATED"):
-            if default is not None:
-                cursor.fail(f"column '{name.text}' has a DEFAULT already")
-            default = _given(cursor, name.text, type_)
+            if default is not None or computed is not None:
+                has = "has a DEFAULT" if computed is None else "is computed"
+                cursor.fail(f"column '{name.text}' {has} already")
+            default, computed = _filled(cursor, name.text, type_)
         elif cursor.sees("WATERMARK"):
             if watermark is not None:
                 cursor.fail(f"column '{name.text}' has a WATERMARK already")
             cursor.take()
             watermark = constant_clause(cursor, "WATERMARK")
-        elif check_constraint(cursor) or stored_clause(cursor) is not None:
-            continue
-        else:
+        elif (found := check_constraint(cursor)) is not None:
+            checks += found
+        elif stored_clause(cursor) is None:
             form = (
                 "a column is name TYPE [NOT NULL] [PRIMARY KEY] [LATENESS amount] [WATERMARK amount] "
-                "[CONSTANT DOMAIN] [DEFAULT constant]"
+                "[CONSTANT DOMAIN] [DEFAULT constant] [GENERATED ALWAYS AS (expression)] [CHECK (condition)]"
             )
             cursor.fail(f"column '{name.text}': unknown clause {cursor.next}; {form}")
     definition = ColumnDefinition(
-        name.text, type_, not_null, name.start, lateness, constant_domain, default, watermark
+        name.text,
+        type_,
+        not_null,
+        name.start,
+        lateness,
+        constant_domain,
+        default,
+        watermark,
+        computed,
+        tuple(checks),
     )
     return definition, is_key
 
 
-def _given(cursor: Cursor, name: str, type_: Slice) -> Slice:
-    """What a row has in the column where it is given nothing."""
+def _computed(cursor: Cursor) -> Slice | None:
+    """GENERATED ALWAYS AS (expression) [STORED | VIRTUAL]; None: something else stands here.
+
+    It is kept, and the same as if it weren't.
+    """
+    if not cursor.sees("GENERATED", "ALWAYS", "AS", "("):
+        return None
+    cursor.at += 3
+    computed = _within_parentheses(cursor)
+    if not cursor.accept("STORED"):
+        cursor.accept("VIRTUAL")
+    return computed
+
+
+def _filled(cursor: Cursor, name: str, type_: Slice) -> tuple[Slice | None, Slice | None]:
+    """(what a row has in the column where it is given nothing, or what it always has there)"""
     if cursor.accept("DEFAULT"):
-        return constant_clause(cursor, "DEFAULT", "now()")
-    return _identity(cursor, name, type_)
+        return constant_clause(cursor, "DEFAULT", "now()"), None
+    computed = _computed(cursor)
+    return (None, computed) if computed is not None else (_identity(cursor, name, type_), None)
 
 
 def _identity(cursor: Cursor, name: str, type_: Slice) -> Slice:
@@ -91,11 +140,9 @@ def _identity(cursor: Cursor, name: str, type_: Slice) -> Slice:
         cursor.expect("DEFAULT")
     cursor.expect("AS")
     if not cursor.accept("IDENTITY"):
-        text = _parenthesized(cursor)
-        cure = (
-            f"compute it where the table is read, as in CREATE VIEW v AS SELECT *, {text} AS {name} FROM ..."
+        cursor.fail(
+            f"column '{name}' is GENERATED ALWAYS AS (expression), or ALWAYS or BY DEFAULT AS IDENTITY"
         )
-        cursor.fail(f"column '{name}' is GENERATED from others, which rows of a table aren't; {cure}", first)
     if type_.text.strip().upper() not in ("BIGINT", "LONG"):
         cursor.fail(f"column '{name}' is an IDENTITY, whose numbers are BIGINT; declare it so", first)
     if always:
@@ -118,30 +165,28 @@ def _identity(cursor: Cursor, name: str, type_: Slice) -> Slice:
     return Slice(f"{bounds['START']} + {bounds['INCREMENT']} * monotonically_increasing_id()", first.start)
 
 
-def _parenthesized(cursor: Cursor) -> str:
-    """With the parentheses."""
+def _within_parentheses(cursor: Cursor) -> Slice:
     opened = cursor.next
+    if opened.text != "(":
+        cursor.fail(f"expected (, found {opened}")
     cursor.parentheses()
-    return cursor.source.text[opened.start : cursor.ahead(-1).stop]
+    return Slice(cursor.source.text[opened.stop : cursor.ahead(-1).start], opened.stop)
 
 
-def check_constraint(cursor: Cursor) -> bool:
-    """Whether [CONSTRAINT name] CHECK (condition) stands here: what nobody enforces is ignored.
-
-    Raises ProgramError for others.
-    """
+def check_constraint(cursor: Cursor) -> list[CheckClause] | None:
+    """[CONSTRAINT name] CHECK (condition), or none of what nobody enforces; None: none stands here."""
     first = cursor.next
     if not cursor.sees("CHECK") and not (cursor.sees("CONSTRAINT") and cursor.ahead(2).upper == "CHECK"):
-        return False
-    name = cursor.name("a constraint's name").text if cursor.accept("CONSTRAINT") else "c"
+        return None
+    name = cursor.name("a constraint's name").text if cursor.accept("CONSTRAINT") else ""
     cursor.expect("CHECK")
-    text = _parenthesized(cursor)
+    condition = _within_parentheses(cursor)
     if cursor.sees("NOT", "ENFORCED"):
         enforced(cursor)
         cursor.ignore("CHECK", "what isn't enforced says nothing of rows", first)
-        return True
-    view = f"CREATE VIEW v (CONSTRAINT {name} EXPECT {text} ON VIOLATION FAIL UPDATE) AS SELECT * FROM ..."
-    return cursor.fail(f"not supported yet: CHECK of a table's rows; a view's are checked: {view}", first)
+        return []
+    cursor.accept("ENFORCED")
+    return [CheckClause(name, condition)]
 
 
 def check_new(cursor: Cursor, column: ColumnDefinition, columns: list[ColumnDefinition], at: Token) -> None:

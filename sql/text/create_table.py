@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dbsp.sql.plans.program import CHANGELOGS, MESSAGE_FORMATS
 from dbsp.sql.text.annotations import constant_clause
 from dbsp.sql.text.column_definitions import (
+    CheckClause,
     ColumnDefinition,
     check_constraint,
     check_new,
@@ -38,7 +39,7 @@ PROPERTIES = {"append_only": _BOOLEAN, "unchecked": _BOOLEAN, **_WORDS}
 
 @dataclass(frozen=True, slots=True)
 class CreateTable:
-    """partitioned: where PARTITIONED BY stands."""
+    """partitioned: where PARTITIONED BY stands. checks: those that stand beside columns first."""
 
     name: str
     columns: tuple[ColumnDefinition, ...]
@@ -59,6 +60,7 @@ class CreateTable:
     partitioned: int | None = None
     idle_timeout: Slice | None = None
     delivery: str | None = None
+    checks: tuple[CheckClause, ...] = ()
 
 
 def create_stream(cursor: Cursor) -> CreateTable:
@@ -83,10 +85,12 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
         cursor.fail(f"table '{name.text}' needs its columns: CREATE TABLE {name.text} (name TYPE, ...)")
     cursor.take()
     columns: list[ColumnDefinition] = []
+    checks: list[CheckClause] = []
     key: tuple[str, ...] = ()
     while True:
         at = cursor.next
-        if check_constraint(cursor):
+        if (found := check_constraint(cursor)) is not None:
+            checks += found
             if cursor.accept(","):
                 continue
             break
@@ -134,6 +138,7 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
         partitioned=partitioned,
         idle_timeout=intervals.get("idle_timeout"),
         delivery=words["delivery"],
+        checks=(*(check for column in columns for check in column.checks), *checks),
     )
 
 

@@ -177,8 +177,8 @@ def create_recursive_view(cursor: Cursor, kind: str) -> CreateRecursiveView:
     while True:
         at = cursor.next
         column, is_key = column_definition(cursor)
-        said = column.lateness, column.default, column.watermark
-        if is_key or column.constant_domain or any(clause is not None for clause in said):
+        said = column.lateness, column.default, column.watermark, column.computed
+        if is_key or column.constant_domain or column.checks or any(clause is not None for clause in said):
             cursor.fail(f"a column of a recursive view is name TYPE [NOT NULL]: {form}", at)
         check_new(cursor, column, columns, at)
         columns.append(column)

@@ -2,8 +2,8 @@
 
 Spark says of each record whether it can be read, and which columns that must have a value have none. So a
 good row carries three NULLs, and a bad one where it comes from, its text and the reason. What Spark doesn't
-know, as what a record of a changelog says, the reader refuses: then its batch is halved until what it refuses
-is alone.
+know, as what a record of a changelog says, the reader refuses: what it can't name all of it is looked for, by
+halving its batch until what is refused is alone.
 
 Cost: of a batch without bad rows a look at one column; of k bad ones among n that the reader refuses
 O((n + k) log n).
@@ -12,7 +12,7 @@ O((n + k) log n).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -24,6 +24,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql.functions import coalesce, col, lit, struct, to_json, when
 from pyspark.sql.functions import count as count_of
 
+from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
 from dbsp.circuits.operators.inputs.late import row_text
@@ -68,10 +69,9 @@ def marks(
     if CORRUPT in there:
         said = lit("a value is none of its column's type, or the record is broken")
         reasons.append((col(CORRUPT).isNotNull(), coalesce(col(WHY), said) if WHY in there else said))
-    filled = {table.schema[default.column].name for default in table.defaults}
     for field in table.schema if table.changelog is None else ():
         needed = not field.nullable or field.name in table.primary_key
-        if needed and field.name not in filled and field.name.lower() in there:
+        if needed and field.name not in table.filled and field.name.lower() in there:
             declared = f"column '{field.name}' ({ddl(field.type).upper()} NOT NULL)"
             reasons.append(
                 (col(quoted(field.name)).isNull(), lit(f"no value; a row needs one in {declared}"))
@@ -123,6 +123,9 @@ class Keeping:
         try:
             parts = list(read(batch))
         except BadRow as error:
+            if error.refused is not None:
+                yield from self._read(read, self._without(error.refused, batch, bad), bad)
+                return
             if batch.num_rows > 1:
                 half = batch.num_rows // 2
                 yield from self._read(read, batch.slice(0, half), bad)
@@ -131,6 +134,17 @@ class Keeping:
             bad.append(self._refused(pa.array([self.source]), row_text(batch), pa.array([error.problem])))
         else:
             yield from parts
+
+    def _without(
+        self, refused: Mapping[int, str], batch: pa.RecordBatch, bad: list[pa.RecordBatch]
+    ) -> pa.RecordBatch:
+        """The rows that nothing is known against yet."""
+        at = np.array([*refused], np.int64)
+        origins = pa.repeat(self.source, len(at))
+        bad.append(self._refused(origins, row_text(take(batch, at)), pa.array([*refused.values()])))
+        good = np.ones(batch.num_rows, dtype=np.bool_)
+        good[at] = False
+        return take(batch, np.flatnonzero(good))
 
     def _refused(self, origin: pa.Array, text: pa.Array, reason: pa.Array) -> pa.RecordBatch:
         columns = [pa.repeat(self.table.name, len(text)), origin, text, reason]

@@ -102,6 +102,7 @@ def decoded_fields(table: Table, read: frozenset[int] | None = None) -> Sequence
         return record_columns(table)
     fields = value_columns(table.schema, table.primary_key, table.value_format)
     if read is not None and table.changelog is None and table.value_format == "json":
+        read |= table.judged_by
         wanted = {f.name for i, f in enumerate(table.schema) if i in read or not f.nullable}
         fields = [field for field in fields if field.name in wanted] or fields[:1]
     return fields

@@ -155,14 +155,13 @@ def apart_of(reader: Reader, table: Table) -> Reader:
 def named(
     table: Table, frame: DataFrame, read: frozenset[int] | None = None, one_a_key: bool = False
 ) -> DataFrame:
-    """The frame under the table's column names: by name if it has all without a DEFAULT, else by position.
+    """The frame under the table's column names: by name if it has all that a row brings, else by position.
 
     Of a changelog the records. read: see `open_source`; None: all. one_a_key: see `marks`.
     """
     names = [field.name for field in record_columns(table)]
     there = {column.lower() for column in frame.columns}
-    filled = {table.schema[default.column].name for default in table.defaults}
-    if all(name.lower() in there or name in filled for name in names):
+    if all(name.lower() in there or name in table.filled for name in names):
         if read is not None and table.keeps_bad_rows and not (table.changelog or CORRUPT in frame.columns):
             frame = without_unread(frame, table, read)
         kept = marks(table, frame, None, one_a_key) if table.keeps_bad_rows else []

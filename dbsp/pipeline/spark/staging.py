@@ -77,7 +77,7 @@ class Rows:
             return whole_rows(self.table, batch, self.timezone, retracted=self.weight < 0)
         except BadRow as error:
             placeless = BadRow(error.table, error.problem, None)
-            placeless.column = error.column
+            placeless.column, placeless.refused = error.column, error.refused
             raise placeless from None
 
 
@@ -167,8 +167,9 @@ def stage_apart(
 def without_unread(frame: DataFrame, table: Table, read: frozenset[int]) -> DataFrame:
     """The frame with NULL in columns that no operator reads, so that Spark need not read them either.
 
-    A column that must not be NULL stays: its values are still to be checked.
+    A column that must not be NULL, or says whether a row is one of the table, stays: it is to be checked yet.
     """
+    read |= table.judged_by
     unread = {field.name.lower() for i, field in enumerate(table.schema) if i not in read and field.nullable}
     return frame.select(
         *(

@@ -31,11 +31,11 @@ def row_schema(schema: Schema) -> Json:
 
 
 def given_schema(table: Table, marks: Mapping[str, Json]) -> Json:
-    """Of rows that are given to a table: what may be NULL, or has a DEFAULT, may be left out.
+    """Of rows that are given to a table: what may be NULL, or is filled in, may be left out.
 
     marks: what a row of a changelog has besides.
     """
-    filled = {table.schema[default.column].name for default in table.defaults}
+    filled = table.filled
     return {
         "type": "object",
         "properties": {

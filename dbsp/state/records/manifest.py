@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.identity.streams import digest, filled_column, source_column
+from dbsp.circuits.identity.streams import computed, digest, filled_column, source_column
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.progress.waterline import CLOCK, Amount
@@ -52,6 +52,7 @@ class Columns:
     """A table. schema: as of `Held`. lateness: a digest. defaults: digests of the values, by column.
 
     source: the format that it is read in, or nothing. snapshot: it is read whole, and compared.
+    computed: of columns that are, the digests of their values. checks: the digests of what its rows must be.
     """
 
     schema: str
@@ -60,6 +61,8 @@ class Columns:
     defaults: Mapping[str, str]
     source: str = ""
     snapshot: bool = False
+    computed: Mapping[str, str] = field(default_factory=dict)
+    checks: tuple[str, ...] = ()
 
     @cached_property
     def fields(self) -> dict[str, pa.Field]:
@@ -70,7 +73,9 @@ class Columns:
         }
 
     def column(self, table: str, name: str) -> str:
-        """The digest of a column's values, its default filled in."""
+        """The digest of a column's values, as it is filled in."""
+        if name in self.computed:
+            return self.computed[name]
         given = source_column(table, name, self.fields[name].type)
         return filled_column(given, self.defaults[name]) if name in self.defaults else given
 
@@ -157,7 +162,7 @@ class Manifest:
         return Manifest(
             {name: _held(one) for name, one in record["traces"].items()},
             {name: tuple(readers) for name, readers in record["collected"].items()},
-            {name: Columns(**one | {"key": tuple(one["key"])}) for name, one in record["tables"].items()},
+            {name: _columns_of(one) for name, one in record["tables"].items()},
             {name: Shown(**one) for name, one in record["views"].items()},
             tuple(Sink(**one) for one in record["sinks"]),
             {
@@ -170,6 +175,10 @@ class Manifest:
 
 def _held(record: Mapping[str, Any]) -> Held:
     return Held(**{**record, "columns": tuple(record["columns"]), "layout": tuple(record["layout"])})
+
+
+def _columns_of(record: Mapping[str, Any]) -> Columns:
+    return Columns(**{**record, "key": tuple(record["key"]), "checks": tuple(record.get("checks", ()))})
 
 
 def _written(schema: pa.Schema) -> str:
@@ -235,13 +244,19 @@ def _described(circuit: Circuit, i: int) -> Held:
 
 def _columns(table: Table) -> Columns:
     names = [column.name for column in table.schema]
-    return Columns(
+    given = Columns(
         _written(pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])),
         table.primary_key,
         _declared(table, names),
         {names[one.column]: digest(one.value) for one in table.defaults},
         table.format or "",
         table.is_snapshot,
+    )
+    known = [given.column(table.name, name) for name in names]
+    return replace(
+        given,
+        computed={names[one.column]: computed(one.value, known) for one in table.formulas},
+        checks=tuple(computed(check.value, known) for check in table.checks),
     )
 
 

@@ -110,6 +110,12 @@ class Catalyst:
         """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""
         return json.loads(self._dumper.columnType(ddl))
 
+    def becomes(self, given: Any, wanted: Any) -> bool:
+        """Whether every value of the one type, as `DataType.json()`, is one of the other, as Spark has it."""
+        of = self._jvm.org.apache.spark.sql.types.DataType.fromJson
+        cast = self._jvm.org.apache.spark.sql.catalyst.expressions.Cast
+        return bool(cast.canUpCast(of(json.dumps(given)), of(json.dumps(wanted))))
+
     def register(self, name: str, columns: list[tuple[str, Any, bool]], of: str = "") -> None:
         """Make a relation of (column, DataType json, nullable) visible to later queries, as an empty leaf.
 

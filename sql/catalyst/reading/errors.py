@@ -21,7 +21,7 @@ def spark_error(
     own: str = "",
 ) -> ProgramError:
     """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
-    of those below. functions: of the program. own: the view's own name.
+    of those below. functions: of the program. own: the name of the view or table that the text is of.
     """
     if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = error["parameters"]["relationName"].replace("`", "")
@@ -35,7 +35,7 @@ def spark_error(
         name = error["parameters"]["routineName"].replace("`", "").removeprefix("default.")
         message = _unknown_function(name, functions)
     else:
-        message = _message(source, text, error, relations)
+        message = _message(source, text, error, relations, own)
     return source.error(text.place(_offset(text.text, error)), message)
 
 
@@ -51,7 +51,9 @@ def _offset(text: str, error: Node) -> int:
     return max(index, 0)
 
 
-def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]]) -> str:
+def _message(
+    source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]], own: str
+) -> str:
     condition, parameters = error["condition"], error["parameters"]
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = parameters["relationName"].replace("`", "")
@@ -60,7 +62,8 @@ def _message(source: Source, text: Slice, error: Node, relations: Mapping[str, S
             f"unknown table '{name}'; tables and views so far: {listed}{did_you_mean(name, list(relations))}"
         )
     if condition.startswith("UNRESOLVED_COLUMN"):
-        return _unknown_column(source, text, parameters["objectName"].replace("`", ""), relations)
+        used = [own] if own in relations else _relations_in(source, text, relations)
+        return _unknown_column(parameters["objectName"].replace("`", ""), used, relations)
     if condition == "PARSE_SYNTAX_ERROR":
         return f"syntax error at or near {parameters['error']}{parameters.get('hint', '')}"
     if condition == "MISSING_AGGREGATION":
@@ -129,8 +132,8 @@ def _unknown_function(name: str, functions: Sequence[str]) -> str:
     return f"unknown function '{name}'{listed}{hint or cure}"
 
 
-def _unknown_column(source: Source, text: Slice, name: str, relations: Mapping[str, Sequence[str]]) -> str:
-    used = _relations_in(source, text, relations)
+def _unknown_column(name: str, used: Sequence[str], relations: Mapping[str, Sequence[str]]) -> str:
+    """used: the tables and views that it may be of."""
     system = _SYSTEM.get(name.rsplit(".", 1)[-1].lower())
     if system is not None:
         return f"unknown column '{name}'; {system}"

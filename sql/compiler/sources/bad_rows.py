@@ -39,8 +39,8 @@ def keeps_bad_rows(statement: object, written: Set[str]) -> bool:
         return False
     if statement.mode is not None:
         return statement.mode == "keep"
-    # to Spark a line of CSV without its last columns is broken, be it that these have defaults
-    may_be_short = statement.format.lower() == "csv" and any(c.default for c in statement.columns)
+    # to Spark a line of CSV without its last columns is broken, be it that these are filled in
+    may_be_short = statement.format.lower() == "csv" and any(c.is_filled for c in statement.columns)
     return _against(statement) is None and not _modes(statement) and not may_be_short
 
 

@@ -164,10 +164,10 @@ class _Columns:
         self.source, self.statement, self.table = source, statement, table
 
     def check_given(self, given: Mapping[str, pa.DataType]) -> None:
-        """By name if all are there that have no DEFAULT, else by position."""
+        """By name if all are there that aren't filled in, else by position."""
         table, types = self.table, {name.lower(): type_ for name, type_ in given.items()}
         columns = list(table.schema)
-        filled = {columns[default.column].name for default in table.defaults}
+        filled = table.filled
         if all(column.name.lower() in types or column.name in filled for column in columns):
             pairs = [(c, types[c.name.lower()]) for c in columns if c.name.lower() in types]
         elif len(columns) == len(given):

@@ -36,6 +36,8 @@ FORMS: Forms = {
             Default("changelog", None),
             Default("defaults", ()),
             Default("watermarks", ()),
+            Default("formulas", ()),
+            Default("checks", ()),
         ),
         silent=(
             "format",

@@ -116,9 +116,8 @@ class RecordColumns:
     @cached_property
     def _required(self) -> list[str]:
         """The columns that a row has a value in."""
-        filled = {self.table.schema[default.column].name for default in self.table.defaults}
         needed = [f.name for f in self.table.schema if not f.nullable or f.name in self.table.primary_key]
-        return [name for name in needed if name not in filled]
+        return [name for name in needed if name not in self.table.filled]
 
     def _metadata(self, messages: Messages, name: str, type_: pa.DataType | None = None) -> pa.Array | None:
         count = len(messages)

@@ -178,7 +178,9 @@ def _are_few(files: Sequence[pq.ParquetFile]) -> bool:
 
 def _is_plain(table: Table) -> bool:
     """Rows of Parquet as they are, of types that have one form there."""
-    if (table.format or "").lower() != "parquet" or table.changelog or table.value_format or table.defaults:
+    if (table.format or "").lower() != "parquet" or table.changelog or table.value_format:
+        return False
+    if table.filled or table.checks:
         return False
     if table.records or not {name.lower() for name in table.options} <= _PLANNING:
         return False
