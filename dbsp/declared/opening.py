@@ -8,13 +8,13 @@ STORAGE/dbsp/sinks/         the same of what is sent on, and the files that aren
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Project, shown
@@ -28,7 +28,7 @@ from dbsp.declared.spark.modules import Modules
 from dbsp.declared.spark.reading import read_project
 from dbsp.declared.spark.sending import check_sink
 from dbsp.declared.spark.spec import Spec
-from dbsp.state.records.places import scheme_of
+from dbsp.state.records.places import Place, delete_all, place_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,18 +73,30 @@ def opened(
     planned = plan_project(spark, spec, modules)
     asked.check(planned.project)
     check_kept(planned, asked)
-    if scheme_of(spec.storage) is not None:
-        raise Error(f"{spec.path}: not supported yet: storage at {spec.storage}; give a directory")
-    folder = Path(spec.storage) / "dbsp"
+    folder = _folder(spec, planned.project)
     if asked.full_refresh_all:
         # what says that the tables' files are ours stays, also to a catalogue that has forgotten them
-        shutil.rmtree(folder / "state", ignore_errors=True)
-        (folder / "reads.json").unlink(missing_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
+        delete_all(folder / "state")
+        with disk(folder):
+            (folder / "reads.json").unlink(missing_ok=True)
+    if isinstance(folder, Path):
+        folder.mkdir(parents=True, exist_ok=True)
     reads = Reads(folder / "reads.json")
     reads.check_streams(planned.project)
     with pipeline_of(planned.compiled, folder / "state", say, spark) as pipeline:
         yield Refresh(Asking(spark), planned.project, planned.compiled, pipeline, reads, folder)
+
+
+def _folder(spec: Spec, project: Project) -> Place:
+    """Of what is kept. Raises Error."""
+    folder = place_of(spec.storage) / "dbsp"
+    sinks = [dataset for dataset in project.datasets if dataset.is_sink]
+    if sinks and not isinstance(folder, Path):
+        raise Error(
+            f"{sinks[0].place}: not supported yet: sink {shown(sinks[0].name)} with storage at "
+            f"{spec.storage}, as what is on its way is in files that Spark reads; give a directory"
+        )
+    return folder
 
 
 def check_kept(planned: Planned, asked: Asked) -> None:

@@ -10,7 +10,6 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from dbsp.circuits.disk import disk
@@ -19,6 +18,7 @@ from dbsp.declared.project.datasets import Project, shown
 from dbsp.declared.project.surroundings import Files
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.commits import write_whole
+from dbsp.state.records.places import Place
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Reads:
     streams: the queries of its streaming tables.
     """
 
-    path: Path
+    path: Place
     known: dict[str, Files | None] = field(default_factory=dict)
     writer: str = ""
     streams: dict[str, str] = field(default_factory=dict)
@@ -52,9 +52,10 @@ class Reads:
         else:
             self.known, self.writer, self.streams = kept["known"], kept["writer"], kept["streams"]
         begun = self._read(self._next)
-        if begun is not None and pipeline.requested(begun["key"]) is not None:
-            self._keep(begun["known"])
-        self._next.unlink(missing_ok=True)
+        if begun is not None:
+            if pipeline.requested(begun["key"]) is not None:
+                self._keep(begun["known"])
+            self._forget_next()
         there = pipeline.program.inputs
         if not self.known.keys() <= there.keys():  # the state has let go of their rows
             self._keep({name: files for name, files in self.known.items() if name in there})
@@ -73,7 +74,7 @@ class Reads:
             write_whole(self._next, json.dumps({"key": key, "known": known}).encode())
         pipeline.step(request=key)
         self._keep(known)
-        self._next.unlink(missing_ok=True)
+        self._forget_next()
 
     def note(self, read: Mapping[str, Files | None]) -> None:
         """Files that have no row."""
@@ -86,16 +87,21 @@ class Reads:
             write_whole(self.path, json.dumps(record).encode())
         self.known = known
 
+    def _forget_next(self) -> None:
+        with disk(self.path.parent):
+            self._next.unlink(missing_ok=True)
+
     @property
-    def _next(self) -> Path:
-        return self.path.with_suffix(".next.json")
+    def _next(self) -> Place:
+        return self.path.parent / "reads.next.json"
 
     @staticmethod
-    def _read(path: Path) -> Any:
-        if not path.exists():
-            return None
+    def _read(path: Place) -> Any:
         with disk(path):
-            return json.loads(path.read_text())
+            try:
+                return json.loads(path.read_bytes())
+            except FileNotFoundError:
+                return None
 
 
 def _streams(project: Project) -> dict[str, str]:

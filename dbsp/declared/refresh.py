@@ -30,6 +30,7 @@ from dbsp.declared.tables.parquet import ParquetTable, Written
 from dbsp.history.between import changes_between
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import arrow_schema
+from dbsp.state.records.places import Place
 from dbsp.views.outputs import changes_schema
 
 INCREMENTAL, FULL, UNCHANGED = "incremental", "full", "unchanged"
@@ -58,7 +59,7 @@ class Refresh:
     compiled: Compiled
     pipeline: Pipeline
     reads: Reads
-    folder: Path
+    folder: Place
 
     def __post_init__(self) -> None:
         self.reads.open(self.pipeline)
@@ -202,9 +203,10 @@ class Refresh:
 
     def _directory(self, dataset: Dataset, manifest: Manifest) -> Path:
         if dataset.is_sink:
+            assert isinstance(manifest.folder, Path)  # else it is refused
             return manifest.folder / manifest.name
         if dataset.logged is not None:  # whose files its catalogue knows
-            return manifest.folder
+            return Path()
         return self.around.directory(dataset, manifest.is_there)
 
     def _send(self, sink: Dataset, manifest: Manifest) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbsp.circuits.disk import disk
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.program import Compiled
 from dbsp.declared.project.surroundings import Surroundings
@@ -15,7 +15,7 @@ from dbsp.declared.refresh import Refresh
 from dbsp.declared.remembered.remembered import Remembered, Remembering
 from dbsp.evolution.evolve import Unfilled
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.state.records.places import scheme_of
+from dbsp.state.records.places import Place, place_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,9 +33,10 @@ def reopened(
 
     spark: what to ask for the rest.
     """
-    folder = Path(storage) / "dbsp"
+    folder = place_of(storage) / "dbsp"
     reads, around = Reads(folder / "reads.json"), Remembering(found, spark)
-    known = scheme_of(storage) is None and reads.path.exists() and (folder / "state").is_dir()
+    with disk(folder):
+        known = reads.path.exists() and (folder / "state").is_dir()
     if asked.full_refresh_all or not known:
         yield None
         return
@@ -47,11 +48,13 @@ def reopened(
 
 
 def pipeline_of(
-    compiled: Compiled, state: Path, say: Callable[[str], None], spark: SparkSession | None = None
+    compiled: Compiled, state: Place, say: Callable[[str], None], spark: SparkSession | None = None
 ) -> Pipeline:
     """The state, brought to the program. spark: where its steps run, else here. Raises Error."""
     runner = "inline" if spark is None else "spark"
     try:
-        return Pipeline(compiled.program, state=state, spark=spark, runner=runner, evolve=True, progress=say)
+        return Pipeline(
+            compiled.program, state=str(state), spark=spark, runner=runner, evolve=True, progress=say
+        )
     except Unfilled as error:
         raise Unfilled(f"{error}; that is --full-refresh-all, which reads the sources anew") from error

@@ -22,7 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dbsp.circuits.disk import disk
+from dbsp.declared.tables.indexes import Indexes
 from dbsp.state.records.commits import sync, write_whole
+from dbsp.state.records.places import Place
 from dbsp.state.records.sealed import read_sealed, seal
 
 HIDDEN = ".dbsp-"
@@ -69,7 +71,7 @@ class Held:
 class Manifest:
     """folder: of the records. name: of the table's. directory: of the table's files, once that is known."""
 
-    folder: Path
+    folder: Place
     name: str
     directory: Path = Path()
     held: Held = field(default_factory=Held)
@@ -88,14 +90,18 @@ class Manifest:
         """What the directory holds; what a step has begun is done. Raises StateError."""
         self.directory = directory
         with disk(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            if isinstance(self.folder, Path):
+                self.folder.mkdir(parents=True, exist_ok=True)
             self._make()
         self.held = self._recorded(self._path) or Held()
         self.check_features()
         begun = self._recorded(self._next)
-        if begun is not None and self._goes_on(begun):
+        if begun is None:
+            return
+        if self._goes_on(begun):
             self._finish(begun)
-        self._next.unlink(missing_ok=True)
+        with disk(self._next):
+            self._next.unlink(missing_ok=True)
 
     @property
     def is_untold(self) -> bool:
@@ -110,9 +116,9 @@ class Manifest:
                 write_whole(self._path, seal(_KIND, asdict(self.held)))
 
     @property
-    def indexes(self) -> Path:
-        """The folder of what is known of its files' rows."""
-        return self.folder / f"{self.name}.rows"
+    def indexes(self) -> Indexes:
+        """What is known of its files' rows."""
+        return Indexes(self.folder / f"{self.name}.rows")
 
     def there(self) -> Sequence[str]:
         """The files that readers see, whoever has written them."""
@@ -207,7 +213,7 @@ class Manifest:
             if (self.directory / folder).exists():
                 sync(self.directory / folder)
 
-    def _recorded(self, path: Path) -> Held | None:
+    def _recorded(self, path: Place) -> Held | None:
         record = read_sealed(_KIND, path, _ADVICE)
         if record is None:
             return None
@@ -217,11 +223,11 @@ class Manifest:
         return Held(**record, files=files, added=added, removed=removed)
 
     @property
-    def _path(self) -> Path:
+    def _path(self) -> Place:
         return self.folder / f"{self.name}.json"
 
     @property
-    def _next(self) -> Path:
+    def _next(self) -> Place:
         return self.folder / f"{self.name}.next.json"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -13,9 +12,10 @@ from dbsp.declared.tables.delta import DELTA, DeltaManifest
 from dbsp.declared.tables.iceberg import IcebergManifest
 from dbsp.declared.tables.manifest import Manifest
 from dbsp.declared.tables.partitions import InFiles, Partitioning
+from dbsp.state.records.places import Place
 
 
-def manifest_of(folder: Path, dataset: Dataset, schema: pa.Schema) -> Manifest:
+def manifest_of(folder: Place, dataset: Dataset, schema: pa.Schema) -> Manifest:
     """folder: of all tables' records. schema: of the dataset's rows."""
     name = quote(view_name(dataset.name), safe="")
     if dataset.is_sink:

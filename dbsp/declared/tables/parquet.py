@@ -74,23 +74,18 @@ class ParquetTable:
 
     def hashes(self, path: str) -> np.ndarray:
         """Of a file's rows, sorted."""
-        index = self._index(path)
-        if not index.exists():  # a table whose rows could be taken back only since its query was changed
+        found = self.manifest.indexes.get(Path(path).stem)
+        if found is None:  # a table whose rows could be taken back only since its query was changed
             return np.sort(hashes_of(self.read(path)))
-        found: np.ndarray = np.load(index, mmap_mode="r")
         return found
 
     def note_hashes(self, path: str, rows: pa.RecordBatch) -> None:
         """So that its rows are found."""
-        self.manifest.indexes.mkdir(parents=True, exist_ok=True)
-        np.save(self._index(path), np.sort(hashes_of(rows)))
+        self.manifest.indexes.put(Path(path).stem, np.sort(hashes_of(rows)))
 
     def forget_hashes(self, path: str) -> None:
         """Of a file that is gone."""
-        self._index(path).unlink(missing_ok=True)
-
-    def _index(self, path: str) -> Path:
-        return self.manifest.indexes / f"{Path(path).stem}.npy"
+        self.manifest.indexes.forget(Path(path).stem)
 
 
 @dataclass
