@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN := $(BIN)/python
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 QUICK := -m "not spark and not slow" --hypothesis-profile=minute
-CHECKED := circuits sql dbsp benchmarks examples tests
+CHECKED := circuits sql dbsp dbt benchmarks examples tests
 
 environment: .venv/.installed .venv/.java
 
@@ -110,6 +110,7 @@ servers: environment
 	@$(RUN) -m tests.servers.jars
 	@$(RUN) -m tests.servers.azurite
 	@$(RUN) -m tests.servers.mysql
+	@$(RUN) -m tests.servers.dbt
 
 # built from Go's module proxy, in some minutes
 minio: environment

@@ -37,7 +37,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy: an earlier build in the tree would lend it files that are gone."""
     copy, built = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
-    for folder in ("circuits", "sql", "dbsp"):
+    for folder in ("circuits", "sql", "dbsp", "dbt"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=ignored)
     for file in ("pyproject.toml", "README.md", "LICENSE"):
@@ -80,7 +80,13 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     top = {name.split("/")[0] for name in names}
-    assert {name for name in top if not name.endswith(".dist-info")} == {"dbsp"}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"dbsp", "dbt"}
+    adapter = {str(file.relative_to(ROOT)) for file in (ROOT / "dbt").rglob("*.py")}
+    assert {name for name in names if name.startswith("dbt/")} == adapter
+    macros = Path("dbsp", "declared", "dbt", "include")
+    assert {name for name in names if name.startswith(f"{macros}/")} == {
+        str(file.relative_to(ROOT)) for file in (ROOT / macros).rglob("*.*")
+    }
     assert "dbsp/py.typed" in names
     java = {file.name for top in ("dbsp", "sql", "circuits") for file in (ROOT / top).rglob("*.java")}
     assert {Path(name).name for name in names if name.endswith(".java")} == java
@@ -89,7 +95,7 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
         str(page / file.name) for file in (ROOT / page).iterdir()
     }
     there = {str(file if file.parts[0] == "dbsp" else Path("dbsp", file)) for file in sources()}
-    assert {name for name in names if name.endswith(".py")} == there
+    assert {name for name in names if name.endswith(".py")} == there | adapter
 
 
 @pytest.mark.slow

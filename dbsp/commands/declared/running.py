@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -153,18 +152,12 @@ def _watch(refresh: Callable[[], list[Done] | None], seconds: float, stop: Event
 
 
 def session_of(spec: Spec, settings: Settings) -> SparkSession:
-    """With the spec's configuration; the command line wins. Tables lie where Spark's commands put them."""
-    from dbsp.running.spark.session import session  # noqa: PLC0415
+    """With the spec's configuration; the command line wins."""
+    from dbsp.declared.starting import started  # noqa: PLC0415
 
-    warehouse = {"spark.sql.warehouse.dir": str(Path.cwd() / "spark-warehouse")}
-    configured = {**warehouse, **spec.read.configuration, **settings.conf}
     said("Creating Spark session...")
-    spark = session(settings=Settings(settings.master, configured, settings.packages, settings.jars))
-    if "spark.sql.session.timeZone" not in configured:  # Spark's is the machine's
-        jvm = spark._jvm
-        assert jvm is not None
-        spark.conf.set("spark.sql.session.timeZone", jvm.java.util.TimeZone.getDefault().getID())
-    return spark
+    configured = {**spec.read.configuration, **settings.conf}
+    return started(Settings(settings.master, configured, settings.packages, settings.jars))
 
 
 def _spec(path: str | None) -> Spec:

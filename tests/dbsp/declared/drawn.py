@@ -17,7 +17,7 @@ LISTED = "k STRING, n BIGINT, v BIGINT"
 TABLES, STREAMS = ("first", "second"), ("arrived", "later")
 ROWS = 5
 
-_QUERIES = (
+QUERIES = (
     "SELECT k, n, v FROM {a} WHERE v > {number}",
     "SELECT concat(k, '!') AS k, n - {number} AS n, v FROM {a} WHERE k IS NOT NULL",
     "SELECT DISTINCT k, n, CAST(NULL AS BIGINT) AS v FROM {a}",
@@ -72,7 +72,7 @@ class Definitions:
                 f"\n\n@dp.materialized_view\ndef {name}():\n    return spark.read.table('{a}').{method}\n"
             )
         else:
-            query = self.random.choice(_QUERIES).format(a=a, b=b, number=number)
+            query = self.random.choice(QUERIES).format(a=a, b=b, number=number)
             self.sql.append(f"CREATE {kind} {name} AS {query};")
         self.readable.append(name)
         if kind == "MATERIALIZED VIEW":
