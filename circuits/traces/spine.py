@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from dbsp.circuits.traces.chunk import Chunk
@@ -34,8 +35,10 @@ CREDIT = 1.25
 PIECE = 1 << 17
 PIECE_BYTES = 1 << 23
 PIECES = 64
-# logs are only concatenated, in one piece, so beyond this size a merge buys nothing
+# logs are only concatenated, so beyond so many rows a merge buys nothing
 LOG_LIMIT = 1 << 18
+# and in one piece, so that a step may wait for all of it: of so many bytes at most
+LOG_BYTES = 1 << 25
 
 END = 1 << 64
 
@@ -120,9 +123,9 @@ class Spine:
         gone = {run.id for run in absorbed}
         runs = tuple(run for run in self.runs if run.id not in gone)
         if not any(chunk.rows for chunk in chunks):
-            return replace(self, runs=runs) if gone else self
+            return Spine(runs, self.merges, self.next_id) if gone else self
         ordered = tuple(sorted((chunk for chunk in chunks if chunk.rows), key=lambda chunk: chunk.low))
-        return replace(self, runs=(*runs, Run(self.next_id, ordered)), next_id=self.next_id + 1)
+        return Spine((*runs, Run(self.next_id, ordered)), self.merges, self.next_id + 1)
 
     def without(self, gone: set[int]) -> Spine:
         """The spine less the runs with these ids; a run that is being merged stays until it has been."""
@@ -153,11 +156,12 @@ class Spine:
         classes: dict[int, list[Run]] = {}
         fan_in = self._fan_in()
         for run in self.runs:
-            if run.id not in merging and not (is_log and run.rows >= LOG_LIMIT):
+            if run.id not in merging and not (is_log and _is_whole(run)):
                 classes.setdefault(_size_class(run.rows, small, fan_in), []).append(run)
         merges = list(self.merges)
-        for runs in classes.values():
-            if len(runs) >= fan_in:
+        for alike in classes.values():
+            if len(alike) >= fan_in:
+                runs = _in_one_piece(alike) if is_log else alike
                 rows, size = sum(run.rows for run in runs), sum(run.bytes for run in runs)
                 pieces = 1 if is_log else min(PIECES, max(1, rows // PIECE, size // PIECE_BYTES))
                 merges.append(Merge(tuple(run.id for run in runs), pieces))
@@ -233,6 +237,19 @@ def _done_from_json(value: list[Any] | None) -> tuple[Chunk, ...]:
     if not value:
         return ()
     return tuple(map(Chunk.from_json, value if isinstance(value[0], list) else [value]))
+
+
+def _is_whole(run: Run) -> bool:
+    """Whether a log's run stays as it is. Two that don't fit into one piece."""
+    return run.rows >= LOG_LIMIT or 2 * run.bytes >= LOG_BYTES
+
+
+def _in_one_piece(runs: list[Run]) -> list[Run]:
+    """The first of a log's runs, as many as one piece may have: two or more. Their next ones' turn comes with
+    the next run.
+    """
+    ends = accumulate(run.bytes for run in runs)
+    return [run for run, end in zip(runs, ends, strict=True) if end <= LOG_BYTES]
 
 
 def _size_class(rows: int, small: int, fan_in: int) -> int:

@@ -13,6 +13,7 @@ from dbsp.circuits.traces.spine import (
     CREDIT,
     END,
     FAN_IN,
+    LOG_BYTES,
     LOG_LIMIT,
     PIECE,
     PIECE_BYTES,
@@ -273,3 +274,26 @@ def test_a_sort_key_is_in_one_piece(pieces: int, data: st.DataObject) -> None:
     low, high = merge.low(piece), merge.low(piece + 1)
     assert (merge.low(0), merge.low(pieces)) == (0, END)
     assert {merge.piece_of(key) for key in (low, high - 1, data.draw(st.integers(low, high - 1)))} == {piece}
+
+
+@pytest.mark.parametrize("size", [LOG_BYTES // 8, LOG_BYTES // 2 - 1, LOG_BYTES // 2, LOG_BYTES])
+def test_a_step_writes_no_more_of_a_log_than_one_piece(size: int) -> None:
+    """However many bytes each adds: their runs become fewer, or are as large already."""
+    rows, steps = 20_000, 100
+    spine, most, written = Spine(), 0, 0
+    for step in range(steps):
+        chunk = Chunk(f"s{step}", 0, size, rows)
+        spine = spine.insert([chunk], ()).schedule(rows, SMALL, is_log=True)
+        spine, due = spine.due(0)
+        merged = [sum(chunk.length for chunk in piece.chunks) for piece in due]
+        most, written = max(most, sum(merged)), written + sum(merged)
+        for at, piece in sorted(enumerate(due), key=lambda each: each[1].merge, reverse=True):
+            count = sum(chunk.rows for chunk in piece.chunks)
+            spine = spine.finish(piece.merge, [(Chunk(f"m{step}-{at}", 0, merged[at], count),)])
+    assert spine.rows == steps * rows
+    assert sum(chunk.length for chunk in spine.live) == steps * size
+    assert most <= LOG_BYTES
+    whole = [run for run in spine.runs if 2 * run.bytes >= LOG_BYTES or run.rows >= LOG_LIMIT]
+    assert len(spine.runs) - len(whole) < 4 * FAN_IN
+    assert written <= steps * size  # each row once
+    assert (written == 0) == (2 * size >= LOG_BYTES)
