@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from dbsp.circuits.functions.python.within import calls_python
 from dbsp.circuits.identity.spines import readers_of, spine_names
 from dbsp.circuits.identity.streams import Stream, streams
 from dbsp.circuits.operators.operator import Node, Operator
@@ -93,9 +94,22 @@ class Circuit:
         return 1 + max((node.level for node in self.nodes), default=0)
 
     @cached_property
+    def of_level(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes of each level, in order."""
+        return tuple(
+            tuple(i for i, node in enumerate(self.nodes) if node.level == level)
+            for level in range(self.levels)
+        )
+
+    @cached_property
     def is_timed(self) -> bool:
         """Whether anything in it watches the step clock."""
         return CLOCK in self.lateness
+
+    @cached_property
+    def calls_python(self) -> bool:
+        """Whether a step calls functions that the user has written, which may end their process."""
+        return any(calls_python(node.operator) for node in self.nodes)
 
     @cached_property
     def layouts(self) -> dict[int, Layout]:

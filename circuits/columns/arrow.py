@@ -147,10 +147,10 @@ def positions_of(indices: np.ndarray) -> pa.Array:
 
 def concat(schema: pa.Schema, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """All rows of batches of one schema (field names may differ), as one batch of `schema`."""
-    if len(batches) == 1 and batches[0].schema.equals(schema):
-        return batches[0]
     if not batches:
         return empty(schema)
+    if all(batch.schema.equals(schema) for batch in batches):
+        return pa.concat_batches(batches) if len(batches) > 1 else batches[0]
     columns = [
         pa.concat_arrays([batch.column(i) for batch in batches]) if len(batches) > 1 else batches[0].column(i)
         for i in range(len(schema))

@@ -19,11 +19,9 @@ def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
     Raises EvaluationError, with the expression and an example row in the message.
     """
     value = evaluate_value(expression, rows)
-    if isinstance(value, pa.Scalar):
-        value = pa.repeat(value, rows.num_rows)
-    if isinstance(value, pa.ChunkedArray):
-        value = value.combine_chunks()
-    return retyped(value, expression.type)
+    if not isinstance(value, pa.Array):
+        value = pa.repeat(value, rows.num_rows) if isinstance(value, pa.Scalar) else value.combine_chunks()
+    return value if value.type == expression.type else retyped(value, expression.type)
 
 
 def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
@@ -36,10 +34,7 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
     may_go_on()
     if not rows.num_rows:  # constants fail only where there is a row to compute them for
         return pa.array([], expression.type)
-    from dbsp.circuits.functions.library import find  # noqa: PLC0415  half a second, where nothing is computed
-
-    function = find(expression.function)
-    assert function is not None, f"unregistered function {expression.function}: {expression}"
+    function, _ = _known(expression)
     if function.is_form:
         return function.run(expression, rows, evaluate_value)
     arguments = [evaluate_value(argument, rows) for argument in expression.arguments]
@@ -90,22 +85,29 @@ def _by_character(function: Function, call: Call, arguments: list[Value]) -> Val
 
 
 # by identity: to hash a tree costs more than most kernels take for a small delta
-_MAY_BREAK: dict[int, tuple[Call, bool]] = {}
+_KNOWN: dict[int, tuple[Call, tuple[Function, bool]]] = {}
+
+
+def _known(call: Call) -> tuple[Function, bool]:
+    """Its function, and whether bytes become text in it, which nobody checks."""
+    known = _KNOWN.get(id(call))
+    if known is not None and known[0] is call:
+        return known[1]
+    from dbsp.circuits.functions.library import find  # noqa: PLC0415  half a second, where nothing is computed
+
+    function = find(call.function)
+    assert function is not None, f"unregistered function {call.function}: {call}"
+    of_bytes = call.function == "cast" and pa.types.is_binary(call.arguments[0].type)
+    found = function, of_bytes or any(map(may_break, call.arguments))
+    if len(_KNOWN) >= _REMEMBERED:
+        _KNOWN.clear()
+    _KNOWN[id(call)] = call, found
+    return found
 
 
 def may_break(expression: Expression) -> bool:
     """Whether bytes become text in it, which nobody checks."""
-    if not isinstance(expression, Call):
-        return False
-    known = _MAY_BREAK.get(id(expression))
-    if known is not None and known[0] is expression:
-        return known[1]
-    of_bytes = expression.function == "cast" and pa.types.is_binary(expression.arguments[0].type)
-    found = of_bytes or any(map(may_break, expression.arguments))
-    if len(_MAY_BREAK) >= _REMEMBERED:
-        _MAY_BREAK.clear()
-    _MAY_BREAK[id(expression)] = expression, found
-    return found
+    return isinstance(expression, Call) and _known(expression)[1]
 
 
 def _located(error: EvaluationError, call: Call, rows: pa.RecordBatch) -> EvaluationError:

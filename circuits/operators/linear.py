@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
 from dbsp.circuits.operators.legal import has_columns, makes, same_types
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import NO_MORE, Lines, alternate, expanded, projected, union
-from dbsp.circuits.traces.zset import ZSet
+from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
 # the last column of a source whose rows' order counts, as that of a keyed table's changes does
 SEQUENCE = "__sequence"
@@ -33,6 +34,17 @@ class Source(Changes):
 
     table: str
     columns: pa.Schema
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether its rows' order counts."""
+        return bool(self.columns.names[-1] == SEQUENCE)
+
+    @cached_property
+    def given(self) -> pa.Schema:
+        """The columns of what a step is given: without the order, and with weights."""
+        fields = [*self.columns][: len(self.columns) - self.is_numbered]
+        return pa.schema([*fields, pa.field(WEIGHT, pa.int64(), nullable=False)])
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return self.columns

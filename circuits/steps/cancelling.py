@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Value
 from dbsp.circuits.steps.task import Input
 from dbsp.circuits.traces.segments import Segments
@@ -45,7 +45,7 @@ def cancelled(
     For rows that cancel in different tasks. Where the order of rows counts they stay as they are.
     """
     sources = [node.operator for node in circuit.nodes if isinstance(node.operator, Source)]
-    bags = {source.table: source.columns for source in sources if source.columns.names[-1] != SEQUENCE}
+    bags = {source.table: source.columns for source in sources if not source.is_numbered}
     found: dict[str, Sequence[Input]] = dict(inputs)
     for table in bags.keys() & inputs.keys():
         given = _whole(bags[table], inputs[table], segments)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dbsp.circuits.allowance import has_allowance, may_go_on
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.progress.waterline import CLOCK
@@ -40,7 +40,7 @@ class Evaluation:
         wanted: Collection[int] | None = None,
     ) -> None:
         self.circuit, self.context = circuit, context
-        self._wanted = range(len(circuit.nodes)) if wanted is None else sorted(wanted)
+        self._wanted = wanted
         self._source, self._before = source, before
         self.values: dict[int, Value] = {}
         self.seconds: dict[int, float] = {}
@@ -52,17 +52,19 @@ class Evaluation:
 
     def run(self, level: int) -> None:
         """Of the level's nodes that have no value yet. Raises dbsp.circuits.errors.Error."""
-        for i in self._wanted:
+        began = time.perf_counter()
+        for i in self.circuit.of_level[level]:
+            if i in self.values or (self._wanted is not None and i not in self._wanted):
+                continue
             node = self.circuit.nodes[i]
-            if node.level == level and i not in self.values:
-                began = time.perf_counter()
-                found = self._located(i, node)
-                self.values |= found
-                self.seconds[i] = time.perf_counter() - began
-                if self._is_counted:
-                    if not isinstance(node.operator, Source):  # which is there anyway
-                        self._held += sum(map(_bytes_of, found.values()))
-                    may_go_on(self._held)
+            found = self._located(i, node)
+            self.values |= found
+            ended = time.perf_counter()
+            self.seconds[i], began = ended - began, ended
+            if self._is_counted:
+                if not isinstance(node.operator, Source):  # which is there anyway
+                    self._held += sum(map(_bytes_of, found.values()))
+                may_go_on(self._held)
 
     def _located(self, i: int, node: Node) -> dict[int, Value]:
         """The values that are there with this node; an expression that fails says in which views."""
@@ -98,11 +100,13 @@ def _bytes_of(value: Value) -> int:
 
 def table_delta(source: Source, parts: Sequence[tuple[int, ZSet]]) -> ZSet:
     """Parts of a table's delta as its source gives it, each with the ordinal of its first row."""
-    numbered = source.columns.names[-1] == SEQUENCE
     given = []
     for ordinal, zset in parts:
+        if not source.is_numbered and zset.schema.equals(source.columns):
+            given.append(zset)
+            continue
         columns = zset.rows.columns
-        if numbered:
+        if source.is_numbered:
             columns.append(pa.array(ordinal + np.arange(len(zset), dtype=np.int64)))
         given.append(ZSet(pa.RecordBatch.from_arrays(columns, schema=source.columns), zset.weights))
     return ZSet.sum(source.columns, given)

@@ -10,10 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-import pyarrow as pa
-
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.operators.linear import SEQUENCE, Source
+from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Context, delta_of
 from dbsp.circuits.steps.evaluation import Evaluation, table_delta
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
@@ -26,7 +24,7 @@ from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.circuits.traces.zset import ZSet
 
 
 def run_task(circuit: Circuit, task: Task, segments: Segments) -> TaskResult:
@@ -67,11 +65,36 @@ def run_step(
     return results
 
 
+class _Given:
+    """What the nodes of a task read beside each other's values.
+
+    It knows of none of these: in a circle with them they would be there until Python looks for circles, and a
+    step's memory isn't used again at once.
+    """
+
+    def __init__(self, task: Task, segments: Segments, writing: Writing, result: TaskResult) -> None:
+        self.task, self.segments, self.writing, self.result = task, segments, writing, result
+
+    def source(self, source: Source) -> ZSet:
+        parts = []
+        for part in self.task.inputs.get(source.table, ()):
+            opened = part.open(self.segments, source.given, f"the input of '{source.table}'")
+            parts.append((part.ordinal, ZSet.from_batch(opened)))
+        delta = table_delta(source, parts)
+        self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)
+        return delta
+
+    def before(self, i: int) -> tuple[SortedRun, ...]:
+        """The live runs of node i's trace."""
+        runs = self.task.step.state.spines[i].runs
+        return tuple(sorted_run for run in runs for sorted_run in self.writing.open(i, run))
+
+
 class _Run:
     """The evaluation of one task."""
 
     def __init__(self, circuit: Circuit, task: Task, segments: Segments) -> None:
-        self.circuit, self.task, self.segments = circuit, task, segments
+        self.circuit, self.task = circuit, task
         self.step = step = task.step
         context = Context(
             circuit.seed,
@@ -83,10 +106,11 @@ class _Run:
             ending=step.ending,
             advances=step.advances,
         )
-        self.evaluation = Evaluation(circuit, context, self._source, self._before)
-        self.values = self.evaluation.values
         self.result = TaskResult(candidates=context.candidates, recent=context.risen, late=context.late)
         self.writing = Writing(circuit, task, segments, self.result)
+        self.given = _Given(task, segments, self.writing, self.result)
+        self.evaluation = Evaluation(circuit, context, self.given.source, self.given.before)
+        self.values = self.evaluation.values
 
     def run(self) -> TaskResult:
         self._receive()
@@ -120,26 +144,8 @@ class _Run:
         for i, message in self.task.received:
             messages.setdefault(i, []).append(message)
         for i in received_nodes(self.circuit, self.task.levels.start):
-            before = self._before(i) if i in self.circuit.layouts else ()
+            before = self.given.before(i) if i in self.circuit.layouts else ()
             self.values[i] = receive(self.circuit, i, messages.get(i, []), before)
-
-    def _source(self, source: Source) -> ZSet:
-        numbered = source.columns.names[-1] == SEQUENCE
-        stored = pa.schema([*source.columns][: len(source.columns) - numbered]).append(
-            pa.field(WEIGHT, pa.int64(), nullable=False)
-        )
-        parts = []
-        for part in self.task.inputs.get(source.table, ()):
-            opened = part.open(self.segments, stored, f"the input of '{source.table}'")
-            parts.append((part.ordinal, ZSet.from_batch(opened)))
-        delta = table_delta(source, parts)
-        self.result.rows_in[source.table] = self.result.rows_in.get(source.table, 0) + len(delta)
-        return delta
-
-    def _before(self, i: int) -> tuple[SortedRun, ...]:
-        """The live runs of node i's trace."""
-        runs = self.step.state.spines[i].runs
-        return tuple(sorted_run for run in runs for sorted_run in self.writing.open(i, run))
 
     def _write(self, level: int) -> None:
         """Add this level's deltas to traces, logs and the changes of views."""

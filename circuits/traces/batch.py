@@ -83,6 +83,11 @@ class Layout:
         return pa.schema([key, *self.schema, pa.field(WEIGHT, pa.int64(), nullable=False)])
 
     @cached_property
+    def stored_columns(self) -> list[int]:
+        """Where a stored batch has the columns of its rows."""
+        return list(range(1, len(self.schema) + 1))
+
+    @cached_property
     def nothing(self) -> pa.RecordBatch:
         """No rows."""
         return empty(self.schema)
@@ -233,15 +238,18 @@ class Batch:
 
     def to_stored(self, layout: Layout) -> pa.RecordBatch:
         """One Arrow record batch of `layout.stored_schema`."""
-        columns = [from_fixed_values(self.keys, pa.uint64()), *self.rows.columns, int64_array(self.weights)]
-        return pa.RecordBatch.from_arrays(columns, schema=layout.stored_schema)
+        fields, keys = layout.stored_schema, from_fixed_values(self.keys, pa.uint64())
+        rows = self.rows if self.rows.schema.equals(layout.schema) else concat(layout.schema, [self.rows])
+        return rows.add_column(0, fields.field(0), keys).append_column(
+            fields.field(len(fields) - 1), int64_array(self.weights)
+        )
 
     @staticmethod
     def from_stored(stored: pa.RecordBatch, layout: Layout) -> Batch:
         """The inverse of `to_stored`, sharing its memory."""
-        columns = stored.columns
-        rows = pa.RecordBatch.from_arrays(columns[1:-1], schema=layout.schema)
-        return Batch(fixed_values(columns[0]), rows, fixed_values(columns[-1]))
+        last = stored.num_columns - 1
+        rows = stored.select(layout.stored_columns)
+        return Batch(fixed_values(stored.column(0)), rows, fixed_values(stored.column(last)))
 
 
 class StoredBatch(Batch):

@@ -89,9 +89,8 @@ class ZSet:
     @staticmethod
     def from_batch(batch: pa.RecordBatch) -> ZSet:
         """The inverse of `to_batch`."""
-        weights = batch.column(batch.num_columns - 1).to_numpy()
-        schema = pa.schema([batch.schema.field(i) for i in range(batch.num_columns - 1)])
-        return ZSet(pa.RecordBatch.from_arrays(batch.columns[:-1], schema=schema), weights)
+        last = batch.num_columns - 1
+        return ZSet(batch.select(list(range(last))), batch.column(last).to_numpy())
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,10 +99,10 @@ class Aggregate(Reader):
         deltas = [i.delta.rows.select(list(range(self.keys))) for i in integrals if len(i.delta)]
         if not deltas:
             return Groups([], 0, context.seed)
+        if len(integrals) == 1:  # of accumulators, which has each group once
+            return Groups(deltas[0].columns, deltas[0].num_rows, context.seed, integrals[0].delta)
         schema = pa.schema([self.output.field(i) for i in range(self.keys)])
         rows = concat(schema, deltas)
-        if len(integrals) == 1:  # of accumulators, which has each group once
-            return Groups(rows.columns, rows.num_rows, context.seed, integrals[0].delta)
         found = groups_of(rows, range(self.keys), context.seed)
         return Groups(found.keys, len(found.starts), context.seed)
 

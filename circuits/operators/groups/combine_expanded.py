@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -54,16 +55,12 @@ class CombineExpanded(RowWise):
         return places.pop() if len(places) == 1 else None
 
     def step(self, context: Context, *inputs: Value) -> ZSet:
-        delta, output = delta_of(inputs[0]), self.schema()
+        delta, output = delta_of(inputs[0]), self._output
         if not len(delta):
             return ZSet.empty(output)
-        read = (*self.shared, *self.arguments)
-        given = pa.schema([pa.field(f"c{i}", e.type) for i, e in enumerate(read)])
-        panes = self._combine.step(context, ZSet(project(delta.rows, read, given), delta.weights))
-        sums = tuple(Column(len(self.shared) + i, pa.int64()) for i in range(len(self.accumulators)))
-        rows = ZSet.sum(
-            output, [ZSet(project(panes.rows, (*p, *sums), output), panes.weights) for p in self.projections]
-        )
+        given = project(delta.rows, (*self.shared, *self.arguments), self._given)
+        panes = self._combine.step(context, ZSet(given, delta.weights))
+        rows = ZSet.sum(output, [ZSet(project(panes.rows, p, output), panes.weights) for p in self._expanded])
         groups = groups_of(rows.rows, range(len(self.keys)), context.seed)
         added = [
             int64_array(groups.total(fixed_values(column), a.add))
@@ -72,7 +69,23 @@ class CombineExpanded(RowWise):
         combined = pa.RecordBatch.from_arrays([*groups.keys, *added], schema=output)
         return Grouped(combined, groups.total(rows.weights), len(self.keys), groups.hashes)
 
-    @property
+    @cached_property
+    def _output(self) -> pa.Schema:
+        return self.schema()
+
+    @cached_property
+    def _given(self) -> pa.Schema:
+        """Of the shared parts and the arguments."""
+        read = (*self.shared, *self.arguments)
+        return pa.schema([pa.field(f"c{i}", e.type) for i, e in enumerate(read)])
+
+    @cached_property
+    def _expanded(self) -> list[tuple[Expression, ...]]:
+        """The projections, each with all accumulators, over what is combined."""
+        sums = [Column(len(self.shared) + i, pa.int64()) for i in range(len(self.accumulators))]
+        return [(*projection, *sums) for projection in self.projections]
+
+    @cached_property
     def _combine(self) -> Combine:
         moved = len(self.shared) - len(self.keys)
         shifted = (replace(a, column=a.column + moved) for a in self.accumulators)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.steps.contents import changes
+from dbsp.circuits.steps.evaluation import Evaluation
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.traces.segments import Segments, SegmentWriter
+from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.circuits.verify import verify
 from tests.circuits.engine import output, source, trace
@@ -165,3 +168,24 @@ def test_a_table_without_input_has_an_empty_delta(tmp_path: Path) -> None:
     step = Step(number=1, state=State.empty(paired()), segment="s")
     (result,) = run_step(paired(), step, {}, Segments(tmp_path))
     assert result.rows_in == {"t": 0} and not result.written and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_what_a_step_computes_is_gone_when_it_is_over(tmp_path: Path, partitions: int) -> None:
+    """And not when Python next looks for circles: until then the memory of a large step would be held."""
+    delta = zset_of(SCHEMA, [((1, 2), 1), ((2, 1), 1), ((1, 3), 1)])
+
+    def computed() -> set[int]:
+        return {id(each) for each in gc.get_objects() if type(each) in (Evaluation, Integral, ZSet)}
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = computed()
+        found, results = stepped(paired(), [delta, delta], tmp_path, partitions)
+        del results
+        left = computed() - before
+    finally:
+        gc.enable()
+    assert found
+    assert not left
