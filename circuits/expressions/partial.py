@@ -73,7 +73,7 @@ def evaluate_where(
     expression: Expression, rows: pa.RecordBatch, mask: np.ndarray, evaluate: Evaluate
 ) -> Value:
     """The expression's value on the rows where mask (bool[n]); anything on the others."""
-    if not can_fail(expression) or mask.all():
+    if mask.all() or not can_fail(expression):
         return evaluate(expression, rows)
     chosen = np.flatnonzero(mask)
     if not len(chosen):

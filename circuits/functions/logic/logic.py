@@ -40,5 +40,6 @@ def differs(value: Value, truth: bool, rows: int) -> np.ndarray:
     """bool[rows]: where a boolean value isn't `truth` (where it is NULL, it isn't)."""
     if isinstance(value, pa.Scalar):
         return np.full(rows, value.as_py() is not truth)
-    same = np.asarray(pc.fill_null(value, not truth).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    known = pc.fill_null(value, not truth) if value.null_count else value
+    same = np.asarray(known.to_numpy(zero_copy_only=False), dtype=np.bool_)
     return same if not truth else ~same

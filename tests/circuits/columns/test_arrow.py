@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.arrow import fixed_values, is_true, validity
+from dbsp.circuits.columns.arrow import concat, empty, fixed_values, is_true, validity
 
 
 @given(st.lists(st.sampled_from([True, False, None]), max_size=20), st.integers(0, 3))
@@ -15,3 +15,24 @@ def test_null_is_neither_true_nor_valid(values: list[bool | None], before: int) 
     assert is_true(array).tolist() == [value is True for value in values]
     assert fixed_values(array).tolist() == [value is True for value in values]
     assert validity(array).tolist() == [value is not None for value in values]
+
+
+def test_rows_of_one_schema_are_put_together_whatever_their_columns_are_called() -> None:
+    schema = pa.schema([pa.field("x", pa.int64(), nullable=False), pa.field("y", pa.string())])
+    other = pa.schema([pa.field("p", pa.int64()), pa.field("q", pa.string(), metadata={"k": "v"})])
+    columns = [pa.array([1, 2]), pa.array(["a", None])]
+    same, differs = (pa.RecordBatch.from_arrays(columns, schema=each) for each in (schema, other))
+    for parts in ([same], [differs], [same, same], [same, differs], [differs, same.slice(1)], []):
+        found = concat(schema, parts)
+        assert found.schema.equals(schema)
+        assert found.to_pydict() == {
+            "x": [x for part in parts for x in part.column(0).to_pylist()],
+            "y": [y for part in parts for y in part.column(1).to_pylist()],
+        }
+
+
+def test_no_rows_have_the_nullability_that_was_asked() -> None:
+    for nullable in (True, False):
+        schema = pa.schema([pa.field("x", pa.int64(), nullable)])
+        assert empty(schema).schema.equals(schema)
+        assert empty(schema).num_rows == 0

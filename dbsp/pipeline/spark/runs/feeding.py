@@ -25,7 +25,6 @@ def feed(
     batches: how many are committed. Raises what a step or a source does.
     """
     pipeline = steps.pipeline
-    steps.stay()
     log = OffsetLog(steps.checkpoint.root, len(steps.tables))
     log.open()
     feeds = Feeds(direct, log, batches - 1, once)

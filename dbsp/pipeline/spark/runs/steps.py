@@ -25,7 +25,6 @@ from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.runs.idle import Idle
 from dbsp.pipeline.spark.snapshots import Looks, queue_differences, snapshot_tables
 from dbsp.running.queue import Rows
-from dbsp.running.spark.runner import SparkRunner
 from dbsp.sql.plans.program import Table
 from dbsp.views.changes import Changes
 
@@ -63,11 +62,6 @@ class Steps:
         self._idle = Idle(pipeline, tables)
         # after which step, and when, the clock has something to do
         self._due: tuple[int, datetime | None] | None = None
-
-    def stay(self) -> None:
-        """Small steps are made where their rows are read."""
-        if isinstance(self.pipeline.runner, SparkRunner):
-            self.pipeline.runner.stay()
 
     def record(self) -> Future[object]:
         """Sync what says what a batch is, while that is read."""

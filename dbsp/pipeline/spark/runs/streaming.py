@@ -149,8 +149,6 @@ class Run:
         edited = Edited(self.checkpoint.root, self.tables)
         edited.look(self._read_batches())
         writer = self._writer()
-        if len(self.near.tables) + len(self.direct.direct) == len(self.tables):
-            self.steps.stay()
         if once:
             writer = writer.trigger(availableNow=True)
         elif every is not None:

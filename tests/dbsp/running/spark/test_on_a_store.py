@@ -11,6 +11,7 @@ import pytest
 
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.spark import runner
 from dbsp.running.spark.runner import SparkRunner
 from tests.dbsp.build import votes_program
 from tests.dbsp.state.objects.places import on_store
@@ -19,6 +20,12 @@ from tests.servers.s3 import Server
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 ROWS = 20_000
 STEPS = 3
+
+
+@pytest.fixture(autouse=True)
+def _are_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of one task, too, as where it would be on another machine."""
+    monkeypatch.setattr(runner, "is_local", lambda master: False)
 
 
 def fed(p: Pipeline, step: int) -> None:

@@ -11,6 +11,7 @@ from dbsp.circuits.errors import DataError, EvaluationError
 from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running.spark import runner
 from dbsp.running.spark.runner import INLINE_BYTES, SparkRunner
 from dbsp.sql.compiler.load import compile_program
 from tests.laws.small_steps import set_small
@@ -27,7 +28,12 @@ CREATE VIEW by_total AS SELECT total, count(*) AS countries FROM turnover GROUP 
 CREATE VIEW labels AS SELECT DISTINCT label FROM orders;
 CREATE VIEW shares AS SELECT country, 1000 DIV orders AS share, 100 DIV (total - 777) AS gap FROM turnover;
 """
-TASKS = {"one task": (10**9, 2), "two tasks a level": (-1, 2), "three tasks a level": (-1, 3)}
+TASKS = {
+    "here": (10**9, 2),
+    "one task": (10**9, 2),
+    "two tasks a level": (-1, 2),
+    "three tasks a level": (-1, 3),
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +46,22 @@ def pipeline(program, spark, small=10**9, partitions=2, runner="spark"):
     if runner == "spark":
         opened.runner = SparkRunner(spark, small)
     return opened
+
+
+@pytest.fixture
+def tasks(request, monkeypatch):
+    """One task is a job where it would be on another machine."""
+    if request.param == "one task":
+        monkeypatch.setattr(runner, "is_local", lambda master: False)
+    return request.param
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """A list with an item for each job that was started."""
+    job, started = SparkRunner._job, []
+    monkeypatch.setattr(SparkRunner, "_job", lambda *given: started.append(1) or job(*given))
+    return started
 
 
 def feed(pipeline, seed):
@@ -58,7 +80,7 @@ def feed(pipeline, seed):
         pipeline.delete("orders", [(random.Random(-(seed - 1)).randrange(8), 7, "gone")])
 
 
-@pytest.mark.parametrize("tasks", TASKS)
+@pytest.mark.parametrize("tasks", TASKS, indirect=True)
 def test_every_step_gives_the_bytes_of_the_inline_runner(program, spark, tasks):
     with (
         pipeline(program, spark, runner="inline", partitions=1) as inline,
@@ -72,16 +94,12 @@ def test_every_step_gives_the_bytes_of_the_inline_runner(program, spark, tasks):
 
 
 @pytest.mark.parametrize("small", [10**9, 5])
-def test_small_steps_are_made_here_where_that_is_asked(program, spark, monkeypatch, small):
+def test_small_steps_are_made_here(program, spark, jobs, small):
     """In turns with those that are jobs: the state is the same."""
-    job, jobs = SparkRunner._job, []
-    monkeypatch.setattr(SparkRunner, "_job", lambda *given: jobs.append(1) or job(*given))
     with (
         pipeline(program, spark, runner="inline", partitions=1) as inline,
         pipeline(program, spark, small) as here,
     ):
-        here.runner.stay()
-        here.runner.stay()
         rows = []
         for seed in range(6):
             feed(inline, seed)
@@ -91,7 +109,20 @@ def test_small_steps_are_made_here_where_that_is_asked(program, spark, monkeypat
     assert len(jobs) == sum(count > small for count in rows)
 
 
-@pytest.mark.parametrize("tasks", ["one task", "two tasks a level"])
+def test_steps_that_call_the_user_s_functions_are_jobs(spark, jobs):
+    """Which may end their process: of a job that is a worker's."""
+    text = """
+    CREATE FUNCTION doubled (n INT) RETURNS INT LANGUAGE PYTHON AS $$ return 2 * n $$;
+    CREATE TABLE t (n INT);
+    CREATE VIEW v AS SELECT doubled(n) AS n FROM t;
+    """
+    with Pipeline(sql=text, spark=spark) as p:
+        p.insert("t", [(1,)])
+        assert p.step()["v"].rows() == [({"n": 2}, 1)]
+    assert len(jobs) == 1
+
+
+@pytest.mark.parametrize("tasks", ["here", "one task", "two tasks a level"], indirect=True)
 def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks, monkeypatch):
     monkeypatch.setattr(spine, "WIDE", 1 << 40)  # four runs are merged
     merged = 0
@@ -108,7 +139,7 @@ def test_merges_run_in_tasks_and_change_nothing(program, spark, tasks, monkeypat
     assert merged > 0
 
 
-@pytest.mark.parametrize("tasks", ["one task", "two tasks a level"])
+@pytest.mark.parametrize("tasks", ["here", "one task", "two tasks a level"], indirect=True)
 def test_an_error_comes_as_itself_and_nothing_is_kept(program, spark, tasks):
     with pipeline(program, spark, *TASKS[tasks]) as p:
         p.upsert("customer", [{"id": 1, "country": "A"}])
@@ -132,11 +163,12 @@ def test_an_error_comes_as_itself_and_nothing_is_kept(program, spark, tasks):
         assert len(before) == len(after) == 4
 
 
-def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark):
+def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark, monkeypatch):
     rows = [(i % 8, i, f"label {i % 5}") for i in range(30_000)]
     results = {}
     for name, (small, partitions) in TASKS.items():
-        with pipeline(program, spark, small, partitions) as p:
+        with monkeypatch.context() as patched, pipeline(program, spark, small, partitions) as p:
+            patched.setattr(runner, "is_local", lambda master, name=name: name != "one task")
             p.upsert("customer", [{"id": i, "country": "AB"[i % 2]} for i in range(8)])
             p.upsert("customer", [{"id": i, "country": "C"} for i in range(4)])
             p.insert("orders", rows)
