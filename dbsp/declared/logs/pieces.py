@@ -2,20 +2,24 @@
 
 A piece has the columns that its file has, those that the log says of the whole file, by which the table is
 partitioned, and NULL for those that came later. Of a change feed's file the rows have a kind, and a piece is
-of those of some kinds.
+of those of some kinds. Of a file with deleted rows a piece is of those that aren't, or of those that are
+since a while: then the row groups are read that have them.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from dbsp.circuits.errors import DataError, StateError
+from dbsp.declared.logs import vectors
 from dbsp.declared.logs.changed import Rows
 from dbsp.rows.parquet.footers import opened
 from dbsp.state.records.places import Place, place_of
@@ -28,21 +32,31 @@ class Piece:
     """path: of the file, below the table's place. values: of the columns that the log says, as texts.
 
     kinds: which rows of a change feed's file; none: all rows. size: of the file in bytes, 0 if nobody says.
+    among, without: of all rows, or of these, those that aren't these.
     """
 
     path: str
     values: Mapping[str, str | None]
     size: int = 0
     kinds: tuple[str, ...] = ()
+    among: vectors.Rows | None = None
+    without: vectors.Rows | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it needs."""
+        beside = [each.path for each in (self.among, self.without) if each is not None]
+        return [self.path, *(path for path in beside if path is not None)]
 
 
 @dataclass(frozen=True)
 class Pieces(Rows):
-    """place: of the table, a directory or a URI."""
+    """place: of the table, a directory or a URI. stored: of columns, their names in files and in `values`."""
 
     place: str
     schema: pa.Schema
     pieces: tuple[Piece, ...]
+    stored: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -51,7 +65,7 @@ class Pieces(Rows):
     def missing(self) -> list[str]:
         """The files that are gone."""
         root = place_of(self.place)
-        return [piece.path for piece in self.pieces if not (root / piece.path).exists()]
+        return [path for piece in self.pieces for path in piece.paths if not (root / path).exists()]
 
     def read(self, piece: Piece) -> pa.Table:
         """See `Rows`. Raises StateError, DataError for a column of another type."""
@@ -62,24 +76,54 @@ class Pieces(Rows):
             raise StateError(what) from error
 
     def _read(self, piece: Piece) -> pa.Table:
+        names = {field.name: self.stored.get(field.name, field.name) for field in self.schema}
         with _opened(place_of(self.place) / piece.path) as file:
             stored = opened(file)
             spelled = {name.lower(): name for name in stored.schema_arrow.names}
-            wanted = {field.name: spelled.get(field.name.lower()) for field in self.schema}
+            wanted = {name: spelled.get(other.lower()) for name, other in names.items()}
             there = [name for name in wanted.values() if name is not None]
-            found = stored.read([*there, KIND] if piece.kinds else there)
-        columns = []
-        for field in self.schema:
-            if field.name in piece.values:
-                columns.append(_repeated(piece, field, found.num_rows))
-            elif (name := wanted[field.name]) is None:
-                columns.append(pa.nulls(found.num_rows, field.type))
+            columns = [*there, KIND] if piece.kinds else there
+            found, places = _chosen(stored, columns, _numbers(piece, self.place, stored.metadata.num_rows))
+        read = []
+        for column in self.schema:
+            if names[column.name] in piece.values:
+                read.append(_repeated(piece, column, piece.values[names[column.name]], found.num_rows))
+            elif (name := wanted[column.name]) is None:
+                read.append(pa.nulls(found.num_rows, column.type))
             else:
-                columns.append(_as(found[name], field, piece))
-        rows = pa.table(columns, schema=self.schema)
+                read.append(_as(found[name], column, piece))
+        rows = pa.table(read, schema=self.schema)
+        if places is not None:
+            rows = rows.take(pa.array(places))
         if not piece.kinds:
             return rows
         return rows.filter(pc.is_in(found[KIND].cast(pa.string()), pa.array(piece.kinds)))
+
+
+def _numbers(piece: Piece, place: str, count: int) -> np.ndarray | None:
+    """Of the rows that it is of, ascending; None: all. count: of the file's."""
+    if piece.among is None and piece.without is None:
+        return None
+    rows = np.arange(count) if piece.among is None else piece.among.numbers(place)
+    if piece.without is not None:
+        rows = np.setdiff1d(rows, piece.without.numbers(place), assume_unique=True)
+    if len(rows) and rows[-1] >= count:
+        raise StateError(f"{place}/{piece.path}: row {rows[-1]} is deleted, and there are {count}")
+    return rows
+
+
+def _chosen(
+    file: pq.ParquetFile, columns: list[str], rows: np.ndarray | None
+) -> tuple[pa.Table, np.ndarray | None]:
+    """The columns of the row groups that have these rows, and where those are in it; None: all."""
+    if rows is None:
+        return file.read(columns), None
+    sizes = np.array([file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)], np.int64)
+    ends = np.cumsum(sizes)
+    at = np.searchsorted(ends, rows, side="right")
+    groups, place = np.unique(at, return_inverse=True)
+    before = (ends - sizes)[groups] - np.concatenate([[0], np.cumsum(sizes[groups])])[:-1]
+    return file.read_row_groups(groups.tolist(), columns), rows - before[place]
 
 
 def _opened(place: Place) -> IO[bytes]:
@@ -93,9 +137,8 @@ def _as(column: pa.ChunkedArray, field: pa.Field, piece: Piece) -> pa.ChunkedArr
         raise DataError(f"{piece.path}: column '{field.name}' is {column.type}, not {field.type}") from error
 
 
-def _repeated(piece: Piece, field: pa.Field, count: int) -> pa.Array:
+def _repeated(piece: Piece, field: pa.Field, text: str | None, count: int) -> pa.Array:
     """A value that the log says of all rows; '' is NULL, as the protocol has it."""
-    text = piece.values[field.name]
     if not text:
         return pa.nulls(count, field.type)
     try:

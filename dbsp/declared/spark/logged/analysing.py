@@ -31,6 +31,7 @@ _NONE = "builtin"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 _CATALOGS = "spark.sql.catalog."
+_S3 = re.compile(r"^s3[an]://")
 _NAMED = re.compile(r"spark\.sql\.catalog\.[^.]+")
 
 
@@ -118,7 +119,7 @@ def _is_elsewhere(parts: list[str]) -> bool:
 def logged(spark: SparkSession, parts: list[str]) -> Logged | None:
     """parts: of a table's name. None of a table without a log that is read here."""
     if len(parts) > 1 and parts[-2].lower() == DELTA and ("/" in parts[-1]):
-        return Logged(DELTA, parts[-1])
+        return Logged(DELTA, _address(parts[-1]))
     if _is_elsewhere(parts):
         return elsewhere(spark, parts)
     if len(parts) not in (2, 3):
@@ -133,7 +134,12 @@ def logged(spark: SparkSession, parts: list[str]) -> Logged | None:
     provider = found.provider()
     if provider.isEmpty() or str(provider.get()).lower() != DELTA:
         return None
-    return Logged(DELTA, str(found.location().toString()))
+    return Logged(DELTA, _address(str(found.location().toString())))
+
+
+def _address(place: str) -> str:
+    """Hadoop has several names for S3."""
+    return _S3.sub("s3://", place)
 
 
 @dataclass

@@ -10,11 +10,13 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import EqualTo
+from pyiceberg.manifest import DataFileContent
 from pyiceberg.types import LongType
 
 from dbsp.circuits.errors import Error, StateError
 from dbsp.declared.logs.iceberg import IcebergLog
 from dbsp.declared.project.datasets import Logged
+from tests.dbsp.declared.logs.positions import delete_rows_beside
 from tests.dbsp.declared.logs.rows import SCHEMA, counted, drawn
 
 
@@ -60,6 +62,82 @@ def test_changes_add_up(tmp_path, seed):
                 table.overwrite(drawn(random_))
             else:
                 table.delete(EqualTo("k", random_.randrange(6)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_changes_beside_files_add_up(tmp_path, seed):
+    """Rows that are deleted beside files, some twice, and files that go with theirs."""
+    random_ = random.Random(seed)
+    table, known, held = made(tmp_path, partitioned=seed % 2 == 1), {}, Counter()
+    table.append(drawn(random_, 9))
+    for _ in range(5):
+        changed = look(tmp_path, known)
+        known = json.loads(json.dumps(changed.now))
+        held += counted(changed.added.table())
+        held.subtract(counted(changed.gone.table()))
+        assert +held == counted(table.scan().to_arrow())
+        assert min(held.values(), default=0) >= 0
+        for _ in range(random_.randrange(3)):
+            kind = random_.choice(["append", "overwrite", "beside", "beside", "beside"])
+            if kind == "append":
+                table.append(drawn(random_))
+            elif kind == "overwrite":
+                table.overwrite(drawn(random_))
+            else:
+                delete_rows_beside(random_, table)
+
+
+def test_of_files_with_deletions_those_that_differ_are_read(tmp_path):
+    random_ = random.Random(3)
+    table = made(tmp_path)
+    for _ in range(4):
+        table.append(drawn(random_, 9))
+    delete_rows_beside(random_, table, bounded=True)
+    known = look(tmp_path, {}).now
+    assert (look(tmp_path, known).size, look(tmp_path, known).now) == (0, known)
+    table.append(drawn(random_, 9))
+    changed = look(tmp_path, known, streamed=True)
+    assert (len(changed.added.pieces), changed.gone.pieces) == (1, ())
+    delete_rows_beside(random_, table, bounded=True)
+    changed = look(tmp_path, changed.now)
+    assert (len(changed.added.pieces), len(changed.gone.pieces)) == (1, 1)
+    with pytest.raises(StateError, match=r"changed or deleted since snapshot \d+, which STREAM doesn't read"):
+        look(tmp_path, known, streamed=True)
+    ids = [each.snapshot_id for each in table.snapshots()[:-2]]
+    table.maintenance.expire_snapshots().by_ids(ids).commit()
+    with pytest.raises(StateError, match=r"snapshot \d+ (isn't before|was expired).*--full-refresh-all"):
+        look(tmp_path, known)
+
+
+def test_deletions_by_values(tmp_path):
+    table = made(tmp_path)
+    table.append(drawn(random.Random(1), 9))
+    known = look(tmp_path, {}).now
+    delete_rows_beside(random.Random(1), table, DataFileContent.EQUALITY_DELETES)
+    for since in ({}, known):
+        with pytest.raises(StateError, match="not supported yet: rows that are deleted by their values"):
+            look(tmp_path, since)
+
+
+def test_columns_of_other_names(tmp_path):
+    """One that comes is NULL in what was read; one that was is lost where it has another name, or none."""
+    table = made(tmp_path)
+    table.append(drawn(random.Random(1), 9))
+    known = look(tmp_path, {}).now
+    with table.update_schema() as update:
+        update.add_column("more", LongType())
+    assert look(tmp_path, known).altered
+    with table.update_schema() as update:
+        update.rename_column("s", "t")
+    with pytest.raises(StateError, match="columns were renamed or dropped; --full-refresh-all"):
+        look(tmp_path, known)
+    assert look(tmp_path, known, compared=True).whole
+    now = look(tmp_path, {}).now
+    with table.update_schema() as update:
+        update.delete_column("t")
+        update.add_column("t", LongType())
+    with pytest.raises(StateError, match="columns were renamed or dropped"):
+        look(tmp_path, now)
 
 
 def test_only_what_was_committed_since_is_read(tmp_path):
