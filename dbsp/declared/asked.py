@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from dbsp.circuits.errors import Error, did_you_mean
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
-
-FALLBACK = "dbsp.fallback"  # a table's property: 'full' where it may be recomputed
+from dbsp.declared.project.policies import AUTO, FULL, may_compare, policy_of
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,11 @@ class Asked:
 
     def may_recompute(self, dataset: Dataset) -> bool:
         """Whether it is recomputed where it can't be maintained."""
-        return self.fallback or (dataset.properties or {}).get(FALLBACK, "").lower() == "full"
+        return self.fallback or policy_of(dataset) in (AUTO, FULL)
+
+    def may_compare(self, project: Project, table: str) -> bool:
+        """Whether all rows of a table are compared where its changes are lost."""
+        return self.fallback or may_compare(project, table)
 
 
 def _up_to_stored(dataset: Dataset, by_name: Mapping[str, Dataset]) -> Iterator[Dataset]:

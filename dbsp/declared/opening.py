@@ -18,6 +18,7 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Project, shown
+from dbsp.declared.project.policies import AUTO, POLICY
 from dbsp.declared.project.program import Compiled, compile_project
 from dbsp.declared.reads import Reads
 from dbsp.declared.refresh import Refresh
@@ -117,7 +118,10 @@ def check_kept(planned: Planned, asked: Asked) -> None:
                 "name in spark_catalog"
             )
         if not asked.may_recompute(dataset):
-            raise ProgramError(f"{why}; --fallback full recomputes {shown(dataset.name)} at every run")
+            raise ProgramError(
+                f"{why}; --fallback full, or its property {POLICY} = {AUTO}, recomputes "
+                f"{shown(dataset.name)} at every run"
+            )
 
 
 def check_meaning(spark: SparkSession, spec: Spec) -> None:

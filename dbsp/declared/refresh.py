@@ -33,7 +33,8 @@ from dbsp.rows.incoming import arrow_schema
 from dbsp.state.records.places import Place
 from dbsp.views.outputs import changes_schema
 
-INCREMENTAL, FULL, UNCHANGED = "incremental", "full", "unchanged"
+# full: written whole, the first time or anew; recomputed: by Spark, as at every run
+INCREMENTAL, FULL, RECOMPUTED, UNCHANGED = "incremental", "full fill", "recomputed", "unchanged"
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ class Refresh:
                     continue
                 name = view_name(table.name)
                 schema = arrow_schema(self.pipeline.program.inputs[name])
-                arrived = self.around.look(table, schema, self.reads.known.get(name, {}), asked.fallback)
+                known, compared = self.reads.known.get(name, {}), asked.may_compare(self.project, table.name)
+                arrived = self.around.look(table, schema, known, compared)
                 if arrived.lost and table.name in anew:
                     raise Error(
                         f"not supported yet: --full-refresh {shown(anew[table.name].name)}, as files of "
@@ -172,7 +174,7 @@ class Refresh:
         rows, count = self.around.recompute(self.project, dataset)
         self.pipeline.replace(view_name(dataset.name), rows)
         seconds = time.perf_counter() - began
-        return Done(dataset, FULL, Written(count, 0, 0, 0, 0), seconds, seconds)
+        return Done(dataset, RECOMPUTED, Written(count, 0, 0, 0, 0), seconds, seconds)
 
     # -- what is written ----------------------------------------------------------------------------
 

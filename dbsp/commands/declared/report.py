@@ -10,7 +10,7 @@ import click
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Dataset, Project, shown
 from dbsp.declared.project.program import Compiled
-from dbsp.declared.refresh import UNCHANGED, Done
+from dbsp.declared.refresh import RECOMPUTED, UNCHANGED, Done
 
 _HEADS = ("dataset", "kind", "kept", "rows in", "rows out", "bytes", "seconds", "full refresh")
 
@@ -57,7 +57,7 @@ def _line(one: Done) -> tuple[str, ...]:
 def _plan(compiled: Compiled, dataset: Dataset, asked: Asked) -> tuple[str, str]:
     why = compiled.refused.get(dataset.name)
     if why is not None:
-        return ("full" if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
+        return (RECOMPUTED if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
     if dataset.is_sink:
         return "sent", f"its rows are never taken back: those of a step go to {dataset.format}"
     if dataset.only_grows:

@@ -16,7 +16,10 @@ from dbsp.declared.project.surroundings import Arrived, Files
 _MARK = "log:"
 # what may be done where changes are lost, and of tables that aren't streamed
 _ADVICE = "--full-refresh-all computes all anew, of what it holds now"
-_COMPARED = "; --fallback full compares all of its rows with those that were read"
+_COMPARED = (
+    "; --fallback full, or refresh_policy = incremental of all that reads it, compares all of its rows with "
+    "those that were read"
+)
 
 
 class Rows(ABC):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import events_head, events_parts, result
 from dbsp.declared.project.datasets import Changes, Clause, Dataset, Flow, Place, Project
+from dbsp.declared.project.policies import FULL, POLICY, policy_of
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program, View
 
@@ -75,7 +76,12 @@ class _Written:
 
 def compile_project(spark: SparkSession, project: Project) -> Compiled:
     """Raises ProgramError where nothing of it can be maintained."""
-    refused: dict[str, str] = {}
+    policies = [(dataset, policy_of(dataset)) for dataset in project.stored]
+    refused = {
+        dataset.name: f"{dataset.place}: its {POLICY} is {FULL}"
+        for dataset, policy in policies
+        if policy == FULL
+    }
     while True:
         written = _written(project, refused)
         if len(refused) == len(project.datasets):

@@ -70,5 +70,5 @@ def test_a_table_may_say_that_it_is_recomputed():
     assert not Asked().may_recompute(M)
     assert Asked(fallback=True).may_recompute(M)
     assert Asked().may_recompute(
-        dataset("`c`.`d`.`m`", MATERIALIZED_VIEW, properties={"dbsp.fallback": "FULL"})
+        dataset("`c`.`d`.`m`", MATERIALIZED_VIEW, properties={"refresh_policy": "AUTO"})
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.circuits.errors import Error, StateError
+from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.declared.asked import Asked
-from dbsp.declared.refresh import FULL, INCREMENTAL, UNCHANGED
+from dbsp.declared.refresh import FULL, INCREMENTAL, RECOMPUTED, UNCHANGED
 from tests.dbsp.declared.build import by_name
 
 pytestmark = pytest.mark.spark
@@ -127,12 +127,35 @@ def test_what_cant_be_maintained_is_recomputed_where_it_may_be(project):
         "CREATE MATERIALIZED VIEW n AS SELECT count(*) AS n FROM r WHERE yes;"
     )
     done = project.run(sql, fallback=True)
-    assert done["r"].how == FULL
+    assert (done["r"].how, done["n"].how) == (RECOMPUTED, FULL)
     assert project.rows("n") == [(2,)]
     project.sql("INSERT INTO shops VALUES ('c', 'FR')")
     done = project.run(sql, fallback=True)
-    assert (done["r"].how, done["r"].written.inserted, done["n"].how) == (FULL, 3, INCREMENTAL)
+    assert (done["r"].how, done["r"].written.inserted, done["n"].how) == (RECOMPUTED, 3, INCREMENTAL)
     assert project.rows("n") == [(3,)]
+    auto = sql.replace("VIEW r", "VIEW r TBLPROPERTIES ('refresh_policy' = 'auto')")
+    assert project.run(auto)["r"].how == RECOMPUTED
+    with pytest.raises(ProgramError, match=r"rand\(\).*, or its property refresh_policy = auto"):
+        project.run(sql.replace("VIEW r", "VIEW r TBLPROPERTIES ('refresh_policy' = 'incremental')"))
+
+
+def test_a_policy_of_full_recomputes_what_could_be_maintained(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')")
+    sql = (
+        "CREATE MATERIALIZED VIEW r TBLPROPERTIES ('refresh_policy' = 'full') AS SELECT shop FROM shops;"
+        "CREATE MATERIALIZED VIEW n AS SELECT count(*) AS n FROM r;"
+    )
+    done = project.run(sql)
+    assert (done["r"].how, done["n"].how) == (RECOMPUTED, FULL)
+    project.sql("INSERT INTO shops VALUES ('b', 'UK')")
+    done = project.run(sql)
+    assert (done["r"].how, done["n"].how) == (RECOMPUTED, INCREMENTAL)
+    assert (project.rows("r"), project.rows("n")) == ([("a",), ("b",)], [(2,)])
+    kept = project.run(sql.replace("'full'", "'incremental_strict'"))
+    assert kept["r"].how == FULL
+    assert (project.rows("r"), project.rows("n")) == ([("a",), ("b",)], [(2,)])
+    with pytest.raises(ProgramError, match=r"definitions\.sql:1:\d+: .*no refresh_policy 'ful'.*'full'\?"):
+        project.plan(sql.replace("'full'", "'ful'"))
 
 
 def test_only_files_with_rows_that_change_are_written_anew(project):

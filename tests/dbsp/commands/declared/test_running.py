@@ -42,7 +42,7 @@ def test_a_run_and_a_dry_run(project):
     refused = CliRunner().invoke(main, ["pipeline", "dry-run"])
     assert refused.exit_code == 1
     assert "materialized view  refused" in refused.output
-    assert "full " in CliRunner().invoke(main, ["pipeline", "dry-run", "--fallback", "full"]).output
+    assert "recomputed " in CliRunner().invoke(main, ["pipeline", "dry-run", "--fallback", "full"]).output
 
 
 def test_a_watch_goes_on_until_it_is_stopped(project, monkeypatch):
