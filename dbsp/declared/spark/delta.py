@@ -17,7 +17,7 @@ from dbsp.declared.project.datasets import Dataset, shown
 from dbsp.declared.tables.delta import DELTA
 
 _NO_COLUMN = re.compile(r"[ ,;{}()\n\t=]")
-_NO_TYPE = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME\(|COLLATE|GEOGRAPHY|GEOMETRY)", re.IGNORECASE)
+NO_TYPE = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME\(|COLLATE|GEOGRAPHY|GEOMETRY)", re.IGNORECASE)
 # that ask nothing of who writes
 _PROPERTIES = ("delta.logretentionduration", "delta.deletedfileretentionduration")
 
@@ -32,7 +32,7 @@ def check_delta(dataset: Dataset) -> None:
     if importlib.util.find_spec("deltalake") is None:
         raise Error("Delta tables need deltalake: pip install 'dbsp[delta]'")
     for name, kind in dataset.columns.items():
-        if _NO_COLUMN.search(name) or _NO_TYPE.search(kind):
+        if _NO_COLUMN.search(name) or NO_TYPE.search(kind):
             raise ProgramError(
                 f"{dataset.place}: {shown(dataset.name)}: a Delta table has no column '{name}' of {kind}; "
                 "give it another name, or type"

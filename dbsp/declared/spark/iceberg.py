@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.logs.iceberg import ICEBERG
 from dbsp.declared.project.datasets import Dataset, shown
+from dbsp.declared.spark.delta import NO_TYPE
 
-_NO_TYPE = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME\(|COLLATE|GEOGRAPHY|GEOMETRY)", re.IGNORECASE)
+_PROPERTIES = {"format-version": ("1", "2"), "write.format.default": ("parquet",)}
 
 
 def check_iceberg(dataset: Dataset) -> None:
@@ -22,10 +22,17 @@ def check_iceberg(dataset: Dataset) -> None:
             f"{dataset.format}; leave that out, or give it a name in spark_catalog"
         )
     for name, kind in dataset.columns.items():
-        if _NO_TYPE.search(kind):
+        if NO_TYPE.search(kind):
             raise ProgramError(
                 f"{dataset.place}: {shown(dataset.name)}: an Iceberg table has no column '{name}' of {kind}; "
                 "give it another type"
+            )
+    for name, allowed in _PROPERTIES.items():
+        given = (dataset.properties or {}).get(name)
+        if given is not None and given.lower() not in allowed:
+            raise ProgramError(
+                f"{dataset.place}: not supported yet: {shown(dataset.name)} with {name} = {given}; what is "
+                f"written is {' or '.join(allowed)}"
             )
     if dataset.clustered_by:
         raise ProgramError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import shutil
 
+import pyarrow as pa
 import pytest
-from pyiceberg.catalog import load_catalog
+from deltalake import DeltaTable, write_deltalake
 
 from dbsp.circuits.errors import Error
 from dbsp.declared.opening import plan_project
@@ -15,6 +16,7 @@ from dbsp.declared.spark.remembering import remembered
 from dbsp.declared.spark.spec import read_spec
 from dbsp.state.objects.lease import NAME as LEASE
 from dbsp.state.records.places import place_of
+from tests.dbsp.declared.ice import catalogue
 from tests.dbsp.declared.test_reopening import PROJECT, refreshed, write
 from tests.dbsp.state.objects.places import on_store
 from tests.servers.s3 import BUCKET
@@ -39,15 +41,6 @@ def stored(project, s3_server, tmp_path):
     """The project, its storage and the warehouse of its Iceberg tables in a bucket."""
     with on_store(s3_server, tmp_path / "cache") as place:
         write, storage = project.write, place.uri.removesuffix("/state")
-        settings = {
-            "type": "jdbc",
-            "uri": f"jdbc:sqlite:{tmp_path}/catalog.db",
-            "warehouse": f"{storage}/ice",
-            "s3.endpoint": s3_server.endpoint,
-        }
-        project.spark.conf.set("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
-        for name, value in settings.items():
-            project.spark.conf.set(f"spark.sql.catalog.ice.{name}", value)
 
         def elsewhere(sql, name="definitions.sql"):
             path = write(sql, name).path
@@ -55,9 +48,7 @@ def stored(project, s3_server, tmp_path):
             return read_spec(str(path))
 
         project.write, project.proxy, project.storage = elsewhere, place.proxy, storage
-        project.ice = load_catalog(
-            "ice", **{**settings, "type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db"}
-        )
+        project.ice = catalogue(project, f"{storage}/ice", **{"s3.endpoint": s3_server.endpoint})
         project.sql("CREATE TABLE sale (shop STRING, amount BIGINT) USING parquet")
         yield project
 
@@ -130,6 +121,18 @@ def test_a_run_that_dies_at_a_request(stored):
         stored.run(SQL)
         check(stored)
     assert died > 3
+
+
+def test_a_delta_table_there_is_a_source(stored):
+    """By the name that Hadoop has for the store."""
+    place, allowed = f"{stored.storage}/raw", {"allow_http": "true"}
+    write_deltalake(place, pa.table({"k": [1, 2]}), storage_options=allowed)
+    sql = f"CREATE MATERIALIZED VIEW m AS SELECT k FROM delta.`{place.replace('s3:', 's3a:')}`"
+    stored.run(sql)
+    DeltaTable(place, storage_options=allowed).delete("k = 1")
+    write_deltalake(place, pa.table({"k": [3]}), mode="append", storage_options=allowed)
+    assert stored.run(sql)["m"].how == INCREMENTAL
+    assert stored.rows("m") == [(2,), (3,)]
 
 
 def test_sinks_want_a_directory(stored):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections import Counter
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +16,7 @@ from dbsp.circuits.errors import Error, StateError
 from dbsp.declared.logs.delta import DeltaLog
 from dbsp.state.records.places import place_of
 from tests.dbsp.declared.logs.beside import FEATURES, actions, change_rows_beside, mapped, stored
-from tests.dbsp.declared.logs.rows import SCHEMA, counted, drawn
+from tests.dbsp.declared.logs.rows import SCHEMA, check_adds_up, counted, drawn
 from tests.dbsp.state.objects.places import on_store
 
 FEED = {"delta.enableChangeDataFeed": "true"}
@@ -67,16 +67,12 @@ def test_changes_add_up(tmp_path, seed):
         partition_by=partitions,
         configuration=random_.choice([FEED, {}, MAPPED, MAPPED | FEED]),
     )
-    known, held = {}, Counter()
-    for _ in range(5):
-        changed = look(tmp_path, known)
-        known = json.loads(json.dumps(changed.now))
-        held += counted(changed.added.table())
-        held.subtract(counted(changed.gone.table()))
-        assert +held == counted(there(tmp_path))
-        assert min(held.values(), default=0) >= 0
+
+    def change():
         for _ in range(random_.randrange(4)):
             commit(random_, tmp_path)
+
+    check_adds_up(partial(look, tmp_path), partial(there, tmp_path), change, 5)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -86,20 +82,16 @@ def test_changes_beside_files_add_up(tmp_path, seed):
     partitions = ["s"] if random_.random() < 0.4 else None
     configuration = random_.choice([MAPPED, {}])
     write_deltalake(tmp_path, drawn(random_, 9), partition_by=partitions, configuration=configuration)
-    known, held = {}, Counter()
-    for _ in range(6):
-        changed = look(tmp_path, known)
-        known = json.loads(json.dumps(changed.now))
-        held += counted(changed.added.table())
-        held.subtract(counted(changed.gone.table()))
-        assert +held == counted(there(tmp_path))
-        assert min(held.values(), default=0) >= 0
+
+    def change():
         for _ in range(random_.randrange(4)):
             kind = random_.choice(["beside", "beside", "append", "overwrite", "delete"])
             if kind == "beside":
                 change_rows_beside(random_, tmp_path)
             else:
                 commit(random_, tmp_path, kind)
+
+    check_adds_up(partial(look, tmp_path), partial(there, tmp_path), change, 6)
 
 
 @pytest.mark.parametrize("configuration", [{}, MAPPED, FEED])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -17,7 +17,7 @@ from dbsp.circuits.errors import Error, StateError
 from dbsp.declared.logs.iceberg import IcebergLog
 from dbsp.declared.project.datasets import Logged
 from tests.dbsp.declared.logs.positions import delete_rows_beside
-from tests.dbsp.declared.logs.rows import SCHEMA, counted, drawn
+from tests.dbsp.declared.logs.rows import SCHEMA, check_adds_up, drawn
 
 
 def options(root):
@@ -46,14 +46,9 @@ def look(root, known, streamed=False, compared=False):
 @pytest.mark.parametrize("seed", range(8))
 def test_changes_add_up(tmp_path, seed):
     random_ = random.Random(seed)
-    table, known, held = made(tmp_path, partitioned=seed % 2 == 1), {}, Counter()
-    for _ in range(5):
-        changed = look(tmp_path, known)
-        known = json.loads(json.dumps(changed.now))
-        held += counted(changed.added.table())
-        held.subtract(counted(changed.gone.table()))
-        assert +held == counted(table.scan().to_arrow())
-        assert min(held.values(), default=0) >= 0
+    table = made(tmp_path, partitioned=seed % 2 == 1)
+
+    def change():
         for _ in range(random_.randrange(3)):
             kind = random_.choice(["append", "delete", "overwrite"])
             if kind == "append":
@@ -63,20 +58,17 @@ def test_changes_add_up(tmp_path, seed):
             else:
                 table.delete(EqualTo("k", random_.randrange(6)))
 
+    check_adds_up(partial(look, tmp_path), lambda: table.scan().to_arrow(), change, 5)
+
 
 @pytest.mark.parametrize("seed", range(12))
 def test_changes_beside_files_add_up(tmp_path, seed):
     """Rows that are deleted beside files, some twice, and files that go with theirs."""
     random_ = random.Random(seed)
-    table, known, held = made(tmp_path, partitioned=seed % 2 == 1), {}, Counter()
+    table = made(tmp_path, partitioned=seed % 2 == 1)
     table.append(drawn(random_, 9))
-    for _ in range(5):
-        changed = look(tmp_path, known)
-        known = json.loads(json.dumps(changed.now))
-        held += counted(changed.added.table())
-        held.subtract(counted(changed.gone.table()))
-        assert +held == counted(table.scan().to_arrow())
-        assert min(held.values(), default=0) >= 0
+
+    def change():
         for _ in range(random_.randrange(3)):
             kind = random_.choice(["append", "overwrite", "beside", "beside", "beside"])
             if kind == "append":
@@ -85,6 +77,8 @@ def test_changes_beside_files_add_up(tmp_path, seed):
                 table.overwrite(drawn(random_))
             else:
                 delete_rows_beside(random_, table)
+
+    check_adds_up(partial(look, tmp_path), lambda: table.scan().to_arrow(), change, 5)
 
 
 def test_of_files_with_deletions_those_that_differ_are_read(tmp_path):

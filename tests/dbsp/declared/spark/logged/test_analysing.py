@@ -9,11 +9,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from pyiceberg.catalog import load_catalog
 
 from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.declared.asked import Asked
 from dbsp.declared.refresh import FULL, INCREMENTAL, UNCHANGED
+from tests.dbsp.declared.ice import catalogue
 from tests.dbsp.declared.logs.beside import change_rows_beside, mapped
 from tests.dbsp.declared.logs.test_delta import there
 
@@ -148,18 +148,9 @@ def test_a_table_of_the_catalogue(project, tmp_path):
 
 def test_an_iceberg_table_by_its_catalogue(project, tmp_path):
     """Set as Iceberg's own jar has it set."""
-    uri, warehouse = f"{tmp_path}/catalog.db", f"file://{tmp_path}/ice"
-    ice = load_catalog("ice", type="sql", uri=f"sqlite:///{uri}", warehouse=warehouse)
+    ice = catalogue(project, f"file://{tmp_path}/ice")
     ice.create_namespace("shop")
     sale, feed = (ice.create_table(f"shop.{name}", SCHEMA) for name in ("sale", "feed"))
-    settings = {
-        "": "org.apache.iceberg.spark.SparkCatalog",
-        ".type": "jdbc",
-        ".uri": f"jdbc:sqlite:{uri}",
-        ".warehouse": warehouse,
-    }
-    for name, value in settings.items():
-        project.spark.conf.set(f"spark.sql.catalog.ice{name}", value)
     sql = (
         "CREATE MATERIALIZED VIEW m AS SELECT shop, sum(amount) AS s FROM ice.shop.sale GROUP BY shop;"
         "CREATE STREAMING TABLE s AS SELECT shop FROM STREAM(ice.shop.feed)"
