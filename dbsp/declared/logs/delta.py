@@ -63,7 +63,8 @@ class DeltaLog(Log):
         commits.read()
         if commits.altered:
             self._table()  # which may ask more of readers now
-        came, went = (Pieces(self.place, schema, tuple(pieces)) for pieces in commits.pieces())
+        feeds: dict[str, pa.Table] = {}
+        came, went = (Pieces(self.place, schema, tuple(pieces), feeds) for pieces in commits.pieces())
         missing = [*came.missing(), *(() if streamed else went.missing())]
         if missing:
             raise Lost(f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)")

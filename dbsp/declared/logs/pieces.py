@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 
 import pyarrow as pa
@@ -38,11 +38,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces(Rows):
-    """place: of the table, a directory or a URI."""
+    """place: of the table, a directory or a URI. feeds: the rows of a change feed's file that was read for
+    those of some kinds, until others ask for theirs, with whom this is shared.
+    """
 
     place: str
     schema: pa.Schema
     pieces: tuple[Piece, ...]
+    feeds: dict[str, pa.Table] = field(default_factory=dict, compare=False)
 
     @property
     def size(self) -> int:
@@ -53,8 +56,22 @@ class Pieces(Rows):
         root = place_of(self.place)
         return [piece.path for piece in self.pieces if not (root / piece.path).exists()]
 
+    def table(self) -> pa.Table:
+        """See `Rows`. A change feed's file is read once, for what came and what went."""
+        parts = [self._once(piece) if piece.kinds else self.read(piece) for piece in self.pieces]
+        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+
     def read(self, piece: Piece) -> pa.Table:
         """See `Rows`. Raises StateError, DataError for a column of another type."""
+        return _of_kinds(self._found(piece), piece)
+
+    def _once(self, piece: Piece) -> pa.Table:
+        if (found := self.feeds.pop(piece.path, None)) is None:
+            found = self.feeds[piece.path] = self._found(piece)
+        return _of_kinds(found, piece)
+
+    def _found(self, piece: Piece) -> pa.Table:
+        """With the kinds of a change feed's rows."""
         try:
             return self._read(piece)
         except FileNotFoundError as error:
@@ -65,21 +82,25 @@ class Pieces(Rows):
         with _opened(place_of(self.place) / piece.path) as file:
             stored = opened(file)
             spelled = {name.lower(): name for name in stored.schema_arrow.names}
-            wanted = {field.name: spelled.get(field.name.lower()) for field in self.schema}
+            wanted = {each.name: spelled.get(each.name.lower()) for each in self.schema}
             there = [name for name in wanted.values() if name is not None]
             found = stored.read([*there, KIND] if piece.kinds else there)
         columns = []
-        for field in self.schema:
-            if field.name in piece.values:
-                columns.append(_repeated(piece, field, found.num_rows))
-            elif (name := wanted[field.name]) is None:
-                columns.append(pa.nulls(found.num_rows, field.type))
+        for each in self.schema:
+            if each.name in piece.values:
+                columns.append(_repeated(piece, each, found.num_rows))
+            elif (name := wanted[each.name]) is None:
+                columns.append(pa.nulls(found.num_rows, each.type))
             else:
-                columns.append(_as(found[name], field, piece))
+                columns.append(_as(found[name], each, piece))
         rows = pa.table(columns, schema=self.schema)
-        if not piece.kinds:
-            return rows
-        return rows.filter(pc.is_in(found[KIND].cast(pa.string()), pa.array(piece.kinds)))
+        return rows.append_column(KIND, found[KIND].cast(pa.string())) if piece.kinds else rows
+
+
+def _of_kinds(found: pa.Table, piece: Piece) -> pa.Table:
+    if not piece.kinds:
+        return found
+    return found.filter(pc.is_in(found[KIND], pa.array(piece.kinds))).drop_columns([KIND])
 
 
 def _opened(place: Place) -> IO[bytes]:
