@@ -10,7 +10,9 @@ the other.
 
 Printed are seconds of a run, from its start to its end as it says them, of the whole process, and of CPU in
 all processes of the command; megabytes that came in the tables' files, and that all processes have read and
-written, from and to whatever. After the last run all tables are compared.
+written, from and to whatever; gigabytes of memory that its processes held at most, what they share counted in
+each. After the last run all tables are compared, by DuckDB, which goes to the disk where they are large.
+TPC-H's rows lie in mapped files, so that the commands have the memory.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from benchmarks.declared.processes import Taken
 from benchmarks.declared.sources import CHANGES, Sources
@@ -35,7 +37,8 @@ from benchmarks.tpch.data import tables
 PROJECT = Path(__file__).parents[2] / "examples" / "medallion"
 DEFINITIONS = Path(__file__).parent / "definitions"
 BIN = Path(sys.executable).parent
-HIVE = ["--conf", "spark.sql.catalogImplementation=hive"]
+# a heap of one GB, Spark's default, is too small for scale 1
+HIVE = ["--conf", "spark.sql.catalogImplementation=hive", "--conf", "spark.driver.memory=4g"]
 COMMANDS = {
     "dbsp": [str(BIN / "dbsp"), "pipeline", "run", *HIVE],
     "spark-pipelines": [str(BIN / "spark-pipelines"), "run", *HIVE],
@@ -64,7 +67,7 @@ for name in names:
 
 @dataclass(frozen=True)
 class Ran:
-    """Seconds of the run, of its process, and of CPU; bytes of new files in the tables, read and written."""
+    """Seconds of the run, of its process, and of CPU; bytes of new files, read, written, and held at most."""
 
     run: float
     process: float
@@ -72,10 +75,11 @@ class Ran:
     came: int
     read: int
     wrote: int
+    held: int
 
     def __str__(self) -> str:
         moved = " / ".join(f"{size / 1e6:.1f}" for size in (self.came, self.read, self.wrote))
-        return f"{self.run:.2f}, {self.process:.1f}, {self.cpu:.1f}; {moved}"
+        return f"{self.run:.2f}, {self.process:.1f}, {self.cpu:.1f}; {moved}; {self.held / 1e9:.1f}"
 
 
 @dataclass
@@ -123,7 +127,7 @@ class Side:
         took = time.perf_counter() - began
         came = sum(path.stat().st_size for path in self._files() - before)
         seconds = told["Run is COMPLETED"] - told["Starting run"]
-        return Ran(seconds, took, taken.cpu, came, taken.read, taken.wrote)
+        return Ran(seconds, took, taken.cpu, came, taken.read, taken.wrote, taken.held)
 
     @property
     def _made(self) -> Path:
@@ -136,20 +140,41 @@ class Side:
         """Of its tables."""
         return {path.name for path in self._made.iterdir()}
 
-    def contents(self, name: str) -> pa.Table:
-        """The rows of a table's files, sorted; but for what only AUTO CDC keeps."""
-        table = pq.read_table(self._made / name, partitioning="hive")
-        shown = sorted(column for column in table.column_names if not column.startswith("__spark_autocdc"))
-        plain = [
-            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            for column in table.select(shown).columns
-        ]
-        found = pa.table(plain, names=shown)
-        return found.sort_by([(column, "ascending") for column in shown])
+    def files(self, name: str) -> list[str]:
+        """Of a table."""
+        below = (path.relative_to(self._made / name) for path in (self._made / name).rglob("*.parquet"))
+        shown = (path for path in below if not any(part.startswith(("_", ".")) for part in path.parts))
+        return [str(self._made / name / path) for path in shown]
+
+
+def same(ours: list[str], theirs: list[str], scratch: Path) -> bool:
+    """Whether files of two tables have the same rows, but for what only AUTO CDC keeps."""
+    with duckdb.connect(config={"memory_limit": "4GB", "temp_directory": str(scratch)}) as asked:
+        selected = []
+        for files in (ours, theirs):
+            rows = f"read_parquet({files!r}, union_by_name=true, hive_partitioning=true)"
+            names = sorted(row[0] for row in asked.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall())
+            shown = [f'"{name}"' for name in names if not name.startswith("__spark_autocdc")]
+            selected.append(f"SELECT {', '.join(shown)} FROM {rows}")
+        if len({query.partition(" FROM ")[0] for query in selected}) != 1:
+            return False
+        one, other = selected
+        differs = f"({one} EXCEPT ALL {other}) UNION ALL ({other} EXCEPT ALL {one}) LIMIT 1"
+        return not asked.execute(differs).fetchall()
 
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONUNBUFFERED": "1", "PYSPARK_PYTHON": sys.executable}
+
+
+def mapped(folder: Path, name: str, table: pa.Table) -> pa.Table:
+    """The same rows in a file of that folder, of which only what is read is in memory."""
+    with (
+        pa.OSFile(str(folder / f"{name}.arrow"), "wb") as file,
+        pa.ipc.new_file(file, table.schema) as writer,
+    ):
+        writer.write_table(table, max_chunksize=1 << 16)
+    return pa.ipc.open_file(pa.memory_map(str(folder / f"{name}.arrow"))).read_all()
 
 
 def main(scale: float, fractions: list[float]) -> None:
@@ -158,13 +183,16 @@ def main(scale: float, fractions: list[float]) -> None:
     made = tables(Path("build") / "tpch" / f"{scale:g}", scale)
     order = np.random.default_rng(1).permutation(len(made["orders"]))
     made["orders"] = made["orders"].take(pa.array(order))
-    sources = Sources(root / "data", {name: made[name] for name in NAMES if name in made})
     total = len(made["orders"])
+    sources = Sources(
+        root / "data", {name: mapped(root, name, made.pop(name)) for name in NAMES if name in made}
+    )
+    del made
     sides = [Side(name, root / name) for name in COMMANDS]
     rows = sources.create(total - sum(int(total * fraction) for fraction in fractions))
     for side in sides:
         side.prepare(sources.folder)
-    told = "run, process, CPU (s); came / read / written (MB)"
+    told = "run, process, CPU (s); came / read / written (MB); held (GB)"
     heads = ("what", "rows", *(f"{side.name}: {told}" for side in sides))
     print(f"| {' | '.join(heads)} | ratio of runs | of processes | of CPU |")
     print("|" + " --- |" * (len(heads) + 3))
@@ -178,7 +206,7 @@ def main(scale: float, fractions: list[float]) -> None:
             f"| {named} | {rows} | {ours} | {theirs} | {' | '.join(f'{r:.1f}' for r in ratios)} |", flush=True
         )
     names = sorted(set.union(*(side.names() for side in sides)))
-    differ = [name for name in names if not sides[0].contents(name).equals(sides[1].contents(name))]
+    differ = [name for name in names if not same(*(side.files(name) for side in sides), root / "scratch")]
     print(f"{len(names)} tables are the same" if not differ else f"these differ: {', '.join(differ)}")
     shutil.rmtree(root)
 

@@ -1,4 +1,4 @@
-"""What the processes of a session take: of CPU, and of reading and writing."""
+"""What the processes of a session take: of CPU, of memory, and of reading and writing."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ class Taken(threading.Thread):
         self.session, self.ended = session, threading.Event()
         self.ticks: dict[str, int] = {}
         self.moved: dict[str, tuple[int, int]] = {}
+        self.held = 0
 
     def run(self) -> None:
         while not self.ended.wait(0.02):
+            held = 0
             for stat in Path("/proc").glob("[0-9]*/stat"):
                 with suppress(OSError):
                     fields = stat.read_text().rpartition(")")[2].split()
                     if int(fields[3]) == self.session:
                         self.ticks[stat.parent.name] = int(fields[11]) + int(fields[12])
+                        held += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
                         said = dict(
                             line.split(": ") for line in (stat.parent / "io").read_text().splitlines()
                         )
                         self.moved[stat.parent.name] = int(said["rchar"]), int(said["wchar"])
+            self.held = max(self.held, held)  # bytes, at most, of all at one time
 
     def end(self) -> None:
         self.ended.set()

@@ -80,7 +80,8 @@ class DeltaLog(Log):
             stored = stored_names(self.name, self._table())  # which may ask more of readers now
             check_names(stored, mapped)
             mapped = seen_names(stored)
-        came, went = (Pieces(self.place, schema, tuple(each), stored) for each in commits.pieces())
+        feeds: dict[str, pa.Table] = {}
+        came, went = (Pieces(self.place, schema, tuple(each), stored, feeds) for each in commits.pieces())
         missing = [*came.missing(), *(() if streamed else went.missing())]
         if missing:
             raise Lost(f"of versions {commits.since + 1} to {commits.until} {missing[0]} is gone (VACUUM)")

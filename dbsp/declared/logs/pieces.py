@@ -51,12 +51,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces(Rows):
-    """place: of the table, a directory or a URI. stored: of columns, their names in files and in `values`."""
+    """place: of the table, a directory or a URI. stored: of columns, their names in files and in `values`.
+    feeds: the rows of a change feed's file that was read for those of some kinds, until others ask for theirs,
+    with whom this is shared.
+    """
 
     place: str
     schema: pa.Schema
     pieces: tuple[Piece, ...]
     stored: Mapping[str, str] = field(default_factory=dict)
+    feeds: dict[str, pa.Table] = field(default_factory=dict, compare=False)
 
     @property
     def size(self) -> int:
@@ -67,8 +71,22 @@ class Pieces(Rows):
         root = place_of(self.place)
         return [path for piece in self.pieces for path in piece.paths if not (root / path).exists()]
 
+    def table(self) -> pa.Table:
+        """See `Rows`. A change feed's file is read once, for what came and what went."""
+        parts = [self._once(piece) if piece.kinds else self.read(piece) for piece in self.pieces]
+        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+
     def read(self, piece: Piece) -> pa.Table:
         """See `Rows`. Raises StateError, DataError for a column of another type."""
+        return _of_kinds(self._found(piece), piece)
+
+    def _once(self, piece: Piece) -> pa.Table:
+        if (found := self.feeds.pop(piece.path, None)) is None:
+            found = self.feeds[piece.path] = self._found(piece)
+        return _of_kinds(found, piece)
+
+    def _found(self, piece: Piece) -> pa.Table:
+        """With the kinds of a change feed's rows."""
         try:
             return self._read(piece)
         except FileNotFoundError as error:
@@ -95,9 +113,13 @@ class Pieces(Rows):
         rows = pa.table(read, schema=self.schema)
         if places is not None:
             rows = rows.take(pa.array(places))
-        if not piece.kinds:
-            return rows
-        return rows.filter(pc.is_in(found[KIND].cast(pa.string()), pa.array(piece.kinds)))
+        return rows.append_column(KIND, found[KIND].cast(pa.string())) if piece.kinds else rows
+
+
+def _of_kinds(found: pa.Table, piece: Piece) -> pa.Table:
+    if not piece.kinds:
+        return found
+    return found.filter(pc.is_in(found[KIND], pa.array(piece.kinds))).drop_columns([KIND])
 
 
 def _numbers(piece: Piece, place: str, count: int) -> np.ndarray | None:

@@ -53,6 +53,18 @@ def test_rows_of_some_kinds(tmp_path):
     assert read(tmp_path, schema, kinds=("delete", "update_preimage"))["a"].to_pylist() == [2, 3]
 
 
+def test_a_feed_is_read_once_for_what_came_and_what_went(tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2, 3], "_change_type": ["insert", "delete", "update_preimage"]}))
+    schema, feeds = pa.schema([("a", pa.int64())]), {}
+    came, went = (
+        Pieces(str(tmp_path), schema, (Piece("f.parquet", {}, 1, kinds),), feeds=feeds)
+        for kinds in (("insert",), ("delete", "update_preimage"))
+    )
+    assert came.table()["a"].to_pylist() == [1]
+    (tmp_path / "f.parquet").unlink()
+    assert (went.table()["a"].to_pylist(), feeds) == ([2, 3], {})
+
+
 def test_what_doesnt_fit(tmp_path):
     written(tmp_path, pa.table({"a": ["x"]}))
     with pytest.raises(DataError, match=r"f\.parquet: column 'a' is string, not int64"):
