@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.time_of_day import of_microseconds, rows_in_microseconds
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.sql.plans.program import DELETED
 from dbsp.targets.iceberg.catalog import TABLE, catalog_of
@@ -68,7 +69,7 @@ class Iceberg:
                 self.outlet.check_steps(step, written, _STEP)
             if written < step:
                 self._table.metadata.properties[_RETRIES] = "0"
-                self._add(self._table, step, list(self.outlet.records(step, changes)))
+                self._add(self._table, step, [*map(rows_in_microseconds, self.outlet.records(step, changes))])
         except BaseException:
             self.close()  # what is known of the table may not be so any more
             raise
@@ -154,7 +155,9 @@ def _balanced(parts: Sequence[BooleanExpression], every: bool) -> BooleanExpress
 
 def _type(data_type: pa.DataType) -> pa.DataType:
     """The least that Iceberg has which holds it."""
-    return pa.int32() if pt.is_int8(data_type) or pt.is_int16(data_type) else data_type
+    if pt.is_int8(data_type) or pt.is_int16(data_type):
+        return pa.int32()
+    return of_microseconds(data_type)
 
 
 def _widened(rows: pa.Table) -> pa.Table:
