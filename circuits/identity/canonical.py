@@ -18,6 +18,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,8 @@ _ATOMS = {
     pa.date32(): "date",
     MONTHS: "months",
     TIME: "time",
+    # as the names of its parts were
+    CALENDAR_INTERVAL: 'struct("months":int32,"days":int32,"microseconds":int64)',
 }
 
 

@@ -35,7 +35,7 @@ from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, 
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
 from dbsp.sql.compiler.targets.unselected import with_hidden_key
-from dbsp.sql.compiler.view_columns import check_columns, check_named
+from dbsp.sql.compiler.view_columns import check_columns, check_named, check_visible
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
@@ -266,6 +266,8 @@ class Compiler:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
+        if kind != "local":
+            check_visible(self.scope, text, name, written.schema)
         if arrival is not None:
             written = numbered_by_arrival(query, dumped["plan"], written, arrival)
         self.written[name] = written

@@ -11,7 +11,7 @@ class OwnForm:
     often a step is written, and by what. required: options it can't do without. takes_nested: whether it has
     arrays, maps and structs. is_source: whether Spark, with a package, reads it.
     not_in_names: characters that names of its columns can't have. is_keyed: whether it can't do without a
-    PRIMARY KEY. With one each holds what the view holds.
+    PRIMARY KEY. With one each holds what the view holds. takes_time: whether it has times of day.
     """
 
     name: str
@@ -22,6 +22,7 @@ class OwnForm:
     is_source: bool = False
     not_in_names: str = ""
     is_keyed: bool = False
+    takes_time: bool = True
 
 
 _IN_STEPS = "exactly once: the step's number is committed with it, in dbsp_steps"
@@ -45,6 +46,7 @@ DELTA = OwnForm(
     takes_nested=True,
     is_source=True,
     not_in_names="`",
+    takes_time=False,
 )
 ICEBERG = OwnForm(
     "iceberg",

@@ -79,7 +79,7 @@ def test_refused(spark: Any, query: str, why: str) -> None:
         ("CREATE TABLE t (t TIME LATENESS 1)", "a column of type TIME can't have LATENESS"),
         ("CREATE TABLE t (t ARRAY<TIME(3)>)", "declare TIME, and CAST it AS TIME(3) in a view"),
         ("CREATE TABLE t (t TIME(9))", "TIME(6) is the finest that columns have"),
-        ("CREATE TABLE o (k INT PRIMARY KEY, t TIME) USING duckdb OPTIONS (path 'x', dbtable 'o'); INSERT INTO o SELECT k, t FROM v", "duckdb is given no such values; declare STRING and CAST it"),
+        ("CREATE TABLE o (k INT PRIMARY KEY, t TIME) USING delta OPTIONS (path 'x'); INSERT INTO o SELECT k, t FROM v", "delta is given no such values; declare STRING and CAST it"),
     ],
 )  # fmt: skip
 def test_refused_tables(spark: Any, table: str, why: str) -> None:

@@ -2,8 +2,8 @@
 
     (m, d, µ) + (m′, d′, µ′) = (m + m′, d + d′, µ + µ′)
 
-Values between expressions only: no column has them. Spark's INTERVAL without parts, which
-`make_interval` gives and a string is cast to. 32, 32 and 64 bits.
+Spark's INTERVAL without parts, which `make_interval` gives and a string is cast to: 32, 32 and 64 bits. What
+comes in or leaves has none. The parts have names that no struct of a user's has, to be told from it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,22 @@ from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.vectors.modes import checked
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector
 
-CALENDAR_INTERVAL = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("microseconds", pa.int64())])
+CALENDAR_INTERVAL = pa.struct(
+    [
+        ("calendar months", pa.int32()),
+        ("calendar days", pa.int32()),
+        ("calendar microseconds", pa.int64()),
+    ]
+)
 OVERFLOW = "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION"
 _BITS = (32, 32, 64)
+
+
+def holds_calendar(data_type: pa.DataType) -> bool:
+    """Whether the type, or one inside of it, is CALENDAR_INTERVAL."""
+    if data_type == CALENDAR_INTERVAL or not pa.types.is_nested(data_type):
+        return bool(data_type == CALENDAR_INTERVAL)
+    return any(holds_calendar(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, intervals, parts_of
+from dbsp.circuits.expressions.registry import Value
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, Parts, intervals, parts_of
 from dbsp.circuits.expressions.vectors.decimals import unscaled
 from dbsp.circuits.expressions.vectors.modes import ANSI, mode
-from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector
+from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector, result
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.times.time_zones import DAY, SECOND
 
@@ -86,6 +87,41 @@ def _bounded(micros: Numbers) -> Numbers:
     high = float(2**63)
     inside = np.nan_to_num(micros, nan=0.0, posinf=high, neginf=-high)
     return np.array([min(max(int(each), -(2**63)), 2**63 - 1) for each in inside], object)
+
+
+def _whole_days(call: Call, parts: Parts) -> Numbers:
+    """Those of the calendar, and those that the time makes up."""
+    days = parts.days + _truncated(parts.microseconds, DAY)
+    fits = (days >= -(2**31)) & (days < 2**31)
+    if not fits.all():
+        raise EvaluationError("ARITHMETIC_OVERFLOW", "integer overflow", int(np.argmin(fits)))
+    return days
+
+
+def _truncated(values: Numbers, unit: int) -> Numbers:
+    """Divided towards zero, as Java divides."""
+    return (values - np.fmod(values, unit)) // unit
+
+
+_FIELDS: dict[str, Callable[[Call, Parts], Numbers]] = {
+    "years": lambda _, parts: _truncated(parts.months, 12),
+    "months": lambda _, parts: np.fmod(parts.months, 12),
+    "days": _whole_days,
+    "hours": lambda _, parts: _truncated(np.fmod(parts.microseconds, DAY), _HOUR),
+    "minutes": lambda _, parts: _truncated(np.fmod(parts.microseconds, _HOUR), _MINUTE),
+    "seconds": lambda _, parts: np.fmod(parts.microseconds, _MINUTE),
+}
+
+
+def _register_field(name: str) -> None:
+    @columnar(f"extract_interval_{name}", strict=False)
+    def run(call: Call, given: pa.Array) -> Value:
+        parts = parts_of(given)
+        return result(call, _FIELDS[name](call, parts), Vector(parts.days, parts.valid, False))
+
+
+for _name in _FIELDS:
+    _register_field(_name)
 
 
 def string_to_calendar_interval(call: Call, source: pa.Array) -> pa.Array:

@@ -52,8 +52,8 @@ class Piece:
 @dataclass(frozen=True)
 class Pieces(Rows):
     """place: of the table, a directory or a URI. stored: of columns, their names in files and in `values`.
-    feeds: the rows of a change feed's file that was read for those of some kinds, until others ask for theirs,
-    with whom this is shared.
+    feeds: the rows of a change feed's file that was read for those of some kinds, until others ask for
+    theirs, with whom this is shared.
     """
 
     place: str

@@ -2,7 +2,7 @@
 
     TINYINT … INT → int     DATE → date                      DECIMAL(p, s) → bytes, decimal
     BIGINT → long           TIMESTAMP → timestamp-micros     ARRAY, MAP, STRUCT → array, map, record
-    STRING → string         TIMESTAMP_NTZ → local-timestamp-micros
+    STRING → string         TIMESTAMP_NTZ → local-timestamp-micros        TIME → time-micros
 
 A column that can be NULL is a union with null, whose default that is; so it may come and go.
 """
@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.errors import Error
 from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP
 
@@ -28,6 +29,7 @@ _SIMPLE: dict[pa.DataType, Any] = {
     pa.string(): "string",
     pa.binary(): "bytes",
     pa.date32(): {"type": "int", "logicalType": "date"},
+    TIME: {"type": "long", "logicalType": "time-micros"},
     pa.timestamp("us", tz="UTC"): {"type": "long", "logicalType": "timestamp-micros"},
     pa.timestamp("us"): {"type": "long", "logicalType": "local-timestamp-micros"},
 }

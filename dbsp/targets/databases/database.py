@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.time_of_day import rows_in_microseconds
 from dbsp.circuits.errors import Error
 from dbsp.targets.databases.statements import Statements
 from dbsp.targets.outlet import Outlet, held
@@ -154,7 +155,7 @@ class Database(ABC):
         is_staged = bool(self.statements.key) and not is_empty
         if is_staged and self.statements.unstage:
             session.execute(self.statements.unstage)
-        for rows in self.outlet.records(step, changes):
+        for rows in map(rows_in_microseconds, self.outlet.records(step, changes)):
             session.load(held(rows) if is_empty else rows, is_staged)
         for statement in self.statements.apply if is_staged else ():
             session.execute(statement)

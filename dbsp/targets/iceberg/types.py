@@ -1,4 +1,4 @@
-"""Types of columns as Iceberg has them: of integers there are those of 32 and 64 bits."""
+"""Types of columns as Iceberg has them: integers of 32 and 64 bits, times of microseconds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ def type_of(kind: pa.DataType) -> pa.DataType:
     """The least that Iceberg has which holds it."""
     if pt.is_int8(kind) or pt.is_int16(kind):
         return pa.int32()
+    if pt.is_time(kind):
+        return pa.time64("us")
     if pt.is_struct(kind):
         return pa.struct([_field(kind.field(place)) for place in range(kind.num_fields)])
     if pt.is_map(kind):

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.sql.plans.program import DELETED, OP
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.databases.statements import Statements
@@ -23,6 +24,7 @@ _TYPES = {
     pa.float32(): "float",
     pa.float64(): "double",
     pa.date32(): "date",
+    TIME: "time(6)",
     pa.timestamp("us"): "datetime(6)",
     pa.timestamp("us", tz="UTC"): "datetime(6)",
 }

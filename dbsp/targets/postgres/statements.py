@@ -8,6 +8,7 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.sql.plans.program import OP
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.databases.statements import Statements
@@ -23,6 +24,7 @@ _TYPES = {
     pa.string(): "text",
     pa.binary(): "bytea",
     pa.date32(): "date",
+    TIME: "time",
     pa.timestamp("us"): "timestamp",
     pa.timestamp("us", tz="UTC"): "timestamptz",
 }

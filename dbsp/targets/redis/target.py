@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.time_of_day import rows_in_microseconds
 from dbsp.circuits.errors import Error
 from dbsp.sql.plans.program import DELETED
 from dbsp.targets.outlet import Outlet
@@ -66,7 +67,7 @@ class Redis:
                 commands.watch(self._steps)  # type: ignore[no-untyped-call]
                 if self._claimed(self._client, step, is_fresh) < step:
                     commands.multi()
-                    for rows in self.outlet.records(step, changes):
+                    for rows in map(rows_in_microseconds, self.outlet.records(step, changes)):
                         self._add(commands, rows)
                     commands.hset(self._steps, mapping={"writer": self.outlet.writer(), "step": step})
                     commands.execute()

@@ -88,6 +88,6 @@ def _values(name: str, column: pa.Array) -> list[Any]:
         raise DataError(f"column '{name}' has NaN, and SQLite no such number; make it NULL in the view")
     if pt.is_timestamp(column.type) and column.type.tz is not None:
         column = column.cast(pa.timestamp("us"))
-    if pt.is_timestamp(column.type) or pt.is_date(column.type) or pt.is_decimal(column.type):
+    if pt.is_temporal(column.type) or pt.is_decimal(column.type):
         column = column.cast(pa.string())
     return list(column.to_pylist())

@@ -9,9 +9,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from dbsp.circuits.columns.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, holds_calendar
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.catalyst.reading.query import Node, Query
 
@@ -33,12 +36,27 @@ _OF_TIMES = {
 }
 
 
+# and those that know intervals of the calendar
+_OF_CALENDAR = {
+    *("add", "subtract", "unary_minus", "unary_positive", "make_interval", "multiply_interval"),
+    *("divide_interval", "timestamp_add_interval", "date_add_interval", "sequence"),
+    *(f"extract_interval_{of}" for of in ("years", "months", "days", "hours", "minutes", "seconds")),
+}
+
+
 def is_sparks(call: Call) -> bool:
-    """Whether a kernel would see of variants what they are stored as, or doesn't know of TIME."""
+    """Whether a kernel would see of values what they are stored as: of VARIANTs, TIMEs, or intervals."""
     types = (call.type, *(argument.type for argument in call.arguments))
     if call.function in _OF_ANY_TYPE:
         return False
+    if any(map(holds_calendar, types)):
+        is_cast = call.function == "cast" and not any(map(_holds_in_it, types))
+        return not is_cast and call.function not in _OF_CALENDAR
     return any(map(holds_variant, types)) or (call.function not in _OF_TIMES and any(map(holds_time, types)))
+
+
+def _holds_in_it(data_type: pa.DataType) -> bool:
+    return data_type != CALENDAR_INTERVAL and holds_calendar(data_type)
 
 
 def given_to_spark(query: Query, node: Node, name: str) -> tuple[SparkExpression, list[Node]] | str:

@@ -13,7 +13,7 @@ from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.types import UnsupportedType, arrow_type, literal_type
+from dbsp.sql.plans.types import UnsupportedType, literal_type
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens
 
@@ -112,7 +112,7 @@ class Query:
         """The type, by its number in `types`, of a column of the plan node."""
         spark = self.types[index]
         try:
-            return pa.null() if spark == "void" else arrow_type(spark)
+            return literal_type(spark)
         except UnsupportedType as error:
             raise self.refuse(node, f"a column of type {error}") from None
 

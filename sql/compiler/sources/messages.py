@@ -161,7 +161,7 @@ def _not_binary(type_: pa.DataType, form: str) -> str | None:
     """What of a type a format of bytes hasn't; None: nothing."""
     if type_ == VARIANT:
         return "no values of VARIANT; declare STRING, and give to_json(...) or use parse_json"
-    if pt.is_duration(type_) or pt.is_time(type_):
+    if pt.is_duration(type_) or (pt.is_time(type_) and form != "avro"):
         return f"no values of {ddl(type_).upper()}; declare BIGINT, or INT, and CAST it"
     if pt.is_map(type_) and form == "avro" and not pt.is_string(type_.key_type):
         return "maps by STRING only; declare MAP<STRING, ...>"

@@ -254,7 +254,7 @@ class _Columns:
             none = f"{own.name} is given no such values; declare STRING"
             if holds_variant(column.type) or (not own.takes_nested and pt.is_nested(column.type)):
                 self.unfit(column, f"{none} and give to_json(...)")
-            if holds_time(column.type):
+            if holds_time(column.type) and not own.takes_time:
                 self.unfit(column, f"{none} and CAST it")
             if _has_duration(column.type):
                 self.unfit(column, f"{none} or BIGINT and CAST it")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import time
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.time_of_day import TIME, holds_time, read, read_time, spelled
+from dbsp.circuits.columns.time_of_day import TIME, holds_time, in_microseconds, read, read_time, spelled
 
 TIMES = st.lists(st.none() | st.times())
 
@@ -44,3 +46,16 @@ def test_one() -> None:
 def test_types() -> None:
     assert all(map(holds_time, (TIME, pa.list_(TIME), pa.struct([("n", pa.int64()), ("t", TIME)]))))
     assert not any(map(holds_time, (pa.int64(), pa.timestamp("ns"), pa.list_(pa.duration("us")))))
+
+
+@pytest.mark.parametrize("of", [lambda t: t, pa.list_, lambda t: pa.struct([("a", t), ("b", pa.int8())])])
+def test_in_microseconds_wherever_it_is(of: Callable[[pa.DataType], pa.DataType]) -> None:
+    outer = pa.map_(pa.string(), of(TIME))
+    value: Any = time(1, 2, 3, 456789)
+    value = [value, None] if pa.types.is_list(of(TIME)) else value
+    value = {"a": value, "b": 1} if pa.types.is_struct(of(TIME)) else value
+    made = in_microseconds(pa.array([[("x", value), ("y", None)], None], outer))
+    assert made.type == pa.map_(pa.string(), of(pa.time64("us")))
+    assert made.to_pylist() == [[("x", value), ("y", None)], None]
+    plain = pa.array([1])
+    assert in_microseconds(plain) is plain

@@ -49,7 +49,12 @@ def opened(program: Program, state: Path, **options: Any) -> Pipeline:
 
 
 def feed(p: Pipeline) -> None:
-    """A step's changes are a function of its number: some keys come, some change, some go."""
+    """A step's changes are a function of its number: some keys come, some change, some go.
+
+    They wait already where that step was held up by steps that aren't delivered.
+    """
+    if not p.position.queue.is_empty:
+        return
     step = p.last_step + 1
     p.insert("votes", [(user, user % (step + 1)) for user in range(6)])
     if step > 1:

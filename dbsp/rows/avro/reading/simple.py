@@ -4,6 +4,7 @@
     float, double   → FLOAT, DOUBLE that holds it        date              → DATE
     string, bytes   → STRING (of UTF-8), BINARY          timestamp-*       → TIMESTAMP, TIMESTAMP_NTZ in UTC
     enum, uuid      → STRING         fixed → BINARY      local-timestamp-* → TIMESTAMP_NTZ
+                                                         time-*            → TIME
 
 Times are also the number that they are written as. A value is the column's unchanged, or its message is
 refused.
@@ -27,6 +28,7 @@ from dbsp.rows.casting import Refused, cast_array, kind
 
 _MICRO = pa.timestamp("us")
 _UNITS = {"millis": 1000, "micros": 1, "nanos": 0}
+DAY = 86_400_000_000  # in microseconds
 _FLOATS = {"float": (4, "<f4", pa.float32()), "double": (8, "<f8", pa.float64())}
 _INTEGERS = {"int": pa.int32(), "long": pa.int64()}
 _DASHES = ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))
@@ -45,6 +47,8 @@ def is_taken(node: Simple | Enum, wanted: pa.DataType) -> bool:
         return node.kind in _INTEGERS or (column == "float" and node.kind in _FLOATS)
     if column == "timestamp":
         return node.logical.startswith(("timestamp-", "local-") if wanted.tz is None else "timestamp-")
+    if column == "time":
+        return node.logical.startswith("time-")
     if column == "date":
         return node.logical == "date"
     if column == "string":
@@ -93,6 +97,10 @@ def _integers(messages: Messages, rows: Numbers, node: Simple, wanted: pa.DataTy
         if pt.is_date(wanted):
             return from_fixed_values(narrow, pa.date32())
         values = narrow
+    if pt.is_time(wanted):
+        micros = values.astype(np.int64) * _UNITS[node.logical.rpartition("-")[2]]
+        messages.refuse(rows[(values < 0) | (values > DAY) | (micros >= DAY)], "a time is none of a day")
+        return from_fixed_values(micros % DAY * 1000, wanted)
     if not pt.is_timestamp(wanted):
         return pa.array(values, _INTEGERS[node.kind])
     factor = _UNITS[node.logical.rpartition("-")[2]]

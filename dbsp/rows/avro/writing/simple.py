@@ -29,6 +29,7 @@ def why_not(node: Simple | Enum, type_: pa.DataType) -> str | None:
         taken = given == "integer" or (given == "date" and node.logical == "date")
         wanted = "timestamp-" if given == "timestamp" and type_.tz is not None else "local-timestamp-"
         taken = taken or (given == "timestamp" and node.logical.startswith(wanted))
+        taken = taken or (given == "time" and node.logical.startswith("time-"))
     elif node.kind in ("float", "double"):
         taken = type_ == pa.float32() or (type_ == pa.float64() and node.kind == "double")
     elif node.kind == "string":
@@ -65,7 +66,9 @@ def pieces_of(node: Simple | Enum, values: pa.Array, where: str) -> list[Piece]:
 
 def _numbers(node: Simple, values: pa.Array, where: str) -> np.ndarray:
     numbers = fixed_values(values).astype(np.int64)
-    if pt.is_timestamp(values.type):
+    if pt.is_time(values.type):
+        numbers = numbers // 1000  # which are of microseconds
+    if pt.is_timestamp(values.type) or pt.is_time(values.type):
         unit = node.logical.rpartition("-")[2]
         if unit == "millis":
             _check(values, numbers % 1000 == 0, where, f"finer than the Avro schema's {node.logical}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,35 @@ def test_avro_by_key_and_value(spark: Any, broker: Broker, tmp_path: Path) -> No
     ]
     with pytest.raises(Error, match=r"a message can't be decoded, in hexadecimal \w\w: it ends too early"):
         read(spark, broker, tmp_path, "avro", columns, options, "format = 'avro', mode = 'fail'")
+
+
+def test_times_of_day_go_there_and_back(spark: Any, broker: Broker, tmp_path: Path) -> None:
+    clock = {"type": "long", "logicalType": "time-micros"}
+    fields = [{"name": "id", "type": "int"}, {"name": "h", "type": ["null", clock]}]
+    schema = {"type": "record", "name": "V", "fields": fields}
+    (tmp_path / "value.avsc").write_text(json.dumps(schema))
+    hours = {1: time(10, 30, 0, 5), 2: None, 3: time(23, 59, 59, 999_999)}
+    sent = encoded(schema, [{"id": i, "h": hour} for i, hour in hours.items()])
+    send(spark, broker, "hours", [(None, each) for each in sent])
+    options = (
+        f"USING kafka OPTIONS (`kafka.bootstrap.servers` '{broker.servers}', `value.schema` 'value.avsc',"
+    )
+    text = f"""
+    CREATE TABLE t (id INT, h TIME) {options} subscribe 'hours', startingOffsets 'earliest')
+    WITH (format = 'avro', append_only = true);
+    CREATE VIEW v AS SELECT id, h, hour(h) AS n FROM t;
+    CREATE TABLE o (id INT NOT NULL, h TIME) {options} topic 'hours_again') WITH (format = 'avro');
+    INSERT INTO o SELECT id, h FROM t WHERE id IS NOT NULL;
+    """
+    compiled = compile_program(text, str(tmp_path / "p.sql"), session=spark)
+    with Pipeline(compiled, state=tmp_path / "s", spark=spark, runner="inline") as p:
+        p.run(once=True)
+        assert {row["id"]: row["n"] for row in p["v"].rows()} == {1: 10, 2: None, 3: 23}
+    said = "format = 'avro', append_only = true"
+    rows, _ = read(
+        spark, broker, tmp_path, "hours_again", "id INT, h TIME", "`value.schema` 'value.avsc'", said
+    )
+    assert {row["id"]: row["h"] for row in rows} == hours
 
 
 def test_protobuf(spark: Any, broker: Broker, tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.program import Insert, Program
@@ -29,17 +30,18 @@ COLUMNS = (
     Field("text", pa.string()),
     Field("bytes", pa.binary()),
     Field("day", pa.date32()),
+    Field("hour", TIME),
     Field("at", pa.timestamp("us", tz="UTC")),
     Field("local", pa.timestamp("us")),
 )
 LEAST, LARGEST = (Decimal(sign + "9" * 35 + ".999") for sign in ("-", ""))
 ROWS: list[tuple[Any, ...]] = [
     ("a", -128, 2**31 - 1, -(2**63), 0.5, 0.1, True, Decimal("1.500"), 'a,"b"\\\n\t\r\\N\'%s`;', b"\x00\xff",
-     *[None] * 3),
-    ("A", *[None] * 12),
+     *[None] * 4),
+    ("A", *[None] * 13),
     ("a ", 127, 0, 2**63 - 1, -0.25, 1e-300, False, LEAST, "", b"", date(9999, 12, 31),
-     datetime(1900, 1, 1, 0, 0, 0, 999999, UTC), datetime(1001, 1, 1, 0, 0, 0, 1)),
-    ("á\U0001f600", 0, 0, 0, 3.4e38, 1.7e308, None, LARGEST, "NULL", b"NULL", date(1970, 1, 1),
+     time(23, 59, 59, 999999), datetime(1900, 1, 1, 0, 0, 0, 999999, UTC), datetime(1001, 1, 1, 0, 0, 0, 1)),
+    ("á\U0001f600", 0, 0, 0, 3.4e38, 1.7e308, None, LARGEST, "NULL", b"NULL", date(1970, 1, 1), time(0),
      datetime(2024, 3, 31, 1, 30, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999999)),
 ]  # fmt: skip
 

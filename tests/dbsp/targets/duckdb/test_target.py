@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.duckdb.target import DuckdbStatements
@@ -31,9 +32,9 @@ def as_given(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def test_nested_values(tmp_path: Path) -> None:
-    struct = pa.struct([("a b", pa.int32()), ("m", pa.map_(pa.string(), pa.decimal128(5, 1)))])
+    struct = pa.struct([("a b", pa.int32()), ("m", pa.map_(pa.string(), pa.decimal128(5, 1))), ("t", TIME)])
     columns = (Field("id", pa.int64(), False), Field("x", pa.list_(struct)))
-    value = [{"a b": 1, "m": [("k", None)]}, None, {"a b": None, "m": None}]
+    value = [{"a b": 1, "m": [("k", None)], "t": time(10, 30)}, None, {"a b": None, "m": None, "t": None}]
     with place("duckdb", tmp_path) as there, opened(typed_program(there, columns), tmp_path / "state") as p:
         for step in range(3):
             p.insert(
@@ -41,7 +42,7 @@ def test_nested_values(tmp_path: Path) -> None:
             )
             p.step()
         found = there.rows("SELECT id, x FROM typed ORDER BY id")
-        wanted = [{"a b": 1, "m": {"k": None}}, None, {"a b": None, "m": None}]
+        wanted = [{"a b": 1, "m": {"k": None}, "t": time(10, 30)}, None, {"a b": None, "m": None, "t": None}]
         assert found == [(0, wanted[:1]), (1, wanted), (2, wanted)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_every_type(server: Server, tmp_path: Path) -> None:
 
 def as_given(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """A FLOAT is printed with six digits; a BOOLEAN is a number; times have no zone."""
-    *before, f, d, b, n, text, data, day, at, local = row
+    *before, f, d, b, n, text, data, day, hour, at, local = row
     f = None if f is None else pa.scalar(f, pa.float32()).as_py()
     f = pa.scalar(3.4e38, pa.float32()).as_py() if f is not None and f > 3e38 else f
     return (
@@ -60,6 +60,7 @@ def as_given(row: tuple[Any, ...]) -> tuple[Any, ...]:
         text,
         data,
         day,
+        None if hour is None else (datetime.min + hour).time(),  # a span, to its driver
         at and at.replace(tzinfo=UTC),
         local,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.errors import ProgramError
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
@@ -65,6 +66,7 @@ COLUMNS = (
     Field("bytes", pa.binary()),
     Field("at", pa.timestamp("us", tz="UTC")),
     Field("local", pa.timestamp("us")),
+    Field("hour", TIME),
 )
 
 
@@ -92,9 +94,10 @@ def test_every_type(clean: Server, tmp_path: Path) -> None:
                     b"\x00\xff",
                     instant,
                     instant.replace(tzinfo=None),
+                    time(1, 30, 0, 500),
                 ),
-                ("é", date(2024, 2, 29), None, float("inf"), False, None, b"", None, None),
-                ("", date(2024, 2, 29), *[None] * 7),
+                ("é", date(2024, 2, 29), None, float("inf"), False, None, b"", None, None, None),
+                ("", date(2024, 2, 29), *[None] * 8),
             ],
         )
         p.step()
@@ -104,7 +107,7 @@ def test_every_type(clean: Server, tmp_path: Path) -> None:
     assert client.hgetall("a*[b]:x%3Ay%25:0001-01-01") == {
         b"k": b"x:y%", b"d": b"0001-01-01", b"i": b"-9223372036854775808", b"f": b"0.1", b"b": b"true",
         b"n": b"-1.50", b"bytes": b"\x00\xff", b"at": b"2024-03-31T01:30:00.000001Z",
-        b"local": b"2024-03-31T01:30:00.000001",
+        b"local": b"2024-03-31T01:30:00.000001", b"hour": b"01:30:00.000500",
     }  # fmt: skip
     assert client.hgetall("a*[b]:é:2024-02-29") == {
         b"k": "é".encode(), b"d": b"2024-02-29", b"f": b"inf", b"b": b"false", b"bytes": b""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def test_every_type(tmp_path: Path) -> None:
 
 
 def as_given(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    *before, b, n, text, data, day, at, local = row
+    *before, b, n, text, data, day, hour, at, local = row
     instant = None if at is None else datetime.fromisoformat(at).replace(tzinfo=UTC)
     return (
         *before,
@@ -34,6 +34,7 @@ def as_given(row: tuple[Any, ...]) -> tuple[Any, ...]:
         text,
         data,
         None if day is None else date.fromisoformat(day),
+        None if hour is None else time.fromisoformat(hour),
         instant,
         None if local is None else datetime.fromisoformat(local),
     )

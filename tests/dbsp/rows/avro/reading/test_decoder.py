@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.errors import Error
 from dbsp.rows.avro.reading.decoder import Avro
 
@@ -31,6 +32,12 @@ TYPES: list[tuple[Any, pa.DataType, st.SearchStrategy[Any]]] = [
     ("string", pa.string(), TEXTS),
     ("bytes", pa.binary(), st.binary(max_size=3)),
     ({"type": "int", "logicalType": "date"}, pa.date32(), st.dates(date(1800, 1, 1))),
+    ({"type": "long", "logicalType": "time-micros"}, TIME, st.times()),
+    (
+        {"type": "int", "logicalType": "time-millis"},
+        TIME,
+        st.times().map(lambda at: at.replace(microsecond=0)),
+    ),
     ({"type": "long", "logicalType": "timestamp-micros"}, pa.timestamp("us", tz="UTC"), TIMES),
     (
         {"type": "long", "logicalType": "timestamp-millis"},

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import time
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.rows.avro.reading.decoder import Avro
 from tests.dbsp.rows.avro.reading.test_decoder import encoded
 from tests.dbsp.rows.avro.reading.test_resolution import record
@@ -24,6 +26,7 @@ def decoded(type_: Any, value: Any, column: pa.DataType) -> tuple[Any, str | Non
 
 MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
 NANOS = {"type": "long", "logicalType": "timestamp-nanos"}
+CLOCK = {"type": "long", "logicalType": "time-micros"}
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 3}
 UUID = "12345678-1234-5678-9abc-def012345678"
 
@@ -47,6 +50,13 @@ UUID = "12345678-1234-5678-9abc-def012345678"
         ({"type": "fixed", "size": 16, "name": "U", "logicalType": "uuid"}, UUID, pa.string(), UUID, None),
         (MILLIS, 5, pa.int64(), 5, None),
         (MILLIS, 2**62, pa.timestamp("us"), None, "beyond those of a TIMESTAMP"),
+        (CLOCK, 5_400_000_001, TIME, time(1, 30, 0, 1), None),
+        ({"type": "int", "logicalType": "time-millis"}, 86_399_999, TIME, time(23, 59, 59, 999_000), None),
+        (CLOCK, 86_400_000_000, TIME, None, "a time is none of a day"),
+        (CLOCK, -1, TIME, None, "a time is none of a day"),
+        (CLOCK, 2**63 - 1, TIME, None, "a time is none of a day"),
+        (CLOCK, 7, pa.int64(), 7, None),
+        ("long", 7, TIME, None, "field 'a' is a long, which is no TIME"),
         (NANOS, 1500, pa.timestamp("us"), None, "finer than a microsecond"),
         (
             {"type": "array", "items": "string"},

@@ -12,6 +12,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.rows.avro.derived import schema_of
 from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.avro.writing.encoder import Written
@@ -26,6 +27,7 @@ LEAVES: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
     (pa.string(), TEXTS),
     (pa.binary(), st.binary(max_size=3)),
     (pa.date32(), st.dates()),
+    (TIME, st.times()),
     (pa.timestamp("us", tz="UTC"), TIMES),
     (pa.timestamp("us"), TIMES.map(lambda at: at.replace(tzinfo=None))),
     (pa.decimal128(9, 2), st.decimals("-9999999.99", "9999999.99", places=2)),

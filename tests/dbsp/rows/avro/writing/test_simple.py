@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.errors import DataError, Error
 from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.avro.writing.encoder import Written
@@ -35,6 +36,7 @@ AT = datetime(2024, 1, 2, 3, 4, 5, 6000, UTC)
         (ENUM, pa.string(), "B"),
         (MILLIS, pa.timestamp("us", tz="UTC"), AT),
         (NANOS, pa.timestamp("us", tz="UTC"), AT),
+        ({"type": "int", "logicalType": "time-millis"}, TIME, time(23, 59, 59, 999_000)),
         ({**DECIMAL, "precision": 4}, pa.decimal128(4, 1), Decimal("-999.9")),
         ({**DECIMAL, "size": 20}, pa.decimal128(5, 1), Decimal("-3276.8")),
         ({"type": "fixed", "name": "F", "size": 2}, pa.binary(), b"ab"),
@@ -63,6 +65,13 @@ def test_types_that_a_schema_may_have(type_: Any, column: pa.DataType, value: An
             "column 'a' is timestamp.us., and its field in the Avro schema tim",
         ),
         (MILLIS, pa.timestamp("us", tz="UTC"), AT.replace(microsecond=1), "finer than the Avro schema's"),
+        (
+            {"type": "int", "logicalType": "time-millis"},
+            TIME,
+            time(0, 0, 0, 1),
+            "finer than the Avro schema's",
+        ),
+        ("long", TIME, time(0), "column 'a' is time64.ns., and its field in the Avro schema long"),
         (
             NANOS,
             pa.timestamp("us", tz="UTC"),
