@@ -3,6 +3,8 @@
     f(x) >= b  ⇒  x >= f⁻¹(b)        for f a shift: x + c, x − c, a time plus an interval, a date plus days
     f(x) >= b  ⇒  x >= f(x) >= b     for f that never exceeds its argument: truncated times, starts of windows
 
+    f(x) <= u  ⇒  x <= f⁻¹(u)        for shifts alone, with both sides mirrored
+
 A shift is solved only where it is exact: not for floating point, whose sums are rounded, nor where a number
 out of range becomes another one or NULL. Where f⁻¹(b) can't be computed there is no bound.
 """
@@ -14,6 +16,7 @@ from datetime import timedelta
 
 import pyarrow.types as pt
 
+from dbsp.circuits.expressions.mirror import is_mirrored, mirrored
 from dbsp.circuits.expressions.monotone import Bound, floored, is_fixed_zone, is_on_the_time_line
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 
@@ -22,7 +25,10 @@ _SAME = {"known_not_null"}
 
 
 def solved(expression: Expression, bound: Bound) -> tuple[int, Bound] | None:
-    """(column, its bound) where `expression >= bound` gives one."""
+    """(column, its bound) where `expression >= bound` gives one; ~column: it is of the column mirrored."""
+    if is_mirrored(expression):
+        inner, upper = unshifted(expression.arguments[0], tuple(map(mirrored, bound)))
+        return (~inner.index, tuple(map(mirrored, upper))) if isinstance(inner, Column) else None
     while isinstance(expression, Call):
         step = _undone(expression, bound)
         if step is None:

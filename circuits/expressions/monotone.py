@@ -1,18 +1,21 @@
 """Monotone expressions: what a bound on a column says of an expression over it.
 
     x >= b  ⇒  f(x) >= f(b)          for f that never decreases
+    x <= u  ⇒  f(x) >= f(u)          for f that never increases
 
-So the bound of f(x) is f itself, applied to the bound of x. f is put together from the calls below, each
-of one argument with the others constant. Not among them, though tempting: CAST to TIME and EXTRACT(HOUR)
-(cyclic); casts of a timestamp to a date or its truncation in a time zone whose clocks may go back across
-midnight (then a later instant can have an earlier date); adding months to a timestamp (29 January 23:00 and
-30 January 01:00 both go to 28 February).
+So the bound of f(x) is f itself, applied to the bound of x. An upper bound u of x is a lower bound of x
+mirrored (`mirror.py`), and so is f(x)'s. f is put together from the calls below, each of one argument with
+the others constant. Not among them, though tempting: CAST to TIME and EXTRACT(HOUR) (cyclic); casts of a
+timestamp to a date or its truncation in a time zone whose clocks may go back across midnight (then a later
+instant can have an earlier date); adding months to a timestamp (29 January 23:00 and 30 January 01:00 both go
+to 28 February).
 
 A *bound* is a tuple of expressions over the waterlines; its value is the least of them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -20,15 +23,20 @@ from datetime import timedelta
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.expressions.mirror import is_mirrored, mirrored
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 
 Bound = tuple[Expression, ...]
+# of column i at i, of column i mirrored at ~i
 Bounds = Mapping[int, Bound]
+
+Turned = Callable[[Expression], Expression]
 
 _FIXED_ZONES = ("UTC", "Z", "GMT", "Etc/UTC", "UCT", "Zulu", "+", "-", "UTC+", "UTC-", "GMT+", "GMT-")
 
 # never decreasing in their one argument that is no constant, wherever it stands
 _ANYWHERE = {"add", "date_add"}
+_ARITHMETIC = {"add", "subtract", "multiply", "divide", "unary_minus"}
 # never decreasing in their first argument, the others constant
 _FIRST = {
     "subtract",
@@ -61,20 +69,58 @@ def bound_of(expression: Expression, bounds: Bounds) -> Bound | None:
         return bounds.get(expression.index)
     if not isinstance(expression, Call):
         return None
-    aligned = floored(expression)
-    if aligned is not None:
-        inner = bound_of(aligned, bounds)
-        return None if inner is None else tuple(_with_aligned(expression, aligned, b) for b in inner)
+    if is_mirrored(expression):
+        return _of_mirrored(expression.arguments[0], bounds)
     together = _TOGETHER.get(expression.function)
     if together is not None:
         return together(expression, bounds)
-    at = _increasing_in(expression)
-    if at is None:
-        return _of_sum(expression, bounds) if expression.function == "add" else None
-    inner = bound_of(expression.arguments[at], bounds)
-    if inner is None:
+    return _of_call(expression, bounds, _itself)
+
+
+def _of_mirrored(expression: Expression, bounds: Bounds) -> Bound | None:
+    """The bound of the expression mirrored: where there is an upper bound."""
+    if isinstance(expression, Column):
+        return bounds.get(~expression.index)
+    if not isinstance(expression, Call):
         return None
-    return tuple(_with_argument(expression, at, bound) for bound in inner)
+    opposite = _OPPOSITE.get(expression.function)
+    if opposite is not None:
+        arguments = tuple(map(mirrored, expression.arguments))
+        return bound_of(replace(expression, function=opposite, arguments=arguments, text=""), bounds)
+    if pt.is_floating(expression.type) and _makes_nan(expression):
+        return None
+    return _of_call(expression, bounds, mirrored)
+
+
+def _makes_nan(call: Call) -> bool:
+    """Whether it may be NaN, the greatest, of a lesser number, or of NaN, which it would be the least for."""
+    constants = [float(a.value) for a in call.arguments if isinstance(a, Literal) and _is_number(a.type)]  # type: ignore[arg-type]
+    if call.function in _ARITHMETIC and len(constants) < len(call.arguments) - 1:
+        return True
+    return not all(map(math.isfinite, constants)) or _decreasing_in(call) is not None
+
+
+def _of_call(call: Call, bounds: Bounds, turned: Turned) -> Bound | None:
+    """The bound of a call of one bounded argument, or of a sum. turned: mirrored, for that of its mirror."""
+    aligned = floored(call)
+    if aligned is not None:
+        inner = bound_of(turned(aligned), bounds)
+        return None if inner is None else tuple(turned(_replace(call, aligned, turned(b))) for b in inner)
+    at = _increasing_in(call)
+    if at is not None:
+        inner = bound_of(turned(call.arguments[at]), bounds)
+        return None if inner is None else tuple(turned(_with_argument(call, at, turned(b))) for b in inner)
+    at = _decreasing_in(call)
+    if at is not None:
+        inner = bound_of(mirrored(turned(call.arguments[at])), bounds)
+        if inner is None:
+            return None
+        return tuple(turned(_with_argument(call, at, mirrored(turned(b)))) for b in inner)
+    return _of_sum(call, bounds, turned) if call.function == "add" else None
+
+
+def _itself(expression: Expression) -> Expression:
+    return expression
 
 
 def _of_all(call: Call, bounds: Bounds) -> Bound | None:
@@ -107,16 +153,20 @@ def _is_null(argument: Expression) -> bool:
     return isinstance(argument, Literal) and argument.value is None
 
 
-def _of_sum(call: Call, bounds: Bounds) -> Bound | None:
+def _of_sum(call: Call, bounds: Bounds, turned: Turned) -> Bound | None:
     """a + b >= the least sum of their bounds."""
     if wraps_around(call) or any(not _is_number(argument.type) for argument in call.arguments):
         return None
-    left, right = (bound_of(argument, bounds) for argument in call.arguments)
+    left, right = (bound_of(turned(argument), bounds) for argument in call.arguments)
     if left is None or right is None:
         return None
-    return tuple(replace(call, arguments=(a, b), nullable=True) for a in left for b in right)
+    return tuple(
+        turned(replace(call, arguments=(turned(a), turned(b)), nullable=True)) for a in left for b in right
+    )
 
 
+# f(a, b) mirrored is this of a and b mirrored
+_OPPOSITE = {"greatest": "least", "least": "greatest", "coalesce": "coalesce"}
 _TOGETHER: dict[str, Callable[[Call, Bounds], Bound | None]] = {
     "greatest": _of_greatest,
     "least": _of_all,
@@ -152,9 +202,22 @@ def _increasing_in(call: Call) -> int | None:
     return None
 
 
+def _decreasing_in(call: Call) -> int | None:
+    """The position of the one argument in which the call never increases, the others being constants."""
+    variable = [i for i, argument in enumerate(call.arguments) if not isinstance(argument, Literal)]
+    if len(variable) != 1 or not _is_number(call.type) or wraps_around(call):
+        return None
+    (at,) = variable
+    name = call.function
+    if name == "unary_minus" or (name == "subtract" and at == 1):
+        return at
+    return at if name == "multiply" and _negative(call.arguments[1 - at]) else None
+
+
 def wraps_around(call: Call) -> bool:
     """Whether a result out of range becomes one at the other end: arithmetic without ANSI."""
-    return call.option("evalMode") == "LEGACY" and pt.is_integer(call.type)
+    is_lenient = call.option("evalMode") == "LEGACY" or call.option("failOnError") is False
+    return is_lenient and pt.is_integer(call.type)
 
 
 def _never(call: Call) -> bool:
@@ -211,6 +274,10 @@ def _positive(expression: Expression) -> bool:
     return isinstance(expression, Literal) and _is_number(expression.type) and (expression.value or 0) > 0  # type: ignore[operator]
 
 
+def _negative(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and _is_number(expression.type) and (expression.value or 0) < 0  # type: ignore[operator]
+
+
 def floored(call: Call) -> Expression | None:
     """x of `x − pmod(x, n)` or `x − pmod(x − c, n)`: x aligned to its window."""
     if call.function != "subtract" or not isinstance(remainder := call.arguments[1], Call):
@@ -226,12 +293,8 @@ def floored(call: Call) -> Expression | None:
     return None
 
 
-def _with_aligned(call: Call, value: Expression, bound: Expression) -> Expression:
-    """The same call with x replaced everywhere."""
-    return _replace(call, value, bound)
-
-
 def _replace(expression: Expression, old: Expression, new: Expression) -> Expression:
+    """The expression with x replaced everywhere."""
     if expression == old:
         return new
     if isinstance(expression, Call):

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import pyarrow as pa
 
+from dbsp.circuits.expressions.mirror import mirrored
 from dbsp.circuits.expressions.monotone import is_fixed_zone
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 
@@ -79,11 +80,16 @@ def conjunction(parts: list[Expression]) -> Expression | None:
 
 
 def comparisons(condition: Expression | None) -> list[tuple[Expression, Expression]]:
-    """(a, b) for every conjunct a >= b or a > b of the condition, or one that says the same."""
+    """(a, b) for every conjunct a >= b or a > b of the condition, or that says the same; mirrored, too."""
+    pairs = _greater(condition)
+    return [*pairs, *((mirrored(b), mirrored(a)) for a, b in pairs)]
+
+
+def _greater(condition: Expression | None) -> list[tuple[Expression, Expression]]:
     if not isinstance(condition, Call):
         return []
     if condition.function == "and":
-        return [pair for argument in condition.arguments for pair in comparisons(argument)]
+        return [pair for argument in condition.arguments for pair in _greater(argument)]
     if condition.function in ("greater_than", "greater_than_or_equal"):
         return [(condition.arguments[0], condition.arguments[1])]
     if condition.function in ("less_than", "less_than_or_equal"):

@@ -20,7 +20,7 @@ from dbsp.circuits.functions.collections import (
     structures,
 )
 from dbsp.circuits.functions.json import to_json
-from dbsp.circuits.functions.logic import comparison, conditional, failing, interval_codes, logic
+from dbsp.circuits.functions.logic import comparison, conditional, failing, interval_codes, logic, mirrored
 from dbsp.circuits.functions.numbers import arithmetic, bits, drawn, math, rounding
 from dbsp.circuits.functions.python import calls
 from dbsp.circuits.functions.spark import expression

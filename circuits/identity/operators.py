@@ -209,7 +209,16 @@ OPERATORS: Forms = {
         ),
     ),
     Lateness: Form(
-        "waterline", ("name", "column", "type", "amount", Default("jump", None), Default("percentile", None))
+        "waterline",
+        (
+            "name",
+            "column",
+            "type",
+            "amount",
+            Default("jump", None),
+            Default("percentile", None),
+            Default("decreasing", False),
+        ),
     ),
     limits.Limit: Form("limit", ("expression", "bounds", Default("last_of", None))),
     thresholds.Threshold: Form("threshold", ("lateness", "bounds", Default("at_once", False))),

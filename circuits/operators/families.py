@@ -24,7 +24,7 @@ from dbsp.circuits.operators.operator import (
 )
 from dbsp.circuits.operators.shown import parameters
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limits, of_columns
+from dbsp.circuits.progress.limits import Limits, of_bounds
 from dbsp.circuits.traces.zset import ZSet
 
 
@@ -140,7 +140,7 @@ class RowReader(Unchanged, Reader):
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """A row, or its key, is looked up by its changes."""
-        return of_columns(inputs[position], inputs[position])
+        return of_bounds(inputs[position])
 
     def retracts(self, inputs: Sequence[bool]) -> bool:
         return any(inputs)

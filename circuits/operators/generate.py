@@ -16,6 +16,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import int64_array, retyped, take
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.ranges import expand_lengths
+from dbsp.circuits.expressions.mirror import taken
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
@@ -78,7 +79,7 @@ class Generate(RowWise):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """Each output row has the kept columns of one input row; elements may be anything."""
-        return {column: inputs[0][i] for column, i in enumerate(self.kept) if i in inputs[0]}
+        return taken(inputs[0], enumerate(self.kept))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, self.kept[column]) if column < len(self.kept) else None

@@ -24,7 +24,7 @@ from dbsp.circuits.operators.families import Reader, Unchanged
 from dbsp.circuits.operators.legal import lies_by, same_types
 from dbsp.circuits.operators.operator import Context, Node, Reasons, Value
 from dbsp.circuits.progress.bounds import Lines, union
-from dbsp.circuits.progress.limits import Limits, of_columns
+from dbsp.circuits.progress.limits import Limits, limit
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
 
@@ -90,7 +90,7 @@ class SetOperation(Unchanged, Reader):
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """A row of either input is looked up in both."""
         shared = union(inputs)
-        return of_columns(shared, sorted(shared))
+        return tuple(limit(i, shared[i]) for i in sorted(shared))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None

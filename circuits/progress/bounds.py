@@ -4,17 +4,19 @@ The meaning of a bound b of column c, by which every operator's `bounds` is to b
 
     in every row, inserted or retracted, of every delta from the next step on: c is NULL or c >= b(W)
 
+At ~i it is of column i mirrored (`circuits/expressions/mirror.py`), so that it bounds the column from above.
 W are the waterlines after the step; since they never fall and b is monotone, neither does b(W). Bounds only
 ever come from an `OnTime` filter or the step clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from dbsp.circuits.expressions.inverse import solved
-from dbsp.circuits.expressions.monotone import Bounds, bound_of, least
+from dbsp.circuits.expressions.mirror import both, column_of, mirrored, taken
+from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
 from dbsp.circuits.expressions.nodes import Column, Expression, Literal
 
 # per waterline, its column in `limits.waterline_row`
@@ -35,6 +37,7 @@ def union(inputs: Sequence[Bounds]) -> Bounds:
 def projected(expressions: Sequence[Expression], bounds: Bounds) -> Bounds:
     """A column that is a monotone function of a bounded one is bounded by the function of the bound."""
     found = {i: bound_of(expression, bounds) for i, expression in enumerate(expressions)}
+    found |= {~i: bound_of(mirrored(expression), bounds) for i, expression in enumerate(expressions)}
     return {i: bound for i, bound in found.items() if bound is not None}
 
 
@@ -48,9 +51,10 @@ def expanded(projections: Sequence[Sequence[Expression]], bounds: Bounds) -> Bou
     if not all(made):
         return union(made)
     columns = range(len(projections[0]))
-    found = {i: [one[i] for one in made if i in one] for i in columns}
-    null = {i: sum(is_null(projection[i]) for projection in projections) for i in columns}
-    return {i: least(*found[i]) for i in columns if found[i] and len(found[i]) + null[i] == len(made)}
+    found = {i: [one[i] for one in made if i in one] for i in both(columns)}
+    null = [sum(is_null(projection[i]) for projection in projections) for i in columns]
+    known = {i: these for i, these in found.items() if these and len(these) + null[column_of(i)] == len(made)}
+    return {i: least(*these) for i, these in known.items()}
 
 
 def of_groups(keys: Sequence[Expression], bounds: Bounds) -> Bounds:
@@ -58,19 +62,36 @@ def of_groups(keys: Sequence[Expression], bounds: Bounds) -> Bounds:
 
     A row of an hour that isn't closed is no older than the hour's start. keys: over the row's columns.
     """
-    made = (solved(key, bound) for key in keys if (bound := bound_of(key, bounds)) is not None)
+    sides = (side for key in keys for side in (key, mirrored(key)))
+    made = (solved(side, bound) for side in sides if (bound := bound_of(side, bounds)) is not None)
     return dict(solution for solution in made if solution is not None)
 
 
 def of_partition(partition: Sequence[int], made: Sequence[Expression], bounds: Bounds) -> Bounds:
     """The same, where keys are columns. made: what these hold over the other columns, where it is known."""
-    return {**of_groups(made, bounds), **{i: bounds[i] for i in partition if i in bounds}}
+    return {**of_groups(made, bounds), **of_columns_alone(bounds, partition)}
+
+
+def of_columns_alone(bounds: Bounds, columns: Iterable[int]) -> Bounds:
+    """What is known of these columns."""
+    return taken(bounds, ((i, i) for i in columns))
+
+
+def bounded_together(
+    left: Bounds, right: Bounds, pairs: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, int, Bound]]:
+    """(left column, right column, the least of both bounds) where both are known. pairs: of equal columns."""
+    for a, b in pairs:
+        for here, there in ((a, b), (~a, ~b)):
+            if here in left and there in right:
+                yield here, there, least(left[here], right[there])
 
 
 def alternate(projections: Sequence[Sequence[Expression]], bounds: Bounds) -> bool:
     """Whether some bounded column is NULL in other projections, so that another one has to tell there."""
     return any(
-        any(is_null(projection[i]) for projection in projections) for i in expanded(projections, bounds)
+        any(is_null(projection[column_of(i)]) for projection in projections)
+        for i in expanded(projections, bounds)
     )
 
 

@@ -27,8 +27,9 @@ from dbsp.circuits.columns.arrow import int64_array, is_true
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.expressions.nodes import Column, Expression
+from dbsp.circuits.expressions.mirror import both, column_at
+from dbsp.circuits.expressions.monotone import Bound, Bounds
+from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import Lateness, Waterlines
 from dbsp.circuits.traces.spine import Run
@@ -57,7 +58,23 @@ Limits = tuple[Limit, ...]
 
 def of_columns(bounds: Bounds, columns: Iterable[int]) -> Limits:
     """Whole rows or groups are looked up by rows that are themselves bounded."""
-    return tuple(Limit(Column(i, bounds[i][0].type), bounds[i]) for i in columns if i in bounds)
+    return tuple(limit(i, bounds[i]) for i in both(columns) if i in bounds)
+
+
+def of_bounds(bounds: Bounds) -> Limits:
+    """The same of all columns."""
+    return tuple(limit(i, bound) for i, bound in bounds.items())
+
+
+def of_pairs(bounds: Bounds, pairs: Iterable[tuple[int, int]]) -> Limits:
+    """Rows are looked up by what is equal to bounded columns of others. pairs: (own column, the other)."""
+    sides = (side for own, other in pairs for side in ((own, other), (~own, ~other)))
+    return tuple(limit(own, bounds[other]) for own, other in sides if other in bounds)
+
+
+def limit(key: int, bound: Bound) -> Limit:
+    """Rows are looked up by a column's values alone, which are bounded. key: ~i is of column i mirrored."""
+    return Limit(column_at(key, bound[0].type), bound)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
     W₀ = unset        Wₜ = max(Wₜ₋₁, max over the rows of step t of value − lateness)
                       Wₜ = max(Wₜ₋₁, the greatest candidate of step t)                 (`percentile.py`)
 
+Of a column that decreases the value is mirrored (`circuits/expressions/mirror.py`), and so is the waterline,
+which bounds the column from above.
+
 A row of step t passes iff its value is NULL or >= Wₜ₋₁, so that every row from step t on has a value that
 is NULL or >= Wₜ₋₁. A waterline is a scalar of its column's type and never falls.
 
@@ -21,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import is_true
+from dbsp.circuits.functions.logic.mirrored import mirrored_values
 from dbsp.circuits.progress.percentile import Percentile
 
 # A lateness: microseconds for timestamps, days for dates, else a number of the column's kind.
@@ -28,13 +32,15 @@ Amount = int | float | Decimal
 Waterlines = Mapping[str, pa.Scalar]
 # the default context has 28 digits, a column up to 38
 EXACT = Context(prec=80)
+_DECREASING = " (decreasing)"
 
 
 @dataclass(frozen=True)
 class Lateness:
     """name: `relation.column`, the waterline's name. jump: rows more than this ahead of it are rejected.
 
-    percentile: what raises the waterline instead; the amount is 0 then.
+    percentile: what raises the waterline instead; the amount is 0 then. decreasing: the waterline is of the
+    column mirrored.
     """
 
     name: str
@@ -43,30 +49,58 @@ class Lateness:
     amount: Amount
     jump: Amount | None = None
     percentile: Percentile | None = None
+    decreasing: bool = False
+
+    @property
+    def key(self) -> int:
+        """Of what the waterline is in a map from columns to bounds."""
+        return ~self.column if self.decreasing else self.column
+
+    def measured(self, column: pa.Array) -> pa.Array:
+        """What is compared with the waterline."""
+        return mirrored_values(column) if self.decreasing else column
 
     def passes(self, column: pa.Array, waterline: pa.Scalar) -> bool:
         """Whether no value is late or jumps, which the least mostly tells."""
-        if pc.less(pc.min(column), waterline).as_py():
+        if pc.less(pc.min(self.measured(column)), waterline).as_py():
             return False
         return self.jump is None or not self.jumps(column, waterline).any()
 
     def late(self, column: pa.Array, waterline: pa.Scalar) -> np.ndarray:
         """bool[n]: value < waterline; NULL is never late."""
-        return is_true(pc.less(column, waterline))
+        return is_true(pc.less(self.measured(column), waterline))
 
     def jumps(self, column: pa.Array, waterline: pa.Scalar) -> np.ndarray:
         """bool[n]: value − lateness > waterline + jump."""
         if self.jump is None:
             return np.zeros(len(column), dtype=np.bool_)
         furthest = shift(shift(waterline, self.amount), self.jump)
-        return is_true(pc.greater(column, furthest))
+        return is_true(pc.greater(self.measured(column), furthest))
 
     def candidate(self, column: pa.Array) -> pa.Scalar | None:
         """max(values) − lateness; None where there is no value. NaN is no value."""
         if pt.is_floating(self.type):
             column = column.filter(pc.invert(pc.is_nan(column)))
-        greatest = pc.max(column)
+        greatest = pc.max(self.measured(column))
         return shift(greatest, -self.amount) if greatest.is_valid else None
+
+
+def waterline_name(relation: str, column: str, decreasing: bool = False) -> str:
+    """Of the waterline of a column's LATENESS; that of one that decreases is never taken for another's."""
+    return f"{relation}.{column}{_DECREASING * decreasing}"
+
+
+def as_shown(waterlines: Waterlines) -> dict[str, pa.Scalar]:
+    """In the columns' own values."""
+    return {
+        name: mirrored_values(waterline) if name.endswith(_DECREASING) else waterline
+        for name, waterline in waterlines.items()
+    }
+
+
+def column_name(name: str) -> str:
+    """`relation.column` of what a waterline is called."""
+    return name.partition(" (")[0]
 
 
 def watermark_name(table: str, column: str) -> str:

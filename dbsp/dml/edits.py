@@ -127,24 +127,25 @@ class Edits:
         changed = Contents(table.name, there.schema, delta)
         return [found.where(values).zset for found in (there, changed) if found.parts]
 
-    def _asked(self, select: str) -> ZSet:
+    def _asked(self, select: str, ctes: str = "") -> ZSet:
+        select = f"{ctes} {select}" if ctes else select
         contents = {name: self._contents(name) for name in named_in(select, self.readable)}
         plans = self.plans.in_zone(self._timezone)
         return answer(plans, select, contents, self.spark, now=self.moment).zset
 
-    def _selected(self, table: Table, where: Where) -> ZSet:
+    def _selected(self, table: Table, where: Where, ctes: str) -> ZSet:
         """The rows that a condition is true of."""
         if not where.condition:
             return self._contents(table.name).zset
         if where.equal is not None:
             schema = arrow_schema(table)
             return ZSet.sum(schema, self._having(table, where.equal)).consolidate()
-        return self._asked(f"SELECT * FROM {_called(table, where)} WHERE {where.condition}")
+        return self._asked(f"SELECT * FROM {_called(table, where)} WHERE {where.condition}", ctes)
 
     # -- the statements -------------------------------------------------------------------------------
 
     def _delete(self, statement: Delete) -> int:
-        table, gone = statement.table, self._selected(statement.table, statement.where)
+        table, gone = statement.table, self._selected(statement.table, statement.where, statement.ctes)
         self._queue(table, gone, None)
         return int(gone.weights.sum())
 
@@ -152,7 +153,7 @@ class Edits:
         table, where = statement.table, statement.where
         width = len(table.schema)
         if statement.values is not None:
-            gone = self._selected(table, where)
+            gone = self._selected(table, where, statement.ctes)
             columns = list(gone.rows.columns)
             for name, value in statement.values.items():
                 i = _position(table.schema, name)
@@ -164,7 +165,8 @@ class Edits:
                 for name, text in statement.texts.items()
             ]
             condition = f" WHERE {where.condition}" if where.condition else ""
-            found = self._asked(f"SELECT *, {', '.join(made)} FROM {_called(table, where)}{condition}")
+            select = f"SELECT *, {', '.join(made)} FROM {_called(table, where)}{condition}"
+            found = self._asked(select, statement.ctes)
             gone = ZSet(found.rows.select(list(range(width))), found.weights)
             columns = list(gone.rows.columns)
             for offset, name in enumerate(statement.texts):
@@ -180,7 +182,7 @@ class Edits:
         if statement.rows is not None:
             rows = self._filled(table, whole_rows(table, statement.rows, timezone))
         else:
-            rows = self._new(table, statement.columns, self._asked(_cast_query(statement)))
+            rows = self._new(table, statement.columns, self._asked(_cast_query(statement), statement.ctes))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
         gone = None
         if table.primary_key and (self.strict or statement.conflict is not None):
@@ -210,7 +212,11 @@ class Edits:
         schema, width = arrow_schema(table), len(table.schema)
         gone, come = [ZSet.empty(schema)], [ZSet.empty(schema)]
         changed = 0
-        for found in merged(statement, _called(table, Where(statement.name)), self._asked):
+
+        def ask(select: str) -> ZSet:
+            return self._asked(select, statement.ctes)
+
+        for found in merged(statement, _called(table, Where(statement.name)), ask):
             if not found.goes:
                 rows = self._new(table, found.columns, found.rows)
                 come.append(ZSet(rows, np.ones(rows.num_rows, dtype=np.int64)))
@@ -228,7 +234,7 @@ class Edits:
         self._check_once(table, old_rows)
         if table.primary_key and len(new_rows):
             self._check_new_keys(table, old_rows, new_rows)
-        self._queue(table, old_rows, new_rows)
+        self._queue(table, old_rows, new_rows if statement.gives else None)
         return changed
 
     def _check_once(self, table: Table, gone: ZSet) -> None:
@@ -302,9 +308,9 @@ class Edits:
         return one.take(pa.array(np.zeros(count, dtype=np.int64)))
 
     def _whole(self, table: Table, columns: list[pa.Array], said: Collection[str]) -> pa.RecordBatch:
-        """Of rows that were there with other values. said: the columns that the statement sets."""
+        """Of rows that were there with other values; DEFAULTs for NULL. said: the columns that are set."""
         given = pa.RecordBatch.from_arrays(columns, names=[one.name for one in table.schema])
-        return whole_rows(table, without_computed(table, given, said), self._timezone, retracted=True)
+        return self._filled(table, whole_rows(table, without_computed(table, given, said), self._timezone))
 
     # -- what becomes of it ---------------------------------------------------------------------------
 

@@ -1,25 +1,29 @@
 """MERGE as it is written, which is Spark's.
 
-MERGE INTO t [[AS] name] USING relation | (query) [[AS] name] ON condition
+MERGE INTO t [[AS] name] USING relation | (query) [[AS] name [(columns)]] ON condition
   WHEN MATCHED [AND condition] THEN UPDATE SET column = expression, ... | UPDATE SET * | DELETE
   WHEN NOT MATCHED [BY TARGET] [AND condition] THEN INSERT (columns) VALUES (...) | INSERT *
   WHEN NOT MATCHED BY SOURCE [AND condition] THEN UPDATE SET ... | DELETE
+
+DEFAULT stands for a value, as NULL does: no column with a DEFAULT is ever NULL. DO NOTHING is PostgreSQL's.
 """
 
 from __future__ import annotations
+
+from collections.abc import Container
 
 from dbsp.dml.statement import Merge, When
 from dbsp.sql.plans.program import Table
 from dbsp.sql.text.tokens import Cursor
 
-_CLAUSES = frozenset({"USING", "ON", "WHEN"})
+_CLAUSES = frozenset({"USING", "ON", "WHEN", "WHERE"})
 
 
 def read_merge(cursor: Cursor, table: Table) -> Merge:
     """After the table's name. Raises ProgramError."""
     name = _name(cursor) or table.name.rpartition(".")[2]
     cursor.expect("USING")
-    source, called = _source(cursor)
+    source, called = source_of(cursor)
     cursor.expect("ON")
     on = _text(cursor, "ON")
     clauses = []
@@ -46,8 +50,8 @@ def _name(cursor: Cursor) -> str:
     return ""
 
 
-def _source(cursor: Cursor) -> tuple[str, str]:
-    """(its text, with its name; that name)"""
+def source_of(cursor: Cursor) -> tuple[str, str]:
+    """(a relation's text, with its name; that name)"""
     start = cursor.next.start
     name = ""
     if cursor.next.text == "(":
@@ -59,7 +63,12 @@ def _source(cursor: Cursor) -> tuple[str, str]:
     given = _name(cursor)
     if not (given or name):
         cursor.fail("the query has no name; write USING (SELECT ...) AS s")
-    return (f"{text} AS `{given}`" if given else text), given or name
+    columns = ""
+    if given and cursor.sees("("):
+        start = cursor.next.start
+        cursor.parentheses()
+        columns = cursor.source.text[start : cursor.ahead(-1).stop]
+    return (f"{text} AS `{given}`{columns}" if given else text), given or name
 
 
 def _when(cursor: Cursor, table: Table, name: str, called: str) -> When:
@@ -73,6 +82,8 @@ def _when(cursor: Cursor, table: Table, name: str, called: str) -> When:
             cursor.expect("TARGET")
     condition = _text(cursor, "AND", "THEN") if cursor.accept("AND") else ""
     cursor.expect("THEN")
+    if cursor.accept("DO", "NOTHING"):
+        return When(of, condition, None, stays=True)
     if of != "source" and cursor.accept("DELETE"):
         return When(of, condition, None)
     if of != "source":
@@ -93,21 +104,25 @@ def _assigned(cursor: Cursor, table: Table, name: str, called: str) -> dict[str,
         return _all(table, called)
     texts: dict[str, str] = {}
     while True:
-        if cursor.ahead(1).text == ".":
-            before = cursor.name("a column's name")
-            if before.text.lower() != name.lower():
-                cursor.fail(
-                    f"'{before.text}' isn't what changes, which is {name}; set a column of it", before
-                )
-            cursor.take()
-        token = cursor.next
-        column = column_named(cursor, table)
-        if column in texts:
-            cursor.fail(f"column '{column}' is set twice", token)
-        cursor.expect("=")
-        texts[column] = _text(cursor, f"{column} =", ",", "WHEN")
+        column = assigned_column(cursor, table, name, texts)
+        texts[column] = _value(cursor, f"{column} =", ",", "WHEN")
         if not cursor.accept(","):
             return texts
+
+
+def assigned_column(cursor: Cursor, table: Table, name: str, others: Container[str]) -> str:
+    """`[name.]column =`, of a column that isn't among those which are set before. Raises ProgramError."""
+    if cursor.ahead(1).text == ".":
+        before = cursor.name("a column's name")
+        if before.text.lower() != name.lower():
+            cursor.fail(f"'{before.text}' isn't what changes, which is {name}; set a column of it", before)
+        cursor.take()
+    token = cursor.next
+    column = column_named(cursor, table)
+    if column in others:
+        cursor.fail(f"column '{column}' is set twice", token)
+    cursor.expect("=")
+    return column
 
 
 def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
@@ -125,13 +140,19 @@ def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
         cursor.expect(")")
     cursor.expect("VALUES")
     start = cursor.expect("(")
-    values = [_text(cursor, "VALUES", ",")]
+    values = [_value(cursor, "VALUES", ",")]
     while cursor.accept(","):
-        values.append(_text(cursor, "VALUES", ","))
+        values.append(_value(cursor, "VALUES", ","))
     cursor.expect(")")
     if len(values) != len(columns):
         cursor.fail(f"{len(values)} values for {len(columns)} columns ({', '.join(columns)})", start)
     return dict(zip(columns, values, strict=True))
+
+
+def _value(cursor: Cursor, what: str, *ends: str) -> str:
+    """The text of a value that a column gets."""
+    text = _text(cursor, what, *ends)
+    return "NULL" if text.upper() == "DEFAULT" else text
 
 
 def _text(cursor: Cursor, what: str, *ends: str) -> str:

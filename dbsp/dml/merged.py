@@ -30,6 +30,8 @@ def merged(statement: Merge, called: str, ask: Callable[[str], ZSet]) -> Iterato
     """Clause by clause. called: the table with its name, as a query has them. ask: a query's rows."""
     source, on = statement.source, statement.on
     for number, clause in enumerate(statement.clauses):
+        if clause.stays:
+            continue
         earlier = [one for one in statement.clauses[:number] if one.of == clause.of]
         truth = _truth(earlier, clause)
         where = f" WHERE {truth}" if truth else ""

@@ -2,12 +2,14 @@
 
     INSERT INTO t [(columns)] VALUES (...), ... | SELECT ...
       [ON CONFLICT (key) DO NOTHING | DO UPDATE SET column = EXCLUDED.column, ...]
-    UPDATE t [[AS] name] SET column = expression, ... [WHERE condition]
-    DELETE FROM t [[AS] name] [WHERE condition]                TRUNCATE [TABLE] t
-    UPSERT INTO t [(columns)] VALUES (...), ... | SELECT ...   MERGE INTO t ... (`merge_reading.py`)
+    UPDATE t [[AS] name] SET [name.]column = expression, ... [FROM relation] [WHERE condition]
+    DELETE FROM t [[AS] name] [USING relation] [WHERE condition]     TRUNCATE [TABLE] t
+    UPSERT INTO t [(columns)] VALUES (...), ... | SELECT ...         MERGE INTO t ... (`merge_reading.py`)
 
-What is nothing but a value, and a condition that is nothing but columns that equal values, are read here; the
-rest is for the compiler. ON CONFLICT is PostgreSQL's.
+Any of them may begin with WITH. FROM and USING, which are PostgreSQL's, are a MERGE of what is matched.
+DEFAULT stands for a value, as NULL does: no column with a DEFAULT is ever NULL. What is nothing but a value,
+and a condition that is nothing but columns that equal values, are read here; the rest is for the compiler. ON
+CONFLICT is PostgreSQL's.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.dml.merge_reading import column_named, read_merge
-from dbsp.dml.statement import Conflict, Delete, Insert, Statement, Update, Where
+from dbsp.dml.merge_reading import assigned_column, column_named, read_merge, source_of
+from dbsp.dml.statement import Conflict, Delete, Insert, Merge, Statement, Update, When, Where
 from dbsp.rows.sql_literals import literal, typed
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import as_it_is
@@ -31,20 +33,45 @@ from dbsp.sql.text.tokens import Cursor, Token, tokens
 VERBS = ("INSERT", "UPSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
 _UNREAD = frozenset({"RETURNING", "USING", "FROM", "OUTPUT", "LIMIT", "ORDER"})
+_DEFAULT = "DEFAULT"
 _CLOCK = frozenset({"NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE", "CURDATE"})
 _CLAUSES = _UNREAD | {"SET", "WHERE"}
 
 
 def is_statement(text: str) -> bool:
     """Whether it begins as one of these."""
-    first = next((word for word in text.split(None, 1)), "")
-    return first.upper() in VERBS
+    first = next((word for word in text.split(None, 1)), "").upper()
+    if first != "WITH":
+        return first in VERBS
+    cursor = _cursor(text)
+    return cursor.tokens[_verb(cursor)].upper in VERBS
+
+
+def _cursor(text: str) -> Cursor:
+    source = as_it_is(text.strip().rstrip(";"), "statement")
+    return Cursor(source, tokens(source))
+
+
+def _verb(cursor: Cursor) -> int:
+    """The token with which a statement begins, after its WITH: `name [(columns)] AS (query), ...`"""
+    depth = 0
+    for at, token in enumerate(cursor.tokens):
+        if depth == 0 and cursor.tokens[at - 1].text == ")" and token.upper not in ("AS", ","):
+            return at
+        depth += (token.text == "(") - (token.text == ")")
+    return len(cursor.tokens) - 1
 
 
 def read_statement(text: str, program: Program) -> Statement:
     """Raises ProgramError, at line and column."""
-    source = as_it_is(text.strip().rstrip(";"), "statement")
-    cursor = Cursor(source, tokens(source))
+    cursor = _cursor(text)
+    if cursor.sees("WITH"):
+        ctes = cursor.until(_verb(cursor)).text
+        return replace(_statement(cursor, program), ctes=ctes)
+    return _statement(cursor, program)
+
+
+def _statement(cursor: Cursor, program: Program) -> Statement:
     if cursor.accept("INSERT", "INTO"):
         return _insert(cursor, program)
     if cursor.accept("UPSERT", "INTO"):
@@ -55,7 +82,10 @@ def read_statement(text: str, program: Program) -> Statement:
         return _update(cursor, program)
     if cursor.accept("DELETE", "FROM"):
         table = table_named(cursor, program)
-        return Delete(table, _where(cursor, table, _name(cursor)))
+        name = _name(cursor)
+        if cursor.accept("USING"):
+            return _matched(cursor, table, name, None)
+        return Delete(table, _where(cursor, table, name))
     if cursor.accept("TRUNCATE"):
         cursor.accept("TABLE")
         table = table_named(cursor, program)
@@ -114,7 +144,7 @@ def _insert(cursor: Cursor, program: Program) -> Insert:
         return Insert(table, columns, rows, conflict=_conflict(cursor, table))
     cursor.at = start
     stop = _stop(cursor, ("ON", "CONFLICT"))
-    query = _selects(cursor, stop) or cursor.until(stop).text
+    query = _selects(cursor, stop) or _undefaulted(cursor, cursor.at, stop)
     cursor.at = stop
     if not query.strip():
         cursor.fail("expected VALUES (...) or a query")
@@ -126,13 +156,24 @@ def _selects(cursor: Cursor, stop: int) -> str | None:
     listed = cursor.tokens[cursor.at : stop]
     if listed[:1] and listed[0].upper == "VALUES" and any(token.upper in _CLOCK for token in listed):
         rows, depth, start = [], 0, 0
-        for token in listed[1:]:
-            start = token.stop if token.text == "(" and depth == 0 else start
+        for at, token in enumerate(listed[1:], cursor.at + 1):
+            start = at + 1 if token.text == "(" and depth == 0 else start
             depth += (token.text == "(") - (token.text == ")")
             if token.text == ")" and depth == 0:
-                rows.append(f"SELECT {cursor.source.text[start : token.start]}")
+                rows.append(f"SELECT {_undefaulted(cursor, start, at)}")
         return " UNION ALL ".join(rows)
     return None
+
+
+def _undefaulted(cursor: Cursor, start: int, stop: int) -> str:
+    """The text of tokens, with NULL where a row of VALUES has DEFAULT: no column with one is ever NULL."""
+    text, parts, at = cursor.source.text, [], cursor.tokens[start].start
+    for i in range(start, stop):
+        before, token, after = cursor.tokens[i - 1], cursor.tokens[i], cursor.tokens[i + 1]
+        if token.upper == _DEFAULT and before.text in ("(", ",") and after.text in (")", ","):
+            parts += [text[at : token.start], "NULL"]
+            at = token.stop
+    return "".join([*parts, text[at : cursor.tokens[stop - 1].stop if stop > start else at]])
 
 
 def _upsert(cursor: Cursor, program: Program) -> Insert:
@@ -175,6 +216,8 @@ def _listed(cursor: Cursor, table: Table, columns: tuple[str, ...]) -> list[dict
 
 
 def _literal(cursor: Cursor) -> tuple[bool, Any]:
+    if cursor.accept(_DEFAULT):
+        return True, None
     try:
         return True, literal(cursor)
     except ProgramError:
@@ -211,7 +254,7 @@ def _conflict(cursor: Cursor, table: Table) -> Conflict | None:
 # -- UPDATE and DELETE --------------------------------------------------------------------------------
 
 
-def _update(cursor: Cursor, program: Program) -> Update:
+def _update(cursor: Cursor, program: Program) -> Update | Merge:
     table = table_named(cursor, program)
     name = _name(cursor)
     cursor.expect("SET")
@@ -219,11 +262,7 @@ def _update(cursor: Cursor, program: Program) -> Update:
     texts: dict[str, str] = {}
     values: dict[str, Any] | None = {}
     while True:
-        token = cursor.next
-        column = column_named(cursor, table)
-        if column in texts:
-            cursor.fail(f"column '{column}' is set twice", token)
-        cursor.expect("=")
+        column = assigned_column(cursor, table, name or table.name.rpartition(".")[2], texts)
         token, start = cursor.next, cursor.at
         stop = _stop(cursor, (",",), ("WHERE",), ("FROM",))
         cursor.at = start
@@ -233,12 +272,23 @@ def _update(cursor: Cursor, program: Program) -> Update:
         elif values is not None:
             values[column] = typed(cursor, token, value, column, types[column])
         cursor.at = start
-        texts[column] = cursor.until(stop).text
+        text = cursor.until(stop).text
+        texts[column] = "NULL" if text.upper() == _DEFAULT else text
         if not texts[column].strip():
             cursor.fail(f"{column} = what?")
         if not cursor.accept(","):
             break
+    if cursor.accept("FROM"):
+        return _matched(cursor, table, name, texts)
     return Update(table, _where(cursor, table, name), texts, values)
+
+
+def _matched(cursor: Cursor, table: Table, name: str, texts: dict[str, str] | None) -> Merge:
+    """After FROM or USING: what becomes of rows that a row of another relation matches."""
+    source, _ = source_of(cursor)
+    where = _where(cursor, table, name)
+    clause = When("matched", "", texts)
+    return Merge(table, name or table.name.rpartition(".")[2], source, where.condition or "TRUE", (clause,))
 
 
 def _where(cursor: Cursor, table: Table, name: str) -> Where:

@@ -1,4 +1,4 @@
-"""A statement that changes rows of a table."""
+"""A statement that changes rows of a table. ctes: its WITH, as its queries begin."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Insert:
     rows: list[dict[str, Any]] | pa.Table | None
     query: str = ""
     conflict: Conflict | None = None
+    ctes: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Where:
 class Delete:
     table: Table
     where: Where
+    ctes: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Update:
     where: Where
     texts: dict[str, str]
     values: dict[str, Any] | None
+    ctes: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,13 @@ class When:
     """What becomes of rows for which `condition`, and none of an earlier clause of their kind, is true.
 
     of: 'matched', 'target' (a row that no row of the source matches) or 'source' (a row of the source that
-    matches none). texts: per column what it gets; None: the row goes.
+    matches none). texts: per column what it gets; None: the row goes. stays: nothing is done.
     """
 
     of: str
     condition: str
     texts: dict[str, str] | None
+    stays: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,12 @@ class Merge:
     source: str
     on: str
     clauses: tuple[When, ...]
+    ctes: str = ""
+
+    @property
+    def gives(self) -> bool:
+        """Whether any row may come."""
+        return any(clause.texts is not None for clause in self.clauses)
 
     @property
     def only_inserts(self) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.progress.waterline import as_shown
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.traces.origin import Traffic
 
@@ -48,7 +49,7 @@ class Metrics:
     @cached_property
     def waterlines(self) -> dict[str, object]:
         """What lateness proves after the step, per annotated column that has had a value."""
-        return {name: waterline.as_py() for name, waterline in self.state.waterlines.items()}
+        return {name: waterline.as_py() for name, waterline in as_shown(self.state.waterlines).items()}
 
     @cached_property
     def state_rows(self) -> dict[str, int]:

@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.progress.waterline import as_shown
 from dbsp.circuits.steps.state import State
 from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
@@ -231,7 +232,7 @@ def _stored(state: State) -> dict[str, object]:
 
 def _waterlines(state: State) -> dict[str, object]:
     """Those that there are, as text."""
-    return {name: str(scalar.as_py()) for name, scalar in state.waterlines.items()}
+    return {name: str(scalar.as_py()) for name, scalar in as_shown(state.waterlines).items()}
 
 
 def _spelled(time: datetime) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from json.encoder import encode_basestring
 
 from dbsp.circuits.columns.json_text import encode, objects
+from dbsp.circuits.progress.waterline import column_name
 from dbsp.commands.replays.files import rows_of
 from dbsp.commands.replays.steps import Advance, StepOfFile
 from dbsp.rows.literals import array_of
@@ -48,4 +49,4 @@ def _lines(program: Program, step: StepOfFile) -> Iterator[str]:
 
 def _advance(one: Advance, timezone: str) -> str:
     value = encode(array_of([one.value], one.waterline.type, timezone))[0]
-    return f'{{"advance": {encode_basestring(one.waterline.name)}, "to": {value}}}'
+    return f'{{"advance": {encode_basestring(column_name(one.waterline.name))}, "to": {value}}}'

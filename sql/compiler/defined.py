@@ -60,4 +60,7 @@ class Defined:
 
 def _annotated(relation: Table | View) -> Bounds:
     """Its columns with LATENESS."""
-    return {one.column: (Column(one.column, relation.schema[one.column].type),) for one in relation.lateness}
+    return {
+        ~one.column if one.decreasing else one.column: (Column(one.column, relation.schema[one.column].type),)
+        for one in relation.lateness
+    }

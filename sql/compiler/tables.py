@@ -73,6 +73,12 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
         for at, column in enumerate(statement.columns)
         if column.lateness is not None
     ]
+    for column in statement.columns:
+        if column.watermark is not None and column.lateness is not None and column.lateness.decreasing:
+            message = (
+                f"column '{column.name}' decreases, and a WATERMARK waits for greater values; leave one out"
+            )
+            raise scope.source.error(column.watermark.start, message)
     table = Table(
         statement.name,
         fields,
@@ -196,9 +202,10 @@ def add_lateness(scope: Scope, statement: LatenessStatement) -> None:
 def _column_lateness(scope: Scope, clause: LatenessClause, at: int, column: Field) -> ColumnLateness:
     jump = None if clause.jump is None else _amount(scope, clause.jump, column, "MAX JUMP")
     if clause.percentile is None:
-        return ColumnLateness(at, _amount(scope, clause.amount, column, "lateness"), jump)
+        amount = _amount(scope, clause.amount, column, "lateness")
+        return ColumnLateness(at, amount, jump, decreasing=clause.decreasing)
     check_ordered(scope.source, clause.amount, column.type)
-    return ColumnLateness(at, 0, jump, clause.percentile)
+    return ColumnLateness(at, 0, jump, clause.percentile, clause.decreasing)
 
 
 def _amount(scope: Scope, text: Slice, column: Field, what: str) -> Amount:

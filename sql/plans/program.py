@@ -66,6 +66,7 @@ class ColumnLateness:
     amount: Amount
     jump: Amount | None
     percentile: Percentile | None = None
+    decreasing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
     column:     ts TIMESTAMP LATENESS INTERVAL 4 SECONDS [MAX JUMP INTERVAL 1 DAY]
                 ts TIMESTAMP LATENESS PERCENTILE 5 OVER 1000 ROWS [EVERY 100 ROWS] [MAX JUMP ...]
                 id BIGINT LATENESS 3 ROWS                          -- at most so many rows too late
+                depth DOUBLE LATENESS 0.5 DECREASING [MAX JUMP 10] -- its values fall
                 ts TIMESTAMP WATERMARK INTERVAL 4 SECONDS          -- a row waits for one so much later
                 region STRING CONSTANT DOMAIN
                 arrived TIMESTAMP DEFAULT now()
@@ -37,6 +38,8 @@ CLAUSES = {
     "NOT", "PRIMARY", "LATENESS", "WATERMARK", "CONSTANT", "COMMENT", "MAX", "DEFAULT", "GENERATED",
     "FOREIGN", "REFERENCES", "UNIQUE", "CHECK", "CONSTRAINT",
 }  # fmt: skip
+# what is said of a column whose values fall
+DECREASING = ("DECREASING", "DESCENDING", "DESC")
 _DAY = timedelta(days=1)
 # what no amount at all means
 _ZERO = {
@@ -53,6 +56,7 @@ class LatenessClause:
     amount: Slice
     jump: Slice | None
     percentile: Percentile | None = None
+    decreasing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,9 @@ def lateness_clause(cursor: Cursor) -> LatenessClause:
         _check_alone(cursor, first)
     else:
         amount = Slice(cursor.source.text[first.start : cursor.ahead(-1).stop], first.start)
+    decreasing = any(cursor.accept(word) for word in DECREASING)
     jump = constant_clause(cursor, "MAX JUMP") if cursor.accept("MAX", "JUMP") else None
-    return LatenessClause(amount, jump, percentile)
+    return LatenessClause(amount, jump, percentile, decreasing)
 
 
 def _of_rows(cursor: Cursor) -> Percentile:
@@ -93,12 +98,6 @@ def _check_alone(cursor: Cursor, first: Token) -> None:
     """What follows a number is no part of it, which Spark would read as its name."""
     word = next((t for t in cursor.tokens if t.start >= first.stop), first)
     if first.kind == "number" and word.kind in ("word", "quoted") and word.start < cursor.next.start:
-        if word.upper in ("DESC", "DESCENDING", "DECREASING"):
-            cursor.fail(
-                "not supported yet: a column that decreases; its negative doesn't: CREATE VIEW v AS "
-                "SELECT -id AS up, ...; LATENESS v.up 0",
-                word,
-            )
         cursor.fail(f"'{word.text}' after LATENESS {first.text}; lateness is a constant", word)
 
 
@@ -152,7 +151,7 @@ def constant_clause(cursor: Cursor, clause: str, example: str = "INTERVAL 4 SECO
     depth = 0
     while cursor.next.kind != "end":
         token = cursor.next
-        if depth == 0 and (token.text in (",", ")") or token.upper in CLAUSES):
+        if depth == 0 and (token.text in (",", ")") or token.upper in CLAUSES or token.upper in DECREASING):
             break
         depth += (token.text == "(") - (token.text == ")")
         last = cursor.take()

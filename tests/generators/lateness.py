@@ -2,7 +2,7 @@
 
 Row by row, in plain Python, as SEMANTICS says it: a row of step t passes iff each annotated value is NULL or
 at least the waterline as of step t − 1, which is the greatest value − lateness of all the rows before, or the
-greatest candidate of a percentile.
+greatest candidate of a percentile. Of a column that decreases: at most the least value + lateness.
 """
 
 from __future__ import annotations
@@ -47,6 +47,41 @@ _DRIFT: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
+class Falling:
+    """The amount of a column that decreases."""
+
+    amount: Any
+
+    def line(self, one: Any, other: Any) -> Any:
+        """The waterline that one and another candidate make."""
+        return min(one, other)
+
+    def shifted(self, value: Any) -> Any:
+        return value + self.amount
+
+    def is_late(self, value: Any, line: Any) -> bool:
+        """NaN is above all."""
+        return _is_nan(value) or value > line
+
+
+@dataclass(frozen=True)
+class Rising:
+    """The amount of any other."""
+
+    amount: Any
+
+    def line(self, one: Any, other: Any) -> Any:
+        """The waterline that one and another candidate make."""
+        return max(one, other)
+
+    def shifted(self, value: Any) -> Any:
+        return value - self.amount
+
+    def is_late(self, value: Any, line: Any) -> bool:
+        return not _is_nan(value) and value < line
+
+
+@dataclass(frozen=True)
 class Annotated:
     """A program and the lateness of some of its tables' columns: (table, column) → (SQL, amount)."""
 
@@ -83,8 +118,14 @@ class Annotated:
         ]
 
 
-def draw_annotated(choices: Choices, program: Program) -> Annotated:
-    """Lateness for some columns that can have it; for at least one if there is one."""
+# per column, which side of its waterline is late, and the waterline
+Lines = Mapping[int, tuple[Rising | Falling, Any]]
+
+
+def draw_annotated(choices: Choices, program: Program, falling: bool = True) -> Annotated:
+    """Lateness for some columns that can have it; for at least one if there is one. falling: they may
+    decrease.
+    """
     able = [(t.name, c) for t in program.tables for c in t.columns if c.type in AMOUNTS]
     # times first: they are what windows and joins are bounded by
     able.sort(key=lambda pair: pair[1].type not in ("TIMESTAMP", "DATE"))
@@ -93,7 +134,12 @@ def draw_annotated(choices: Choices, program: Program) -> Annotated:
         for i, (table, column) in enumerate(able)
         if i == 0 or chance(choices, 3)
     }
-    return Annotated(program, chosen)
+    falls = falling and chance(choices, 3)
+    return Annotated(program, {place: _falling(*one) for place, one in chosen.items()} if falls else chosen)
+
+
+def _falling(text: str, amount: Any) -> tuple[str, Falling]:
+    return f"{text} DECREASING", Falling(amount)
 
 
 def draw_drifting_run(choices: Choices, annotated: Annotated, steps: int = 8) -> Run:
@@ -113,9 +159,9 @@ def draw_drifting_run(choices: Choices, annotated: Annotated, steps: int = 8) ->
 
 def _drifted(annotated: Annotated, table: Table, change: Change, step: int) -> Change:
     row = list(change.row)
-    for i, _ in annotated.of(table):
+    for i, amount in annotated.of(table):
         if row[i] is not None:
-            row[i] += _DRIFT[table.columns[i].type] * step
+            row[i] += _DRIFT[table.columns[i].type] * (-step if isinstance(amount, Falling) else step)
     return replace(change, row=tuple(row))
 
 
@@ -153,48 +199,58 @@ def judged(annotated: Annotated, run: Run) -> Iterator[tuple[Delta, Delta]]:
         passing: Delta = {}
         for name, changes in delta.items():
             table = program.table(name)
-            lines = {i: waterlines[name, i] for i, _ in annotated.of(table) if (name, i) in waterlines}
+            lines = {
+                i: (_sided(amount), waterlines[name, i])
+                for i, amount in annotated.of(table)
+                if (name, i) in waterlines
+            }
             on_time[name] = [c for c in changes if not _late(c, lines)]
             passing[name] = [c for c in on_time[name] if not _frozen(contents, table, c, lines)]
         for name, changes in delta.items():
             for i, amount in annotated.of(program.table(name)):
                 values = [c.row[i] for c in changes for _ in range(c.weight)]
                 values = [v for v in values if v is not None and not _is_nan(v)]
-                if isinstance(amount, Percentile):
-                    candidates = _candidates(arrived.setdefault((name, i), []), values, amount)
+                side = _sided(amount)
+                if isinstance(side.amount, Percentile):
+                    candidates = _candidates(arrived.setdefault((name, i), []), values, side)
                 else:
-                    candidates = [value - amount for value in values]
-                for risen in candidates:
-                    waterlines[name, i] = max(waterlines.get((name, i), risen), risen)
+                    candidates = map(side.shifted, values)
+                for moved in candidates:
+                    waterlines[name, i] = side.line(waterlines.get((name, i), moved), moved)
         contents.apply(passing)
         yield on_time, passing
 
 
-def _candidates(arrived: list[Any], values: list[Any], percentile: Percentile) -> Iterator[Any]:
-    """Of each value, which is added to those that arrived: what p % of the last n exceed."""
+def _sided(amount: Any) -> Rising | Falling:
+    return amount if isinstance(amount, Falling) else Rising(amount)
+
+
+def _candidates(arrived: list[Any], values: list[Any], side: Rising | Falling) -> Iterator[Any]:
+    """Of each value, which is added to those that arrived: what p % of the last n exceed, or fall below."""
+    percentile = side.amount
     for value in values:
         arrived.append(value)
         if len(arrived) >= percentile.over and (len(arrived) - percentile.over) % percentile.every == 0:
             exceeding = min(percentile.over - 1, math.ceil(percentile.over * percentile.share / 100))
-            yield sorted(arrived[-percentile.over :], reverse=True)[exceeding]
+            yield sorted(arrived[-percentile.over :], reverse=isinstance(side, Rising))[exceeding]
 
 
-def _late(change: Change, lines: Mapping[int, Any]) -> bool:
-    return any(_below(change.row[i], line) for i, line in lines.items())
+def _late(change: Change, lines: Lines) -> bool:
+    return _beyond(change.row, lines)
 
 
-def _frozen(contents: Contents, table: Table, change: Change, lines: Mapping[int, Any]) -> bool:
-    """Whether the stored row of the change's key is below a waterline."""
+def _frozen(contents: Contents, table: Table, change: Change, lines: Lines) -> bool:
+    """Whether the stored row of the change's key is late by now."""
     if not table.key:
         return False
     names = [column.name for column in table.columns]
     place = identity([change.row[names.index(name)] for name in table.key])
     stored: tuple[Row, int] | None = contents.held[table.name].get(place)
-    return stored is not None and any(_below(stored[0][i], line) for i, line in lines.items())
+    return stored is not None and _beyond(stored[0], lines)
 
 
-def _below(value: Any, line: Any) -> bool:
-    return value is not None and not _is_nan(value) and value < line
+def _beyond(row: Row, lines: Lines) -> bool:
+    return any(row[i] is not None and side.is_late(row[i], line) for i, (side, line) in lines.items())
 
 
 def _is_nan(value: Any) -> bool:

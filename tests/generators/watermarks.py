@@ -61,7 +61,7 @@ class Watermarked:
 
 def draw_watermarked(choices: Choices, program: Program) -> Watermarked:
     """A watermark for one or two columns of tables, half the time beside LATENESS."""
-    late = draw_annotated(choices, program) if chance(choices, 2) else Annotated(program, {})
+    late = draw_annotated(choices, program, falling=False) if chance(choices, 2) else Annotated(program, {})
     able = [(t.name, c) for t in program.tables for c in t.columns if c.type in AMOUNTS and not c.default]
     able.sort(key=lambda pair: pair[1].type not in ("TIMESTAMP", "DATE"))
     chosen = {

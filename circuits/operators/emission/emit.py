@@ -151,6 +151,6 @@ class Emit(Keeper):
         return not self.once
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
-        """The schedule is shown by its trigger."""
-        own = parameters(replace(self, schedule=None), *inputs[:1])
+        """The schedule is shown by its trigger; the limits by what the waterlines collect."""
+        own = parameters(replace(self, schedule=None, limits=()), *inputs[:1])
         return f"{own} flagged" if self.flagged else own

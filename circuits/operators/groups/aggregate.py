@@ -29,7 +29,7 @@ from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value
 from dbsp.circuits.operators.shown import listed
-from dbsp.circuits.progress.bounds import Lines, union
+from dbsp.circuits.progress.bounds import Lines, of_columns_alone, union
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -137,7 +137,7 @@ class Aggregate(Reader):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """A group's row changes only when an input has a row of it: the least of the inputs' bounds."""
-        return {i: bound for i, bound in union(inputs).items() if i < self.keys}
+        return of_columns_alone(union(inputs), range(self.keys))
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """Any input may touch a group, and then all are looked up."""

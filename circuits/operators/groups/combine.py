@@ -21,7 +21,7 @@ from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed
-from dbsp.circuits.progress.bounds import Lines
+from dbsp.circuits.progress.bounds import Lines, of_columns_alone
 from dbsp.circuits.traces.zset import Grouped, ZSet
 
 
@@ -39,7 +39,7 @@ class _Grouped(RowWise):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """Group keys are columns of the input; accumulators mix rows of any age."""
-        return {i: bound for i, bound in inputs[0].items() if i < self.keys}
+        return of_columns_alone(inputs[0], range(self.keys))
 
     def rows_a_value(self, width: int) -> tuple[tuple[int, ...], str]:
         return tuple(range(self.keys)), "being one row"

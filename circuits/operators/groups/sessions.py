@@ -34,8 +34,8 @@ from dbsp.circuits.operators.groups.touched import held_rows
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed
-from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limits, of_columns
+from dbsp.circuits.progress.bounds import Lines, of_columns_alone
+from dbsp.circuits.progress.limits import Limits, of_bounds
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -124,15 +124,14 @@ class Sessions(Keeper):
         A session that rows join ends after their start. Where rows leave it and it falls apart, each part but
         the last was connected to a row that left: the part's end is no less than that row's start.
         """
-        bounds = {i: bound for i, bound in inputs[0].items() if i in self.partition}
+        bounds = dict(of_columns_alone(inputs[0], self.partition))
         if self.start in inputs[0]:
             bounds[len(self.output) - 1] = inputs[0][self.start]
         return bounds
 
     def own_reach(self, inputs: Sequence[Bounds]) -> Limits | None:
         """Of a partition, sessions are compared with new rows that start before they end."""
-        known = self.bounds(inputs, {})
-        return of_columns(known, known)
+        return of_bounds(self.bounds(inputs, {}))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, column) if column < len(inputs[0]) else None

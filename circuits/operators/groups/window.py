@@ -32,7 +32,7 @@ from dbsp.circuits.operators.legal import has_columns
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, of_partition
-from dbsp.circuits.progress.limits import Limits, of_columns
+from dbsp.circuits.progress.limits import Limits, limit, of_columns
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -145,7 +145,7 @@ class Window(Reader):
         rolling = reach(self.functions, inputs[0])
         if rolling is None:
             return limits
-        return (*limits, *of_columns({rolling.column: rolling.seen}, [rolling.column]))
+        return (*limits, limit(rolling.column, rolling.seen))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return (0, column) if column < len(inputs[0]) else None

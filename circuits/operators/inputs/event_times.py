@@ -31,7 +31,7 @@ from dbsp.circuits.traces.zset import ZSet
 
 @dataclass(frozen=True)
 class EventTimes(Changes):
-    """(value, sequence) of the rows that have an event time and don't jump ahead.
+    """(value as measured, sequence) of the rows that have an event time and don't jump ahead.
 
     The input's last column are sequence numbers. lateness: all of the relation's; the one at `of` is meant.
     """
@@ -56,6 +56,7 @@ class EventTimes(Changes):
         _, jumping = rejected(self.lateness, rows, context)
         if jumping.any():
             there = pc.and_kleene(there, pa.array(~jumping))
+        values = self.lateness[self.of].measured(values)
         batch = pa.RecordBatch.from_arrays([values, sequence], schema=self.schema())
         batch = batch.filter(there)
         return ZSet(batch, np.ones(batch.num_rows, dtype=np.int64))
@@ -67,7 +68,8 @@ class EventTimes(Changes):
         return {}
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
-        return (0, self.lateness[self.of].column) if column == 0 else None
+        one = self.lateness[self.of]
+        return (0, one.column) if column == 0 and not one.decreasing else None
 
     def held(self, inputs: Sequence[Reasons | None]) -> Reasons | None:
         """It has event times that come, and takes none back."""

@@ -24,8 +24,8 @@ from dbsp.circuits.expressions.monotone import Bound, Bounds
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
 from dbsp.circuits.operators.operator import Context, Node, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limits, of_columns, waterline_row
-from dbsp.circuits.progress.waterline import Lateness
+from dbsp.circuits.progress.limits import Limits, of_bounds, waterline_row
+from dbsp.circuits.progress.waterline import Lateness, as_shown, column_name
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
@@ -68,7 +68,7 @@ class OnTime(Unchanged, RowWise):
 
     def bounds(self, inputs: Sequence[Bounds], waterlines: Lines) -> Bounds:
         """A row below a waterline doesn't pass: that is the filter."""
-        own: dict[int, Bound] = {one.column: (waterlines[one.name],) for one in self.lateness}
+        own: dict[int, Bound] = {one.key: (waterlines[one.name],) for one in self.lateness}
         return {**inputs[0], **own}
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
@@ -167,7 +167,7 @@ class Frozen(Changes):
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """A key's row is looked up by changes of the key."""
-        return of_columns(inputs[1], inputs[1]) if position == 1 else None
+        return of_bounds(inputs[1]) if position == 1 else None
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return None
@@ -233,8 +233,8 @@ def late_rows(
 ) -> ZSet:
     """The late rows as rows of `late_rows`; a weight of ±n gives n of them."""
     known = [one for one in lateness if one.name in context.waterlines]
-    now = waterline_row(known, context.waterlines).rename_columns(
-        [one.name.rpartition(".")[2] for one in known]
+    now = waterline_row(known, as_shown(context.waterlines)).rename_columns(
+        [column_name(one.name).rpartition(".")[2] for one in known]
     )
     columns = [
         pa.repeat(relation, len(late)),

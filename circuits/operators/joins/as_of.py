@@ -13,7 +13,7 @@ Cost: O(log |I|) a row of da, of db and of T, as long as the rows next to a time
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,6 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.expressions.monotone import Bounds, least
-from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.expressions.predicates import SIGNS
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.joins.join import LEFT, lie_together
@@ -30,8 +29,8 @@ from dbsp.circuits.operators.joins.nearest import BEYOND, Asked, Found, nearest,
 from dbsp.circuits.operators.legal import pairs_of_keys
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limit, Limits, of_columns
+from dbsp.circuits.progress.bounds import Lines, bounded_together
+from dbsp.circuits.progress.limits import Limits, limit, of_pairs
 from dbsp.circuits.traces.batch import LOW, Layout, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -54,6 +53,10 @@ class AsOf(Reader):
     comparison: str
     outer: bool
     right_grows: bool = False
+
+    @property
+    def _keys(self) -> tuple[tuple[int, int], ...]:
+        return tuple(zip(self.left_key, self.right_key, strict=True))
 
     @property
     def cost(self) -> str:
@@ -137,10 +140,11 @@ class AsOf(Reader):
         right columns.
         """
         left, right = inputs
-        compared = [*zip(self.left_key, self.right_key, strict=True)]
-        if wants_greatest(self.comparison):
-            compared.append((self.left_time, self.right_time))
-        return {a: least(left[a], right[b]) for a, b in compared if a in left and b in right}
+        found = {a: bound for a, _, bound in bounded_together(left, right, self._keys)}
+        times = self.left_time, self.right_time
+        if wants_greatest(self.comparison) and times[0] in left and times[1] in right:
+            found[times[0]] = least(left[times[0]], right[times[1]])
+        return found
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """Left rows are looked up by new right rows of the key, and by time where the nearest is sought
@@ -151,18 +155,16 @@ class AsOf(Reader):
         or can end the rows that are touched; and of an old left row before it the nearest stays what it was.
         """
         left, right = inputs
-        keys = [*zip(self.left_key, self.right_key, strict=True)]
-        if position == LEFT:
-            compared = [*keys]
-            if wants_greatest(self.comparison):
-                compared.append((self.left_time, self.right_time))
-            return tuple(Limit(Column(a, right[b][0].type), right[b]) for a, b in compared if b in right)
-        both = {b: least(left[a], right[b]) for a, b in keys if a in left and b in right}
-        limits = list(of_columns(both, self.right_key))
         times = self.left_time, self.right_time
+        if position == LEFT:
+            known = of_pairs(right, self._keys)
+            if wants_greatest(self.comparison) and times[1] in right:
+                known += (limit(times[0], right[times[1]]),)
+            return known
+        limits = [limit(b, bound) for _, b, bound in bounded_together(left, right, self._keys)]
         if self.right_grows and times[0] in left and times[1] in right:
             bound = least(left[times[0]], right[times[1]])
-            limits.append(Limit(Column(times[1], bound[0].type), bound, last_of=self.right_key))
+            limits.append(replace(limit(times[1], bound), last_of=self.right_key))
         return tuple(limits)
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
@@ -182,8 +184,7 @@ class AsOf(Reader):
 
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         left, right = inputs
-        keys = zip(self.left_key, self.right_key, strict=True)
-        equal = ", ".join(f"{left[a]} = {right[b]}" for a, b in keys)
+        equal = ", ".join(f"{left[a]} = {right[b]}" for a, b in self._keys)
         kind, sign = "outer " if self.outer else "", SIGNS[self.comparison]
         nearest = f"nearest of {left[self.left_time]} {sign} {right[self.right_time]}"
         return f"{kind}{nearest}{equal and f' on {equal}'}"

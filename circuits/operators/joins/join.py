@@ -22,8 +22,9 @@ from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_in_blocks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.inverse import solved
+from dbsp.circuits.expressions.mirror import both, column_of, taken
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
-from dbsp.circuits.expressions.nodes import Column, Expression, columns_of, remap
+from dbsp.circuits.expressions.nodes import Expression, columns_of, remap
 from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import has_columns, pairs_of_keys
@@ -32,7 +33,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value
 from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.operators.streams import Integrate, found_by
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limit, Limits
+from dbsp.circuits.progress.limits import Limit, Limits, of_pairs
 from dbsp.circuits.traces.band import Asked, Band, asked
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
@@ -205,24 +206,30 @@ class Join(Reader):
         keys = {(LEFT, a): (RIGHT, b) for a, b in zip(self.left_key, self.right_key, strict=True)}
         keys.update({b: a for a, b in keys.items()})
         sides = (left, right)
-        for output, (side, column) in enumerate(self.columns):
+        for key in both(range(len(self.columns))):
+            side, column = self._source(key)
             own = sides[side].get(column)
-            partner = keys.get((side, column))
-            other = None if partner is None else sides[partner[0]].get(partner[1])
+            partner, equal = keys.get((side, column_of(column)), (side, None))
+            other = None if equal is None else sides[partner].get(equal if column >= 0 else ~equal)
             if other is None:
                 other = self._residual_bound(side, column, sides)
             if own is not None and other is not None:
-                found[output] = least(own, other)
+                found[key] = least(own, other)
         return found
+
+    def _source(self, key: int) -> tuple[int, int]:
+        """(side, its column) of an output column; both mirrored where the key is of that."""
+        side, column = self.columns[column_of(key)]
+        return side, column if key >= 0 else ~column
 
     def _residual_bound(self, side: int, column: int, sides: tuple[Bounds, Bounds]) -> Bound | None:
         """The bound of a column in pairs with a new row of the other side, from `column >= f(other side)`."""
         other = sides[1 - side]
-        others = {i: other[c] for i, (s, c) in enumerate(self.columns) if s != side and c in other}
+        others = taken(other, ((i, c) for i, (s, c) in enumerate(self.columns) if s != side))
         for greater, lesser in comparisons(self.residual):
             bound = bound_of(lesser, others)
             found = None if bound is None else solved(greater, bound)
-            if found is not None and self.columns[found[0]] == (side, column):
+            if found is not None and self._source(found[0]) == (side, column):
                 return found[1]
         return None
 
@@ -234,13 +241,9 @@ class Join(Reader):
         own_key = (self.left_key, self.right_key)[position]
         other_key = (self.right_key, self.left_key)[position]
         other = inputs[1 - position]
-        limits = [
-            Limit(Column(mine, other[theirs][0].type), other[theirs])
-            for mine, theirs in zip(own_key, other_key, strict=True)
-            if theirs in other
-        ]
+        limits = list(of_pairs(other, zip(own_key, other_key, strict=True)))
         columns = {i: column for i, (side, column) in enumerate(self.columns) if side == position}
-        others = {i: other[c] for i, (s, c) in enumerate(self.columns) if s != position and c in other}
+        others = taken(other, ((i, c) for i, (s, c) in enumerate(self.columns) if s != position))
         for greater, lesser in comparisons(self.residual):
             bound = bound_of(lesser, others)
             if (

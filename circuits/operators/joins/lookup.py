@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.expressions.nodes import Column, Expression, columns_of
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.operators.families import everything
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT
 from dbsp.circuits.operators.legal import pairs_of_keys
@@ -37,7 +37,7 @@ from dbsp.circuits.operators.operator import (
 )
 from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limit, Limits
+from dbsp.circuits.progress.limits import Limits, of_pairs
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
@@ -139,8 +139,7 @@ class Lookup(Operator):
         """The right is looked up by new left rows: by their bounds on the key."""
         if position == LEFT:
             return None
-        keys, bounds = zip(self.left_key, self.right_key, strict=True), inputs[LEFT]
-        return tuple(Limit(Column(b, bounds[a][0].type), bounds[a]) for a, b in keys if a in bounds)
+        return of_pairs(inputs[LEFT], zip(self.right_key, self.left_key, strict=True))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         width = len(inputs[LEFT])

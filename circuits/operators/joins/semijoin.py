@@ -21,14 +21,13 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.expressions.monotone import Bounds, least
-from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import pairs_of_keys
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value
 from dbsp.circuits.operators.shown import listed
-from dbsp.circuits.progress.bounds import Lines
-from dbsp.circuits.progress.limits import Limit, Limits
+from dbsp.circuits.progress.bounds import Lines, bounded_together
+from dbsp.circuits.progress.limits import Limits, limit, of_pairs
 from dbsp.circuits.traces.batch import HIGH
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, find_in
@@ -129,9 +128,7 @@ class SemiJoin(Reader):
         """
         left, right = inputs
         on = zip(self.left_on, self.right_on, strict=True)
-        return {
-            mine: least(left[mine], right[other]) for mine, other in on if mine in left and other in right
-        }
+        return {mine: bound for mine, _, bound in bounded_together(left, right, on)}
 
     def reach(self, position: int, inputs: Sequence[Bounds]) -> Limits | None:
         """Left rows are looked up by new right rows; right rows by new rows of either side.
@@ -142,10 +139,8 @@ class SemiJoin(Reader):
         left, right = inputs
         on = zip(self.left_on, self.right_on, strict=True)
         if position == 0:
-            known = [(mine, right[other]) for mine, other in on if other in right]
-        else:
-            known = [(o, least(left[m], right[o])) for m, o in on if m in left and o in right]
-        return tuple(Limit(Column(i, bound[0].type), bound) for i, bound in known)
+            return of_pairs(right, on)
+        return tuple(limit(other, bound) for _, other, bound in bounded_together(left, right, on))
 
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         return 0, column

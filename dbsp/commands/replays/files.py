@@ -14,6 +14,7 @@ import numpy as np
 from dbsp.circuits.columns.arrow import concat, take
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, Error
+from dbsp.circuits.progress.waterline import column_name
 from dbsp.commands.replays.json_lines import read_json
 from dbsp.commands.replays.statements import read_sql
 from dbsp.commands.replays.steps import Change, StepOfFile
@@ -50,7 +51,7 @@ def queue(pipeline: Pipeline, step: StepOfFile) -> None:
     if edits is not None:
         edits.queue(pipeline.change)
     for advance in step.advances:
-        relation, _, column = advance.waterline.name.rpartition(".")
+        relation, _, column = column_name(advance.waterline.name).rpartition(".")
         pipeline.advance(relation, column, advance.value)
 
 

@@ -4,6 +4,7 @@
     UPSERT INTO customer VALUES (7, 'x');         DELETE FROM customer VALUES (7);      -- by key
     STEP;                                         STEP AT TIMESTAMP '2024-01-01 10:00:00';
     ADVANCE visit.at TO TIMESTAMP '2024-01-01 10:00:00';    -- a waterline
+    INSERT INTO votes VALUES (1, DEFAULT);        WITH c AS (...) DELETE FROM votes WHERE ...
     UPDATE customer SET name = upper(name) WHERE id < 9;    DELETE FROM votes WHERE user_id = 1;
     INSERT INTO votes SELECT id, 0 FROM customer;           -- as of the step before; UPSERT, MERGE too
 
@@ -12,7 +13,7 @@ Columns may be named, as in INSERT INTO votes (story_id, user_id) VALUES ...
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +34,7 @@ from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, Token, tokens
 
+_QUERIES = frozenset({"SELECT", "FROM", "TABLE", "WITH"})
 _KNOWN = (
     "statements are INSERT INTO, DELETE FROM, UPSERT INTO, UPDATE, MERGE INTO, TRUNCATE, ADVANCE and STEP"
 )
@@ -94,12 +96,22 @@ def _advance(cursor: Cursor, program: Program) -> Advance:
 
 def _is_evaluated(cursor: Cursor) -> bool:
     """Whether its rows aren't listed, but found."""
-    if cursor.next.upper in ("UPDATE", "TRUNCATE", "MERGE"):
+    if cursor.next.upper in ("UPDATE", "TRUNCATE", "MERGE", "WITH"):
         return True
     if not any(cursor.sees(*verb) for verb in (("DELETE", "FROM"), ("INSERT", "INTO"), ("UPSERT", "INTO"))):
         return False
-    words = [token.upper for token in cursor.tokens]
-    return "VALUES" not in words and (words[0] == "DELETE" or bool({"SELECT", "FROM", "TABLE"} & {*words}))
+    words, outermost = [token.upper for token in cursor.tokens], list(_outside_of_parentheses(cursor.tokens))
+    if "VALUES" in outermost:
+        return bool(_QUERIES & {*outermost[2 : outermost.index("VALUES")]})
+    return words[0] == "DELETE" or bool(_QUERIES & {*words})
+
+
+def _outside_of_parentheses(found: Sequence[Token]) -> Iterator[str]:
+    depth = 0
+    for token in found:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0:
+            yield token.upper
 
 
 def _evaluated(cursor: Cursor, program: Program) -> Evaluated:
@@ -163,7 +175,7 @@ def _row(cursor: Cursor, table: Table, columns: list[str] | None, by_key: bool) 
     values: list[tuple[Token, Any]] = []
     while True:
         token = cursor.next
-        values.append((token, literal(cursor)))
+        values.append((token, None if cursor.accept("DEFAULT") else literal(cursor)))
         if not cursor.accept(","):
             break
     cursor.expect(")")

@@ -2,7 +2,8 @@
 
     ADVANCE table.column TO v   is a row whose value is v + lateness and which only the waterline notices
 
-Rows below v are late from the next step on. A value below the waterline moves nothing; MAX JUMP is of rows.
+Rows below v, or above it where the column decreases, are late from the next step on. A waterline doesn't go
+back; MAX JUMP is of rows.
 Of a column with WATERMARK the rows up to v, which wait, are released in this step.
 """
 
@@ -16,7 +17,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.circuits.progress.waterline import CLOCK, Lateness, watermark_name
+from dbsp.circuits.progress.waterline import CLOCK, Lateness, column_name, waterline_name, watermark_name
 from dbsp.rows.casting import Refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.types import ddl
@@ -28,11 +29,12 @@ def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
     Raises DataError where it has none.
     """
     known = {one.name: one for one in circuit.lateness if one.name != CLOCK.name}
-    for name in (f"{relation}.{column}", watermark_name(relation, column)):
+    names = (waterline_name(relation, column), waterline_name(relation, column, decreasing=True))
+    for name in (*names, watermark_name(relation, column)):
         for spelled, one in known.items():
             if spelled.lower() == name.lower():
                 return one
-    columns = dict.fromkeys(_column(one) for one in known)
+    columns = dict.fromkeys(map(column_name, known))
     name, listed = f"{relation}.{column}", ", ".join(columns) or "none"
     raise DataError(
         f"no LATENESS for '{name}' to advance; columns with one: {listed}{did_you_mean(name, [*columns])}"
@@ -45,13 +47,8 @@ def moved_with(circuit: Circuit, one: Lateness) -> list[str]:
     return [name for name in (one.name, watermark_name(*one.name.rsplit(".", 1))) if name in names]
 
 
-def _column(name: str) -> str:
-    """Of a waterline, the column that it is of."""
-    return name.partition(" (")[0]
-
-
 def waterline_at(one: Lateness, value: Any, timezone: str) -> pa.Scalar:
-    """The value as the waterline. timezone: of datetimes that have none. Raises DataError."""
+    """The column's value as the waterline. timezone: of datetimes that have none. Raises DataError."""
     try:
         (scalar,) = array_of([value], one.type, timezone)
     except Refused as refused:
@@ -60,7 +57,7 @@ def waterline_at(one: Lateness, value: Any, timezone: str) -> pa.Scalar:
         ) from None
     if not scalar.is_valid or (pt.is_floating(one.type) and not pc.is_finite(scalar).as_py()):
         raise DataError(f"{value!r} is no place for the waterline of {one.name} ({_type(one)}); give a value")
-    return scalar
+    return one.measured(scalar)
 
 
 def _type(one: Lateness) -> str:

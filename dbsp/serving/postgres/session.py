@@ -23,7 +23,7 @@ from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.places import placed
 from dbsp.serving.postgres.language.returning import Returning, split_returning
-from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.postgres.language.spelling import Cursor, Word, begins_at, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.queries import Queries, empty
 from dbsp.serving.postgres.settings import Settings
@@ -36,6 +36,7 @@ from dbsp.views.outputs import output_view
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "(", "FROM"})
 _CHANGES = {
     "INSERT": "INSERT 0 {}",
+    "UPSERT": "INSERT 0 {}",
     "UPDATE": "UPDATE {}",
     "DELETE": "DELETE {}",
     "MERGE": "MERGE {}",
@@ -82,7 +83,7 @@ class Session:
 
     async def answer(self, words: Sequence[Word], values: Sequence[Value] = ()) -> Answer:
         """Raises Error."""
-        first = words[0].upper
+        first = words[begins_at(words)].upper
         if self.transaction == "E" and first not in ("ROLLBACK", "COMMIT", "END", "ABORT"):
             raise Wrong("25P02", "the transaction has failed; ROLLBACK ends it")
         if first in _QUERIES:
@@ -116,7 +117,7 @@ class Session:
         return self._command(first, words)
 
     async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
-        first = words[0].upper
+        first = words[begins_at(words)].upper
         self._check_writer(first)
         literals = [value.spark for value in values]
         statement, returning = _split(words)
@@ -156,7 +157,8 @@ class Session:
 
     def only_reads(self, words: Sequence[Word]) -> bool:
         """Whether it is a statement that does nothing but give rows."""
-        return bool(words) and (words[0].upper in _QUERIES or words[0].upper in ("SUBSCRIBE", "SHOW"))
+        first = words[begins_at(words)].upper if words else ""
+        return first in _QUERIES or first in ("SUBSCRIBE", "SHOW")
 
     async def described(self, prepared: Prepared) -> pa.Schema | None:
         """The columns of what a statement will give; None: it gives no rows."""

@@ -262,7 +262,10 @@ def _columns(table: Table) -> Columns:
 
 def _declared(table: Table, names: Sequence[str]) -> str:
     """The digest of what LATENESS and WATERMARK say; that of the first alone where there is no other."""
-    late = [(names[one.column], one.amount, one.jump, one.percentile) for one in table.lateness]
+    late = [
+        (names[one.column], one.amount, one.jump, one.percentile, *[True] * one.decreasing)
+        for one in table.lateness
+    ]
     waits = [(names[one.column], one.amount) for one in table.watermarks]
     return digest(late, waits) if waits else digest(late)
 

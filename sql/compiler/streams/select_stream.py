@@ -7,8 +7,8 @@ out once, when no further input can change it. Where the query only adds rows th
 waits, as with TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins
 with a monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
 
-A column is *monotonic* if waterlines bound it from below: each node of the plan says which of its columns are
-(`Plan.monotonic`), by the algebra of `circuits/progress/bounds.py`.
+A column is *monotonic* if waterlines bound it, from below or above: each node of the plan says which of its
+columns are (`Plan.monotonic`), by the algebra of `circuits/progress/bounds.py`.
 Source: Apache Calcite, "Streaming".
 """
 
@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.expressions.mirror import mirrored, taken
 from dbsp.circuits.expressions.monotone import Bounds, bound_of
-from dbsp.circuits.expressions.nodes import columns_of
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.expressions.predicates import comparisons
 from dbsp.sql.catalyst.order import Order
 from dbsp.sql.catalyst.reading.query import Query
@@ -56,7 +57,7 @@ def emission_of_stream(source: Source, text: Slice, final: bool, order: Shown) -
         return None
     location = source.location(word.start)
     if order:
-        return Ordered(None, None, True, location, once=True, by=order[0].expression)
+        return Ordered(None, None, True, location, once=True, by=_ascending(order[0]))
     return Triggers(None, None, True, location, once=True)
 
 
@@ -79,7 +80,7 @@ def check_stream(
         _refuse_table(source, word, inside, sorted(read))
     if order.limit is not None:
         raise _has_no_first_rows(source, inside, query.place(order.limit))
-    if shown and not _is_increasing(shown[0], plan.monotonic(relations.monotonic)):
+    if shown and not _is_monotonic(shown[0], plan.monotonic(relations.monotonic)):
         raise query.error(order.dumped[0], f"ORDER BY of a stream begins with {_A_MONOTONIC}")
     if plan.forgets(relations.forgetful):
         message = "rows never leave a stream, but the clock ends a condition on now() here; leave STREAM out"
@@ -134,8 +135,13 @@ def _has_no_first_rows(source: Source, inside: Sequence[Token], constant: int) -
     return source.error(word.start, f"a stream has no {word.upper}: it never ends; leave it or STREAM out")
 
 
-def _is_increasing(by: SortOrder, known: Bounds) -> bool:
-    return not by.descending and bound_of(by.expression, known) is not None
+def _is_monotonic(by: SortOrder, known: Bounds) -> bool:
+    return bound_of(_ascending(by), known) is not None
+
+
+def _ascending(by: SortOrder) -> Expression:
+    """What rises where the rows are in the order."""
+    return mirrored(by.expression) if by.descending else by.expression
 
 
 _A_MONOTONIC = (
@@ -164,10 +170,11 @@ def _is_bounded(join: Join, relations: Relations) -> bool:
     """Whether each side's progress bounds the rows of the other that it can still meet."""
     left, right = (side.monotonic(relations.monotonic) for side in join.inputs)
     for a, b in zip(join.left_keys, join.right_keys, strict=True):
-        if bound_of(a, left) is not None and bound_of(b, right) is not None:
-            return True
+        for one, other in ((a, b), (mirrored(a), mirrored(b))):
+            if bound_of(one, left) is not None and bound_of(other, right) is not None:
+                return True
     width = len(join.left.schema)
-    of_left, of_right = dict(left), {width + i: bound for i, bound in right.items()}
+    of_left, of_right = dict(left), taken(right, ((width + i, i) for i in range(len(join.right.schema))))
     ahead = set()
     for greater, lesser in comparisons(join.residual):
         columns = set(columns_of(greater))

@@ -58,6 +58,8 @@ def _of_table(source: Source, table: CreateTable, watermark: Watermark) -> Creat
 
 
 def _same(one: LatenessClause, other: LatenessClause) -> bool:
+    if one.decreasing != other.decreasing:
+        return False
     if one.percentile is None and other.percentile is None:
         return one.amount.text.split() == other.amount.text.split()
     return one.percentile == other.percentile

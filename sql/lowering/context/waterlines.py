@@ -7,7 +7,7 @@ from dbsp.circuits.operators.inputs.event_times import EventTimes, LastEventTime
 from dbsp.circuits.operators.inputs.late import LATE_SCHEMA, Frozen, Late, OnTime
 from dbsp.circuits.operators.inputs.thresholds import Proved
 from dbsp.circuits.operators.linear import Union
-from dbsp.circuits.progress.waterline import CLOCK, Lateness, watermark_name
+from dbsp.circuits.progress.waterline import CLOCK, Lateness, waterline_name, watermark_name
 from dbsp.sql.plans.program import Table, View
 
 
@@ -25,12 +25,13 @@ class Waterlines:
         """The relation's waterlines, which become the circuit's."""
         lateness = tuple(
             Lateness(
-                f"{of.name}.{of.schema[one.column].name}",
+                waterline_name(of.name, of.schema[one.column].name, one.decreasing),
                 one.column,
                 of.schema[one.column].type,
                 one.amount,
                 one.jump,
                 one.percentile,
+                one.decreasing,
             )
             for one in of.lateness
         )

@@ -8,6 +8,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.errors import ProgramError
+from dbsp.circuits.expressions.mirror import mirrored
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of
 from dbsp.circuits.expressions.nodes import Column, Expression, columns_of, remap
 from dbsp.circuits.operators.emission.timers import After, At, Timers
@@ -87,9 +88,11 @@ def _bounded(keyed: Keyed, bounds: Sequence[Bounds], ordered: Expression | None)
     else:
         values = [(one.over_key, one.made, one.node) for one in keyed.values()]
     for value, made, node in values:
-        bound = bound_of(made, bounds[node])
-        if bound is not None and (has_order_bits(value.type) or pt.is_decimal(value.type)):
-            yield value, bound
+        if has_order_bits(value.type) or pt.is_decimal(value.type):
+            for turned, source in ((value, made), (mirrored(value), mirrored(made))):
+                bound = bound_of(source, bounds[node])
+                if bound is not None:
+                    yield turned, bound
 
 
 def _never_fires(keyed: Keyed, given: Triggers) -> ProgramError:

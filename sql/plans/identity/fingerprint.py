@@ -74,7 +74,10 @@ FORMS: Forms = {
     program.Insert: Form(
         "insert", ("target", "view", "shape", "columns", Default("key", ())), silent=("location",)
     ),
-    program.ColumnLateness: Form("lateness", ("column", "amount", "jump", Default("percentile", None))),
+    program.ColumnLateness: Form(
+        "lateness",
+        ("column", "amount", "jump", Default("percentile", None), Default("decreasing", False)),
+    ),
     program.Triggers: Form(
         "triggers",
         ("counting", "delay", "waterline", Default("once", False), Default("paced", False)),

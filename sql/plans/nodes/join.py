@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from dbsp.circuits.expressions.mirror import taken
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, remap
 from dbsp.circuits.expressions.predicates import conjuncts
@@ -171,7 +172,7 @@ class Join(Keyed):
             return {}
         left, right = self.left.monotonic(relations), self.right.monotonic(relations)
         width = len(self.left.schema)
-        return {**left, **{width + i: bound for i, bound in right.items()}}
+        return {**left, **taken(right, ((width + i, i) for i in range(len(self.right.schema))))}
 
     def obstacle(self, growing: Set[str]) -> str | None:
         # levels are bags: a row with two matches must not become two

@@ -20,7 +20,7 @@ from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
 from dbsp.circuits.operators.operator import Operator
-from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.progress.waterline import CLOCK, column_name
 from dbsp.sql.plans.program import SYSTEM_VIEWS, Program, Table
 from dbsp.sql.plans.properties.holding import constant_domain, held
 from dbsp.sql.plans.shown.boxes import keeps
@@ -145,7 +145,7 @@ def _hint(circuit: Circuit, i: int, tables: list[Table]) -> str:
     if view is not None:
         grows = f"what the view {view} holds {grows}"
     columns = [(f"{t.name}.{f.name}", f.type) for t in tables for f in t.schema]
-    annotated = {lateness.name for lateness in circuit.lateness}
+    annotated = {column_name(lateness.name) for lateness in circuit.lateness}
     times = [name for name, data_type in columns if name in annotated or pt.is_temporal(data_type)]
     recent = [name for name, data_type in columns if pt.is_timestamp(data_type) or pt.is_date(data_type)]
     leaves = [f"leave old rows out, as by {recent[0]} > now() - INTERVAL 1 DAY"] if recent else []

@@ -8,8 +8,8 @@ from dbsp.circuits.progress.proofs.bounds import all_bounds
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Emission, Program, Triggers, View
 from dbsp.sql.plans.properties.keys import view_keys
-from dbsp.sql.plans.schemas import Field, Key
-from dbsp.sql.plans.shown.paths import spell_bound
+from dbsp.sql.plans.schemas import Key
+from dbsp.sql.plans.shown.paths import spell_proof
 from dbsp.sql.plans.shown.spelling import spell_columns
 
 _KINDS = {"view": "view", "local": "local view", "materialized": "materialized view"}
@@ -39,14 +39,14 @@ def _cardinality(view: View, key: Key) -> str:
 def _placed(program: Program, name: str) -> Iterator[str]:
     """What waterlines say of its rows, and by which columns they lie in partitions; of what is kept of it."""
     circuit = program.circuit
-    waterlines = tuple(Field(one.name, one.type) for one in circuit.lateness)
     for output in circuit.outputs:
         if output.view == name:
             node = circuit.nodes[output.kept]
             bounds = sorted(all_bounds(circuit)[output.node].items())
-            names = [column.name for column in program.views[name].schema]
+            schema = program.views[name].schema
+            names = [column.name for column in schema]
             if bounds:
-                said = (f"{names[column]} >= {spell_bound(bound, waterlines)}" for column, bound in bounds)
+                said = (spell_proof(key, bound, schema, circuit.lateness) for key, bound in bounds)
                 yield f"  event time: {', '.join(said)}"
             by = ", ".join(names[i] for i in node.placement or ())
             yield f"  partitions: {'by ' + by if by else 'as they come' if node.placement is None else 'one'}"

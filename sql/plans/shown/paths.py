@@ -2,18 +2,21 @@
 traces whose rows it collects.
 
 A line of a path says of an operator's rows `column >= bound`, or of a trace that its rows go once
-`expression < bound`; bounds are spelled over the names of waterlines.
+`expression < bound`; bounds are spelled over the names of waterlines. What is mirrored on both sides
+(`circuits/expressions/mirror.py`) is said of what it mirrors: `column <= bound`, `expression > bound`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.expressions.mirror import column_at, column_of, is_mirrored, mirrored
 from dbsp.circuits.expressions.monotone import Bound
-from dbsp.circuits.expressions.nodes import columns_of
+from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of
 from dbsp.circuits.progress.proofs.bounds import all_bounds
+from dbsp.circuits.progress.waterline import Lateness
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.spelling import spell
 
@@ -35,28 +38,51 @@ def proofs(circuit: Circuit) -> Iterator[Proof]:
     """In the circuit's order."""
     if not circuit.lateness:
         return
-    waterlines = tuple(Field(one.name, one.type) for one in circuit.lateness)
     bounds = all_bounds(circuit)
     for i, node in enumerate(circuit.nodes):
-        for column, bound in sorted(bounds[i].items()):
-            text = f"{node.schema.names[column]} >= {spell_bound(bound, waterlines)}"
-            yield Proof(i, text, _of(bound), False)
-        retention = circuit.retentions.get(i)
         rows = tuple(Field(field.name, field.type) for field in node.schema)
+        for key, bound in sorted(bounds[i].items()):
+            yield Proof(i, spell_proof(key, bound, rows, circuit.lateness), _of(bound), False)
+        retention = circuit.retentions.get(i)
         for readers in retention.readers if retention is not None else ():
             parts = [
-                f"{spell(limit.expression, rows)} < {spell_bound(limit.bounds, waterlines)}"
-                for limit in readers
+                _compared(limit.expression, "<", limit.bounds, rows, circuit.lateness) for limit in readers
             ]
             yield Proof(
                 i, " or ".join(parts), frozenset().union(*(_of(limit.bounds) for limit in readers)), True
             )
 
 
-def spell_bound(bound: Bound, waterlines: Schema) -> str:
-    """The least of the bound's expressions, over waterlines' names."""
-    parts = [spell(expression, waterlines) for expression in bound]
-    return parts[0] if len(parts) == 1 else f"least({', '.join(parts)})"
+def spell_proof(key: int, bound: Bound, rows: Schema, lateness: Sequence[Lateness]) -> str:
+    """What a bound says of a column of rows. key: ~i is of column i mirrored."""
+    return _compared(column_at(key, rows[column_of(key)].type), ">=", bound, rows, lateness)
+
+
+def _compared(
+    value: Expression, operator: str, bound: Bound, rows: Schema, lateness: Sequence[Lateness]
+) -> str:
+    """A value beside the least of the bound's expressions, over waterlines' names."""
+    names = tuple(Field(one.name, one.type) for one in lateness)
+    least, over = "least", [_over_columns(expression, lateness) for expression in bound]
+    if is_mirrored(value):
+        value, over = mirrored(value), [mirrored(expression) for expression in over]
+        operator, least = _TURNED[operator], "greatest"
+    parts = [spell(expression, names) for expression in over]
+    said = parts[0] if len(parts) == 1 else f"{least}({', '.join(parts)})"
+    return f"{spell(value, rows)} {operator} {said}"
+
+
+_TURNED = {"<": ">", ">=": "<="}
+
+
+def _over_columns(bound: Expression, lateness: Sequence[Lateness]) -> Expression:
+    """The bound with what a waterline says of its column, which it may be the mirror of."""
+    if isinstance(bound, Column):
+        return mirrored(bound) if lateness[bound.index].decreasing else bound
+    if not isinstance(bound, Call):
+        return bound
+    arguments = tuple(_over_columns(argument, lateness) for argument in bound.arguments)
+    return mirrored(arguments[0]) if is_mirrored(bound) else replace(bound, arguments=arguments)
 
 
 def paths(circuit: Circuit, shown: Sequence[int]) -> Iterator[tuple[str, list[Proof]]]:

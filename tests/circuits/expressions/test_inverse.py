@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.expressions.inverse import solved
+from dbsp.circuits.expressions.mirror import mirrored
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
 
@@ -60,6 +61,28 @@ def test_every_row_that_passes_is_at_least_the_bound(name: str, values: list[int
     results = numbers(evaluate(expression, rows))
     (least,) = numbers(evaluate(solution, rows.slice(0, 1)))
     assert all(value >= least for value, result in zip(values, results, strict=True) if result >= bound)
+
+
+FLOORED = {"x to tens"}
+
+
+@pytest.mark.parametrize("name", SOLVED)
+@given(values=st.lists(st.integers(-40, 40), min_size=1, max_size=20), bound=st.integers(-40, 40))
+def test_every_row_that_passes_is_at_most_the_upper_bound(name: str, values: list[int], bound: int) -> None:
+    """Of shifts; what is floored may be above the bound, and still pass."""
+    expression = SOLVED[name]
+    found = solved(mirrored(expression), (mirrored(Literal(bound, expression.type)),))
+    if name in FLOORED:
+        assert found is None
+        return
+    assert found is not None
+    key, (solution,) = found
+    assert key == ~0
+    data_type = pa.int32() if pa.types.is_date(expression.type) else pa.int64()
+    rows = pa.RecordBatch.from_arrays([pa.array(values, data_type).cast(expression.type)], names=["x"])
+    results = numbers(evaluate(expression, rows))
+    (most,) = numbers(evaluate(mirrored(solution), rows.slice(0, 1)))
+    assert all(value <= most for value, result in zip(values, results, strict=True) if result <= bound)
 
 
 def numbers(array: Any) -> list[int]:

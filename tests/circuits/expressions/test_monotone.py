@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.expressions.mirror import mirrored
 from dbsp.circuits.expressions.monotone import Bounds, bound_of, is_fixed_zone, least
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
@@ -93,6 +96,71 @@ def test_what_is_at_least_the_bound_stays_so(name: str, listed: list[tuple[int, 
         for i, (a, b) in enumerate(listed):
             if x >= a and y >= b:
                 assert result >= min(line[i] for line in lines), (name, (x, y), (a, b))
+
+
+FALLING: dict[str, Expression] = {
+    "-x": integral("unary_minus", X),
+    "3 - x": integral("subtract", number(3), X),
+    "x * -2": integral("multiply", X, number(-2)),
+    "-(x to fours)": integral("unary_minus", integral("subtract", X, REMAINDER)),
+}
+
+
+Listed = list[tuple[int, int]]
+
+
+def check_bound(plain: Expression, expression: Expression, bounds: Bounds, listed: Listed, sign: int) -> None:
+    """Each row as the waterlines: of every row on their side the expression is at least the bound.
+
+    plain: what the rows are of. sign: 1 where a row is on their side that is greater in both columns.
+    """
+    bound = bound_of(expression, bounds)
+    assert bound is not None
+    rows = rows_of(plain, listed)
+    results = evaluate(expression, rows)
+    lines = [evaluate(each, rows) for each in bound]
+    for i, (a, b) in enumerate(listed):
+        for j, (x, y) in enumerate(listed):
+            if sign * x >= sign * a and sign * y >= sign * b:
+                assert any(pc.greater_equal(results[j], line[i]).as_py() for line in lines), ((x, y), (a, b))
+
+
+def from_above(plain: Expression) -> Bounds:
+    """Its columns are bounded from above."""
+    return {~0: (mirrored(Column(0, _columns(plain)[0].type)),), ~1: (mirrored(Column(1, INT)),)}
+
+
+@pytest.mark.parametrize("name", MONOTONE)
+@examples(10)
+@given(listed=values)
+def test_what_is_at_most_the_bound_stays_so(name: str, listed: Listed) -> None:
+    plain = MONOTONE[name]
+    check_bound(plain, mirrored(plain), from_above(plain), listed, -1)
+
+
+@pytest.mark.parametrize("name", FALLING)
+@examples(10)
+@given(listed=values)
+def test_what_never_increases_turns_a_bound_around(name: str, listed: Listed) -> None:
+    plain = FALLING[name]
+    check_bound(plain, plain, from_above(plain), listed, -1)
+    check_bound(plain, mirrored(plain), {0: (X,)}, listed, 1)
+
+
+def test_what_may_be_nan_has_no_upper_bound() -> None:
+    """NaN is the greatest, and infinities make it."""
+    double = pa.float64()
+    x, y = Column(0, double), Column(1, double)
+    above: Bounds = {~0: (mirrored(x),), ~1: (mirrored(y),)}
+    infinite = Call("add", (x, Literal(math.inf, double)), double, True, (ANSI,))
+    total = Call("add", (x, y), double, True, (ANSI,))
+    negative = Call("unary_minus", (x,), double, True, (ANSI,))
+    for expression in (infinite, total):
+        assert bound_of(mirrored(expression), above) is None
+    assert bound_of(mirrored(negative), {0: (x,)}) is None
+    assert bound_of(negative, above) is not None
+    shifted = Call("add", (x, Literal(1.5, double)), double, True, (ANSI,))
+    assert bound_of(mirrored(shifted), above) == (mirrored(shifted),)
 
 
 SHIFTED = Call(

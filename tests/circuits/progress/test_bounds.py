@@ -8,7 +8,9 @@ from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.progress.bounds import (
     NO_MORE,
     alternate,
+    bounded_together,
     expanded,
+    of_columns_alone,
     of_groups,
     of_partition,
     projected,
@@ -79,3 +81,18 @@ def test_rows_of_groups_are_as_old_as_their_groups() -> None:
 def test_keys_that_are_columns_say_what_they_hold() -> None:
     assert of_partition((2, 3), (), {3: (A,), 4: (B,)}) == {3: (A,)}
     assert of_partition((2,), (Column(4, INT),), {2: (A,), 4: (B,)}) == {2: (A,), 4: (B,)}
+
+
+def test_columns_alone_are_known_as_they_are_and_mirrored() -> None:
+    assert of_columns_alone({0: (A,), ~0: (B,), ~1: (A,), 2: (B,)}, range(2)) == {0: (A,), ~0: (B,), ~1: (A,)}
+
+
+def test_what_is_equal_is_bounded_on_both_sides_by_the_least() -> None:
+    left, right = {0: (A,), ~0: (A,), 1: (A,)}, {2: (B,), ~2: (A,)}
+    assert [*bounded_together(left, right, [(0, 2), (1, 3)])] == [(0, 2, (A, B)), (~0, ~2, (A,))]
+
+
+def test_a_projection_that_falls_is_bounded_from_above() -> None:
+    negative = Call("unary_minus", (Column(0, INT),), INT, True, ANSI)
+    assert set(projected([negative, Column(0, INT)], {0: (A,)})) == {~0, 1}
+    assert set(projected([negative, Column(0, INT)], {~0: (A,)})) == {0, ~1}

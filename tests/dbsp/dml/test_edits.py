@@ -160,6 +160,22 @@ def test_defaults_and_columns_that_are_left_out(p: Pipeline) -> None:
     edits = p.edits()
     said = ("INSERT INTO filled (k, s) VALUES (3, 'c')", "UPDATE filled SET s = 'd' WHERE n = 7")
     assert [edits.run(read_statement(one, p.program)) for one in said] == [1, 3]
+    p.step()
+    p.sql("INSERT INTO filled VALUES (5, 9, 'e'), (6, DEFAULT, 'f'), (6 + 1, DEFAULT, 'g')")
+    p.step()
+    p.sql("UPDATE filled SET n = DEFAULT WHERE k = 5")
+    p.sql("UPDATE filled f SET f.n = DEFAULT, s = upper(s) WHERE k = 6")
+    p.sql(
+        "MERGE INTO filled USING (VALUES (7), (8)) AS x(k) ON x.k = filled.k "
+        "WHEN MATCHED THEN UPDATE SET n = DEFAULT WHEN NOT MATCHED THEN INSERT VALUES (x.k, DEFAULT, 'h')"
+    )
+    p.step()
+    assert p.sql("SELECT k, n, s FROM filled WHERE k > 4 ORDER BY k").rows() == [
+        {"k": 5, "n": 7, "s": "e"},
+        {"k": 6, "n": 7, "s": "F"},
+        {"k": 7, "n": 7, "s": "g"},
+        {"k": 8, "n": 7, "s": "h"},
+    ]
     with pytest.raises(DataError, match="column 's'"):
         p.sql("INSERT INTO filled (k) VALUES (3)")
     with pytest.raises(DataError, match="column 's'"):

@@ -83,3 +83,17 @@ def test_what_is_wrong_is_said(text: str, error: str) -> None:
     with pytest.raises(ProgramError) as raised:
         read(f"MERGE INTO votes {text}")
     assert error in str(raised.value)
+
+
+def test_what_is_done_may_be_nothing_and_a_value_the_default() -> None:
+    merge = read(
+        "MERGE INTO votes USING (VALUES (1, 2)) AS s(a, b) ON user_id = s.a "
+        "WHEN MATCHED AND s.b > 1 THEN DO NOTHING WHEN MATCHED THEN UPDATE SET story_id = DEFAULT "
+        "WHEN NOT MATCHED THEN INSERT VALUES (s.a, default)"
+    )
+    assert merge.source == "(VALUES (1, 2)) AS `s`(a, b)"
+    assert merge.clauses == (
+        When("matched", "s.b > 1", None, stays=True),
+        When("matched", "", {"story_id": "NULL"}),
+        When("source", "", {"user_id": "s.a", "story_id": "NULL"}),
+    )

@@ -42,6 +42,25 @@ KEYED = [
     "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET amount = -1",
     OF_ROWS + "WHEN MATCHED THEN DELETE",
 ]
+# after MERGE, what else a statement may be made of
+KEYED += [
+    OF_SUMS + "WHEN MATCHED AND s.amount > 1 THEN DO NOTHING WHEN MATCHED THEN DELETE "
+    "WHEN NOT MATCHED AND s.item = 'f' THEN DO NOTHING "
+    "WHEN NOT MATCHED AND s.item IS NOT NULL THEN INSERT (item) VALUES (s.item)",
+    "MERGE INTO stock t USING (VALUES ('a', 3), ('x', 4)) AS s(item, n) ON t.item = s.item "
+    "WHEN MATCHED THEN UPDATE SET amount = s.n, since = DEFAULT "
+    "WHEN NOT MATCHED THEN INSERT VALUES (s.item, s.n, DEFAULT)",
+    "WITH c AS (SELECT item FROM delivery WHERE amount > 0) "
+    "MERGE INTO stock t USING (SELECT DISTINCT item FROM c WHERE item IS NOT NULL) s ON t.item = s.item "
+    "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (item) VALUES (s.item)",
+    "WITH c AS (SELECT max(item) AS item FROM delivery) "
+    "INSERT INTO stock (item) SELECT 'c of ' || item FROM c",
+    "WITH c AS (SELECT 'a' AS item) UPDATE stock SET amount = 9 WHERE item IN (SELECT item FROM c)",
+    "WITH c AS (SELECT 'a' AS item) DELETE FROM stock WHERE item IN (SELECT item FROM c)",
+    "UPDATE stock t SET amount = t.amount + s.amount FROM delivered s WHERE t.item = s.item",
+    "DELETE FROM stock t USING delivery s WHERE t.item = s.item AND s.amount > 0",
+    "INSERT INTO stock VALUES ('x', DEFAULT, DEFAULT), ('y', 1 + 1, NULL)",
+]
 BAG = [
     "MERGE INTO delivery t USING stock s ON t.item = s.item AND s.amount > 1 "
     "WHEN MATCHED THEN UPDATE SET item = 'z'",
@@ -79,7 +98,8 @@ def test_a_merge_changes_what_duckdb_changes(p: Pipeline, table: str, statement:
     database.execute(TABLES + ";".join(START))
     (expected,) = database.execute(statement).fetchall()[0]
     (count,) = p.sql(statement).rows()[0].values()
-    assert count == expected or statement == KEYED[-1]  # there DuckDB counts a row for each that deletes it
+    # DuckDB counts a row for each that deletes it
+    assert count == expected or statement == OF_ROWS + "WHEN MATCHED THEN DELETE"
     p.step()
     assert rows(p, table) == sorted(database.execute(f"FROM {table}").fetchall(), key=repr)
     assert rows(p, "total") == database.execute("SELECT sum(amount), count(*) FROM stock").fetchall()

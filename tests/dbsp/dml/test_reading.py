@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.dml.reading import is_statement, read_statement
-from dbsp.dml.statement import Conflict, Delete, Insert, Update, Where
+from dbsp.dml.statement import Conflict, Delete, Insert, Merge, Update, When, Where
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import program, table
 
@@ -115,8 +116,9 @@ def test_truncate_is_delete() -> None:
         ("DELETE FROM item WHERE", "WHERE what"),
         ("UPDATE item SET name = 'a' WHERE;", "WHERE what"),
         ("UPDATE item SET day = 'x'", "'x' doesn't fit column 'day'"),
-        ("UPDATE item SET name = 'a' FROM bag", "FROM isn't known here"),
-        ("DELETE FROM item USING bag", "USING isn't known here"),
+        ("UPDATE item SET name = 'a' FROM (SELECT 1)", "the query has no name"),
+        ("UPDATE item SET bag.name = 'a'", "'bag' isn't what changes, which is item"),
+        ("WITH c AS (SELECT 1) DROP TABLE item", "unknown statement"),
         ("DELETE FROM item WHERE id = 1 RETURNING id", "RETURNING isn't known here"),
         ("INSERT INTO item (id, id) VALUES (1, 1)", "column 'id' is listed twice"),
         ("INSERT INTO item (id) VALUES (1, 2)", r"2 values for 1 columns \(id\)"),
@@ -143,3 +145,44 @@ def test_what_begins_a_statement() -> None:
         )
     )
     assert not any(map(is_statement, ["SELECT 1", "", "-- x\nSELECT 1", "VALUES (1)", "DELETED"]))
+
+
+def test_a_with_is_of_all_its_queries() -> None:
+    for text in (
+        "UPDATE item SET name = id",
+        "DELETE FROM item WHERE id IN (TABLE c)",
+        "INSERT INTO item TABLE c",
+    ):
+        assert is_statement(f"with c AS (SELECT 1 AS id) {text}")
+        found = read_statement(f"with c AS (SELECT 1 AS id) {text};", PROGRAM)
+        assert found.ctes == "with c AS (SELECT 1 AS id)"
+        assert replace(found, ctes="") == read_statement(text, PROGRAM)
+    for query in ("SELECT 1", "(SELECT 1)", "VALUES (1)"):
+        assert not is_statement(f"WITH insert AS (SELECT 1) {query}")
+
+
+def test_default_is_no_value() -> None:
+    listed, computed = (
+        read_statement(f"INSERT INTO item (id, name) VALUES ({one}, DEFAULT), (2, 'default')", PROGRAM)
+        for one in ("1", "1 + 1")
+    )
+    assert isinstance(listed, Insert)
+    assert listed.rows == [{"id": 1, "name": None}, {"id": 2, "name": "default"}]
+    assert isinstance(computed, Insert)
+    assert computed.query == "VALUES (1 + 1, NULL), (2, 'default')"
+    timed = read_statement("INSERT INTO item VALUES (hour(now()), DEFAULT)", PROGRAM)
+    assert isinstance(timed, Insert)
+    assert timed.query == "SELECT hour(now()), NULL"
+    update = read_statement("UPDATE item x SET x.name = DEFAULT", PROGRAM)
+    assert isinstance(update, Update)
+    assert (update.texts, update.values) == ({"name": "NULL"}, {"name": None})
+
+
+def test_what_another_relation_matches_is_a_merge() -> None:
+    update = read_statement("UPDATE item AS i SET name = b.s FROM bag b WHERE b.a = i.id", PROGRAM)
+    delete = read_statement("DELETE FROM item USING (SELECT 1 AS a) b WHERE b.a = item.id", PROGRAM)
+    table = PROGRAM.input("item")
+    matched = When("matched", "", {"name": "b.s"})
+    assert update == Merge(table, "i", "bag AS `b`", "b.a = i.id", (matched,))
+    gone = When("matched", "", None)
+    assert delete == Merge(table, "item", "(SELECT 1 AS a) AS `b`", "b.a = item.id", (gone,))

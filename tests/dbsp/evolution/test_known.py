@@ -51,8 +51,10 @@ def counted(name: str, relation: str, schema: tuple[Field, ...], column: int) ->
     )
 
 
-def events(amount: int, jump: int | None = None, percentile: Percentile | None = None) -> Program:
-    late = ColumnLateness(0, amount, jump, percentile)
+def events(
+    amount: int, jump: int | None = None, percentile: Percentile | None = None, falling: bool = False
+) -> Program:
+    late = ColumnLateness(0, amount, jump, percentile, falling)
     event = replace(table("event", EVENT, append_only=True), lateness=(late,))
     views = [
         view("counts", counted("at", "event", EVENT, 0)),
@@ -129,6 +131,17 @@ def test_a_looser_lateness_is_as_from_the_start_of_what_was_taken(
                 one.step()
             assert rows(p, "counts") == rows(fresh, "counts")
             assert p._position.state.waterlines == fresh._position.state.waterlines
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_lateness_the_other_way_round_is_refused(tmp_path: Path, first: bool) -> None:
+    with pipeline(tmp_path, program=events(10, falling=first)) as p:
+        p.insert("event", [(100, 1)])
+        p.step()
+    there = files(tmp_path)
+    with pytest.raises(StateError, match="LATENESS or WATERMARK of other columns"):
+        pipeline(tmp_path, program=events(10, falling=not first), evolve=True)
+    assert files(tmp_path) == there
 
 
 def test_lateness_of_percentiles_is_refused(tmp_path: Path) -> None:

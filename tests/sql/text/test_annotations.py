@@ -53,6 +53,17 @@ def test_a_constant_ends_at_the_next_clause_and_not_inside_parentheses() -> None
     assert (clause.amount.text, clause.jump, clause.percentile) == ("(f(1, 2) + DEFAULT) * 3", None, None)
 
 
+@pytest.mark.parametrize("word", ["DECREASING", "DESC", "descending"])
+@pytest.mark.parametrize("amount", ["0", "INTERVAL '1' HOUR", "PERCENTILE 5 OVER 9 ROWS", "3 ROWS"])
+def test_of_a_column_whose_values_fall(word: str, amount: str) -> None:
+    clause = lateness_clause(cursor_over(f"{amount} {word} MAX JUMP 7 NOT NULL"))
+    assert clause.decreasing
+    assert clause.amount.text == amount
+    assert clause.jump is not None
+    assert clause.jump.text == "7"
+    assert not lateness_clause(cursor_over(f"{amount} MAX JUMP 7")).decreasing
+
+
 def test_of_a_views_column() -> None:
     found = only("LATENESS `v w`.ts INTERVAL 1 HOUR")
     assert isinstance(found, LatenessStatement)

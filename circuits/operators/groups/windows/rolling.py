@@ -16,13 +16,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.expressions.inverse import solved
+from dbsp.circuits.expressions.mirror import mirrored
 from dbsp.circuits.expressions.monotone import Bound, Bounds, bound_of, least
+from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What rows can still be put out, and which of them can still be seen: by the value of one column."""
+    """What rows can still be put out, and which of them can still be seen: by the value of one column.
+
+    column: ~i is of column i mirrored, as it is where the order descends.
+    """
 
     column: int
     changed: Bound
@@ -30,11 +35,11 @@ class Reach:
 
 
 def reach(functions: Sequence[WindowFunction], bounds: Bounds) -> Reach | None:
-    """None where some function sees more than a range of one ascending, bounded column."""
+    """None where some function sees more than a range of one column that is bounded in its order."""
     orders = {function.order for function in functions}
-    if len(orders) != 1 or len(order := next(iter(orders))) != 1 or order[0].descending:
+    if len(orders) != 1 or len(order := next(iter(orders))) != 1:
         return None
-    column = order[0].column
+    column = ~order[0].column if order[0].descending else order[0].column
     if column not in bounds:
         return None
     changed = [
@@ -57,7 +62,7 @@ def _changed(function: WindowFunction, column: int, bound: Bound) -> Bound | Non
         return None
     if isinstance(upper, int):
         return bound  # the row's peers
-    found = solved(upper, bound)
+    found = solved(_in_order(upper, column), bound)
     return found[1] if found is not None and found[0] == column else None
 
 
@@ -66,4 +71,9 @@ def _seen(function: WindowFunction, column: int, bound: Bound) -> Bound | None:
     lower = function.frame.lower
     if lower is None:
         return None
-    return bound if isinstance(lower, int) else bound_of(lower, {column: bound})
+    return bound if isinstance(lower, int) else bound_of(_in_order(lower, column), {column: bound})
+
+
+def _in_order(edge: Expression, column: int) -> Expression:
+    """The edge of a frame, mirrored as the column is."""
+    return edge if column >= 0 else mirrored(edge)

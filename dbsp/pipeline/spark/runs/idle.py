@@ -99,6 +99,6 @@ class Idle:
 
 
 def _times(table: Table) -> dict[str, pa.DataType]:
-    """Its times with LATENESS, by name."""
-    columns = [table.schema[one.column] for one in table.lateness]
+    """Its times with LATENESS that don't decrease, by name."""
+    columns = [table.schema[one.column] for one in table.lateness if not one.decreasing]
     return {column.name: column.type for column in columns if pt.is_temporal(column.type)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.postgres.language.spelling import Cursor, Word, begins_at, spark_text
 
 _OF = {"INSERT": ("INSERT", "INTO"), "UPDATE": ("UPDATE",), "DELETE": ("DELETE", "FROM")}
 _AFTER_COLUMN = (")", ",", ".", "[", "::")
@@ -63,20 +63,21 @@ class Returning:
 
 def split_returning(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:
     """(the statement without it, what it returns)"""
-    if not words or words[0].upper not in _OF:
+    start = begins_at(words)
+    if not words or words[start].upper not in _OF:
         return words, None
     depth = 0
     for at, word in enumerate(words):
         depth += (word.text == "(") - (word.text == ")") if word.kind == "symbol" else 0
         if depth == 0 and word.upper == "RETURNING" and at + 1 < len(words):
-            verb = words[0].upper
-            said = Cursor(words)
+            verb = words[start].upper
+            said = Cursor(words[start:])
             said.takes(*_OF[verb])
             table = said.relation() or ""
             while said.takes("."):
                 table += f".{said.name()}"
             named = said.takes("AS") or (
-                verb != "INSERT" and said.next.upper not in ("SET", "WHERE", "RETURNING")
+                verb != "INSERT" and said.next.upper not in ("SET", "WHERE", "USING", "RETURNING")
             )
             name = said.name() if named else None
             return words[:at], Returning(

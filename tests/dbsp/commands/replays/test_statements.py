@@ -111,6 +111,30 @@ def test_rows_that_are_found_as_of_the_step_before() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("INSERT INTO votes VALUES (1, 7)", False),
+        ("INSERT INTO votes (user_id, story_id) VALUES (1, DEFAULT)", False),
+        ("DELETE FROM votes VALUES (1, 7)", False),
+        ("INSERT INTO votes SELECT * FROM (VALUES (1, 7))", True),
+        ("INSERT INTO votes (SELECT * FROM votes)", True),
+        ("UPSERT INTO customer TABLE customer", True),
+        ("DELETE FROM votes WHERE (user_id, story_id) IN (VALUES (1, 7))", True),
+        ("DELETE FROM votes", True),
+        ("WITH c AS (SELECT 1 AS id) DELETE FROM votes WHERE user_id IN (TABLE c)", True),
+        ("WITH c AS (VALUES (1, 7)) INSERT INTO votes TABLE c", True),
+        ("MERGE INTO votes USING (VALUES (1, 7)) AS s(a, b) ON user_id = a WHEN MATCHED THEN DELETE", True),
+    ],
+)
+def test_rows_are_listed_or_found(text: str, is_found: bool) -> None:
+    with pipeline() as p:
+        (step,) = read_sql(text, "d.sql", p.program)
+        assert (len(step.statements), len(step.changes)) == (is_found, not is_found)
+        if "DEFAULT" in text:
+            assert step.changes["votes"][0].row == {"user_id": 1, "story_id": None}
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("STEP;\n  UPDATE voters SET a = 1;", "d.sql:2:3: statement:1:8: unknown table 'voters'"),

@@ -194,6 +194,25 @@ def test_mistakes_in_replay_files_are_placed(name: str, text: str, message: str)
         list(read_file(text, name, visits()))
 
 
+def test_of_what_falls_the_least_counts(tmp_path: Path) -> None:
+    program_ = visits()
+    (visit,) = program_.tables.values()
+    falling = replace(visit, lateness=tuple(replace(one, decreasing=True) for one in visit.lateness))
+    views = [*program_.views.values()]
+    with pipeline(tmp_path, program=program([falling], views)) as p:
+        for text in ("INSERT INTO visit VALUES (9, TRUE); STEP;", "ADVANCE visit.at TO 7; STEP;"):
+            (step,) = read_file(text, "x.sql", p.program)
+            queue(p, step)
+            changes = p.step()
+        assert changes.metrics.waterlines == {"Visit.at (decreasing)": 7}
+        p.advance("visit", "at", 8)
+        p.insert("visit", [(8, True), (7, True)])
+        late = p.step()["late_rows"].rows()
+        assert [(row["row"], row["waterlines"]) for row, _ in late] == [
+            ('{"at": 8, "seen": true}', '{"at": 7}')
+        ]
+
+
 def test_times_and_days(tmp_path: Path) -> None:
     with pipeline(program=visits(TIMES)) as p:
         p.advance("visit", "moment", datetime(2024, 3, 1, 10))

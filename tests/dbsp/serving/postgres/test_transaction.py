@@ -70,6 +70,25 @@ def test_a_merge_is_counted_as_postgres_does(port: Served) -> None:
         assert totals(port) == {"Al": (1, Decimal("4.50")), "Bo": (1, 1), "Cy": (1, 7)}
 
 
+def test_statements_begin_with_with_and_may_name_another_relation(port: Served) -> None:
+    given = "WITH g (id, price) AS (VALUES (1, 4), (3, 7)) "
+    with writing(port, autocommit=True) as one:
+        one.execute("UPSERT INTO orders (id, shop, price) VALUES (1, 'Al', 2), (2, 'Bo', DEFAULT)")
+        said = one.execute(given + "UPDATE orders SET price = %s WHERE id IN (SELECT id FROM g)", (9,))
+        assert said.statusmessage == "UPDATE 1"
+        said = one.execute(given + "INSERT INTO orders (id, shop) SELECT id + 3, 'Cy' FROM g RETURNING id")
+        assert (said.statusmessage, sorted(said.fetchall())) == ("INSERT 0 2", [(4,), (6,)])
+        assert one.execute(given + "SELECT count(*) FROM g").fetchall() == [(2,)]
+        update = "UPDATE orders o SET price = g.price FROM (VALUES (1, 5)) AS g(id, price) WHERE g.id = o.id"
+        assert one.execute(update).statusmessage == "UPDATE 1"
+        assert totals(port) == {"Al": (1, 5), "Bo": (1, None), "Cy": (2, None)}
+        delete = "DELETE FROM orders USING (VALUES (4), (6)) AS g(id) WHERE g.id = orders.id RETURNING shop"
+        said = one.execute(delete)
+        assert (said.statusmessage, said.fetchall()) == ("DELETE 2", [("Cy",), ("Cy",)])
+    with port.connect() as one, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        one.execute(given + "DELETE FROM orders WHERE id IN (SELECT id FROM g)")
+
+
 def test_a_transaction_is_one_step_that_sees_its_own_changes(port: Served) -> None:
     pipeline = port.serving.pipeline
     with writing(port) as one:

@@ -55,6 +55,18 @@ def test_the_drawn_forms_have_it_in_their_boxes(spark: Any, form: str, line: str
     assert line in explain_program(compile_program(text, session=spark), None, form)
 
 
+def test_what_falls_is_bounded_from_above(spark: Any) -> None:
+    program = compile_program(
+        "CREATE TABLE depth (at BIGINT LATENESS 2 DECREASING, k INT) WITH (append_only = true);\n"
+        "CREATE VIEW v AS SELECT k FROM (SELECT at div 10 AS tens, k, count(*) FROM depth GROUP BY ALL);",
+        session=spark,
+    )
+    text = explain_program(program, None, "text")
+    (path,) = text.split("waterline ")[1:]
+    assert path.startswith("depth.at (decreasing)\n  at <= depth.at (decreasing): ")
+    assert "  collects integral_divide > integral_divide(depth.at (decreasing), 10): " in path
+
+
 def test_without_lateness_there_is_no_path(spark: Any) -> None:
     text = SHIPPED.replace("LATENESS INTERVAL 30 MINUTES", "")
     assert "waterline" not in explain_program(compile_program(text, session=spark), None, "text")

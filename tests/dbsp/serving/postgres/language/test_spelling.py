@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError
-from dbsp.serving.postgres.language.spelling import parameters_of, spark_text, statements
+from dbsp.serving.postgres.language.spelling import begins_at, parameters_of, spark_text, statements
 from tests.dbsp.serving.postgres.connected import connected
 
 
@@ -61,3 +61,17 @@ def test_spark_reads_the_string_as_it_is_meant() -> None:
             assert served.asked(f"SELECT id FROM latest WHERE shop = {literal} AND id >= 0") == [(i,)]
             assert served.asked(f"SELECT id FROM latest WHERE shop = {literal}") == [(i,)]
             assert served.asked("SELECT id FROM latest WHERE shop = %s AND id >= 0", (value,)) == [(i,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("DELETE FROM t", "DELETE"),
+        ("WITH a AS (SELECT 1), b (x, y) AS (SELECT (1), 2) UPDATE t SET n = 1", "UPDATE"),
+        ("with recursive merge(n) as (select ')') (SELECT 1)", "("),
+        ("WITH a AS (SELECT 1", "WITH"),
+    ],
+)
+def test_a_statement_begins_after_its_with(text: str, first: str) -> None:
+    (words,) = statements(text)
+    assert words[begins_at(words)].upper == first
