@@ -22,9 +22,10 @@ def group_rows(
     presorted: the keys are a few sorted runs, which a merge sort passes over once.
     Cost: the sort; one exact comparison per pair of neighbours with equal keys.
     """
-    order = np.argsort(keys, kind="stable" if presorted else "quicksort")
+    order = keys.argsort(kind="stable" if presorted else "quicksort")
     ordered = keys[order]
-    first = np.ones(len(keys), dtype=np.bool_)
+    first = np.empty(len(keys), dtype=np.bool_)
+    first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     (candidate,) = (~first).nonzero()
     if len(candidate):
