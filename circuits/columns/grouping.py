@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.hashing import hash_rows
 
@@ -29,11 +30,11 @@ def group_rows(
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     (candidate,) = (~first).nonzero()
     if len(candidate):
-        differs = ~equal_rows(columns, order[candidate - 1], columns, order[candidate])
-        if differs.any():
+        same = equal_rows(columns, order[candidate - 1], columns, order[candidate])
+        if not every(same):
             runs = np.cumsum(first) - 1
             mixed = np.zeros(runs[-1] + 1, dtype=np.bool_)
-            mixed[runs[candidate[differs]]] = True
+            mixed[runs[candidate[~same]]] = True
             places = np.flatnonzero(mixed[runs])
             order = order.copy()
             order[places], first[places] = _separate(columns, order[places], runs[places])
