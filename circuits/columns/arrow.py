@@ -66,6 +66,11 @@ def is_true(array: pa.Array) -> np.ndarray:
     return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
+def every(mask: np.ndarray) -> bool:
+    """Whether all of bool[n] are true. Of few, `mask.all()` takes ten times as long."""
+    return bool(np.count_nonzero(mask) == len(mask))
+
+
 def fixed_values(array: pa.Array) -> np.ndarray:
     """The values of a fixed-width array; anything where NULL, but of booleans False.
 
@@ -74,11 +79,10 @@ def fixed_values(array: pa.Array) -> np.ndarray:
     data_type = array.type.id
     if data_type == _BOOLEAN:
         return is_true(array)
-    dtype = _DTYPES[data_type]
-    buffer = array.buffers()[1]
-    if buffer is None or not len(array):
-        return np.zeros(len(array), dtype)
-    return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
+    dtype, count, buffer = _DTYPES[data_type], len(array), array.buffers()[1]
+    if buffer is None or not count:
+        return np.zeros(count, dtype)
+    return np.frombuffer(buffer, dtype, count, array.offset * dtype.itemsize)
 
 
 def from_fixed_values(values: np.ndarray, data_type: pa.DataType) -> pa.Array:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.hashing import hash_rows
 
@@ -22,17 +23,18 @@ def group_rows(
     presorted: the keys are a few sorted runs, which a merge sort passes over once.
     Cost: the sort; one exact comparison per pair of neighbours with equal keys.
     """
-    order = np.argsort(keys, kind="stable" if presorted else "quicksort")
+    order = keys.argsort(kind="stable" if presorted else "quicksort")
     ordered = keys[order]
-    first = np.ones(len(keys), dtype=np.bool_)
+    first = np.empty(len(keys), dtype=np.bool_)
+    first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     (candidate,) = (~first).nonzero()
     if len(candidate):
-        differs = ~equal_rows(columns, order[candidate - 1], columns, order[candidate])
-        if differs.any():
+        same = equal_rows(columns, order[candidate - 1], columns, order[candidate])
+        if not every(same):
             runs = np.cumsum(first) - 1
             mixed = np.zeros(runs[-1] + 1, dtype=np.bool_)
-            mixed[runs[candidate[differs]]] = True
+            mixed[runs[candidate[~same]]] = True
             places = np.flatnonzero(mixed[runs])
             order = order.copy()
             order[places], first[places] = _separate(columns, order[places], runs[places])

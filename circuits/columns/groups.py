@@ -36,7 +36,7 @@ class Groups:
         """int64[n]: the group of each row of the change."""
         owner = np.empty(len(self.order), dtype=np.int64)
         sizes = np.diff(self.starts, append=len(self.order))
-        owner[self.order] = np.repeat(np.arange(len(self.starts)), sizes)
+        owner[self.order] = np.arange(len(self.starts)).repeat(sizes)
         return owner
 
     def total(self, values: np.ndarray, add: np.ufunc = np.add) -> np.ndarray:

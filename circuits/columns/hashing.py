@@ -24,7 +24,10 @@ Hashes = np.ndarray  # uint64[n]
 # A pipeline's seed is any non-negative number. This one, for tests, leaves 16 different hashes.
 FOUR_BITS = -4
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+# arrays without dimensions: with a NumPy scalar each operation takes three times as long, of few rows
+_MULTIPLIER = np.array(0x9E3779B97F4A7C15, np.uint64)
+_MIXERS = (np.array(0xBF58476D1CE4E5B9, np.uint64), np.array(0x94D049BB133111EB, np.uint64))
+_SHIFTS = (np.array(30, np.uint64), np.array(27, np.uint64), np.array(31, np.uint64))
 _NULL = np.uint64(0x6E756C6C6E756C6C)
 _NAN = np.uint64(0x7FF8000000000000)
 
@@ -49,7 +52,9 @@ def hash_begun(columns: Sequence[pa.Array], first: int, count: int, seed: int) -
 
 
 def _begun(count: int, seed: int) -> Hashes:
-    return np.full(count, seed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
+    hashes = np.empty(count, dtype=np.uint64)
+    hashes.fill(seed & 0xFFFFFFFFFFFFFFFF)
+    return hashes
 
 
 def _add(hashes: Hashes, columns: Sequence[pa.Array]) -> Hashes:
@@ -69,13 +74,13 @@ def _finished(hashes: Hashes, seed: int) -> Hashes:
 
 def _mix(x: Hashes) -> Hashes:
     """splitmix64's finaliser, a bijection of 64 bits, in place."""
-    scratch = x >> np.uint64(30)
+    scratch = x >> _SHIFTS[0]
     x ^= scratch
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    np.right_shift(x, np.uint64(27), out=scratch)
+    x *= _MIXERS[0]
+    np.right_shift(x, _SHIFTS[1], out=scratch)
     x ^= scratch
-    x *= np.uint64(0x94D049BB133111EB)
-    np.right_shift(x, np.uint64(31), out=scratch)
+    x *= _MIXERS[1]
+    np.right_shift(x, _SHIFTS[2], out=scratch)
     x ^= scratch
     return x
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dbsp.circuits.allowance import may_go_on
+from dbsp.circuits.columns.arrow import every
 
 _POSITION = 8  # bytes
 
@@ -19,25 +20,25 @@ _POSITION = 8  # bytes
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
     counts = stop - start
-    total = int(counts.sum())
+    total = int(np.add.reduce(counts))
     may_go_on(2 * total * _POSITION)
-    owner = np.repeat(np.arange(len(counts)), counts)
-    if total == len(counts) and (counts == 1).all():
+    owner = np.arange(len(counts)).repeat(counts)
+    if total == len(counts) and every(counts == 1):
         return owner, start
-    ends = np.cumsum(counts)
-    return owner, np.arange(total) + np.repeat(start - (ends - counts), counts)
+    ends = counts.cumsum()
+    return owner, np.arange(total) + (start - (ends - counts)).repeat(counts)
 
 
 def expand_in_blocks(
     start: np.ndarray, stop: np.ndarray, most: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """`expand_ranges` of a few ranges at a time, at most about `most` pairs unless one range has more."""
-    ends = np.cumsum(stop - start)
+    ends = (stop - start).cumsum()
     if not len(ends) or not ends[-1]:
         return
     first, done = 0, 0
     while done < ends[-1]:
-        last = max(first + 1, int(np.searchsorted(ends, done + most, "right")))
+        last = max(first + 1, int(ends.searchsorted(done + most, "right")))
         owner, there = expand_ranges(start[first:last], stop[first:last])
         yield owner + first, there
         first, done = last, int(ends[last - 1])

@@ -111,7 +111,7 @@ class ValueBand(Band):
 
 
 def _codes(
-    bounds: Iterable[Expression], rows: pa.RecordBatch, nearer: np.ufunc, furthest: np.uint64
+    bounds: Iterable[Expression], rows: pa.RecordBatch, nearer: np.ufunc, furthest: np.ndarray | np.uint64
 ) -> tuple[np.ndarray, np.ndarray]:
     """(the nearest bound's code uint64[n], whether none is NULL bool[n])."""
     codes = np.full(rows.num_rows, furthest)

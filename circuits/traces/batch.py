@@ -31,6 +31,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import (
     concat,
     empty,
+    every,
     fixed_values,
     from_fixed_values,
     int64_array,
@@ -44,11 +45,12 @@ from dbsp.circuits.columns.order_codes import order_code, order_steps
 from dbsp.circuits.traces.zset import WEIGHT, Grouped, ZSet
 
 KEY = "__key"
-HIGH = np.uint64(0xFFFFFFFF00000000)
-LOW = np.uint64(0x00000000FFFFFFFF)
-SLOT = np.uint64(0xFF << 56)
+# arrays without dimensions, as in `columns/hashing.py`
+HIGH = np.array(0xFFFFFFFF00000000, np.uint64)
+LOW = np.array(0x00000000FFFFFFFF, np.uint64)
+SLOT = np.array(0xFF << 56, np.uint64)
 SLOTS = 256
-_HALF = np.uint64(32)
+_HALF = np.array(32, np.uint64)
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,7 @@ def _consolidate(
     layout: Layout, keys: np.ndarray, rows: pa.RecordBatch, weights: np.ndarray, presorted: bool
 ) -> Batch:
     if layout.bag:
-        order = np.argsort(keys, kind="stable" if presorted else "quicksort")
+        order = keys.argsort(kind="stable" if presorted else "quicksort")
         return Batch(keys[order], take(rows, order), weights[order])
     identity = [rows.column(i) for i in layout.identity]
     order, starts = group_rows(identity, keys, presorted)
@@ -303,7 +305,7 @@ def _consolidate(
     nonzero = totals != 0
     for i in layout.sums:
         nonzero |= accumulators[i] != 0
-    if not nonzero.all():
+    if not every(nonzero):
         totals, first = totals[nonzero], first[nonzero]
         accumulators = {i: values[nonzero] for i, values in accumulators.items()}
     if not accumulators:
@@ -322,7 +324,7 @@ def _without_zeros(layout: Layout, batch: Batch) -> Batch:
     nonzero = batch.weights != 0
     for i in layout.sums:
         nonzero |= fixed_values(batch.rows.column(i)) != 0
-    return batch if nonzero.all() else batch.take(nonzero.nonzero()[0])
+    return batch if every(nonzero) else batch.take(nonzero.nonzero()[0])
 
 
 def _accumulators(layout: Layout) -> dict[int, np.ufunc]:

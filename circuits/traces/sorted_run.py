@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import from_fixed_values, positions_of, take, take_values
+from dbsp.circuits.columns.arrow import every, from_fixed_values, positions_of, take, take_values
 from dbsp.circuits.traces.batch import Batch
 
 
@@ -130,7 +130,7 @@ def sorted_runs(batches: Iterable[Batch]) -> Iterator[SortedRun]:
 
 
 def _ascending(values: np.ndarray) -> bool:
-    return bool((values[1:] >= values[:-1]).all())
+    return every(values[1:] >= values[:-1])
 
 
 def _groups(owner: np.ndarray) -> Iterator[tuple[int, int, int]]:

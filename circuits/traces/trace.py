@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch, Layout, of_placement
@@ -104,7 +105,7 @@ def find_in(
         if len(run.batches) > 1:
             batch, there = run.take(there), np.arange(len(there))
         same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
-        if not same.all():
+        if not every(same):
             wanted, there = wanted[same], there[same]
         yield wanted, batch, there
 
@@ -118,9 +119,9 @@ def disjoint(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.nd
     """The same keys in closed ranges that ascend and don't overlap; those that are empty are left out."""
     some = least <= greatest
     least, greatest = least[some], greatest[some]
-    order = np.argsort(least)
+    order = least.argsort()
     least, greatest = least[order], np.maximum.accumulate(greatest[order])
     opens = np.ones(len(least), dtype=np.bool_)
     opens[1:] = least[1:] > greatest[:-1]
-    starts = np.flatnonzero(opens)
+    starts = opens.nonzero()[0]
     return least[starts], greatest[np.append(starts[1:], len(least))[: len(starts)] - 1]

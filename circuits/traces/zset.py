@@ -77,7 +77,7 @@ class ZSet:
         columns = self.rows.columns
         order, starts = group_rows(columns, hash_rows(columns, len(self), seed))
         weights = np.add.reduceat(self.weights[order], starts)
-        kept = np.flatnonzero(weights)
+        kept = weights.nonzero()[0]
         return ZSet(take(self.rows, order[starts[kept]]), weights[kept])
 
     def to_batch(self) -> pa.RecordBatch:

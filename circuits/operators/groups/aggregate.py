@@ -84,11 +84,11 @@ class Aggregate(Reader):
         before = np.arange(groups.count)
         after = before + groups.count
         same = there[before] & there[after] & equal_rows(results, before, results, after)
-        gone, come = (np.flatnonzero(there[side] & ~same) for side in (before, after))
-        keys, places = positions_of(np.append(gone, come)), positions_of(np.append(gone, after[come]))
+        gone, come = ((there[side] & ~same).nonzero()[0] for side in (before, after))
+        keys, places = (positions_of(np.concatenate((gone, to))) for to in (come, after[come]))
         columns = [take_values(column, keys) for column in groups.columns]
         columns += [take_values(column, places) for column in results]
-        weights = np.repeat(_SIGNS, (len(gone), len(come)))
+        weights = _SIGNS.repeat((len(gone), len(come)))
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=self.output), weights)
 
     def _touched(self, context: Context, integrals: list[Integral]) -> Groups:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.allowance import has_allowance, may_go_on
-from dbsp.circuits.columns.arrow import positions_of, take_values
+from dbsp.circuits.columns.arrow import every, positions_of, take_values
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_in_blocks
 from dbsp.circuits.errors import EvaluationError
@@ -137,7 +137,7 @@ class Join(Reader):
         same = equal_rows(
             [left.rows.column(k) for k in self.left_key], i, [right.rows.column(k) for k in self.right_key], j
         )
-        if not same.all():
+        if not every(same):
             i, j = i[same], j[same]
         if len(i):
             i, j = self._meeting(left, i, right, j, schema)

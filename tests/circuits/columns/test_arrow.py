@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.arrow import concat, empty, fixed_values, is_true, validity
+from dbsp.circuits.columns.arrow import concat, empty, every, fixed_values, is_true, validity
 
 
 @given(st.lists(st.sampled_from([True, False, None]), max_size=20), st.integers(0, 3))
@@ -36,3 +37,8 @@ def test_no_rows_have_the_nullability_that_was_asked() -> None:
         schema = pa.schema([pa.field("x", pa.int64(), nullable)])
         assert empty(schema).schema.equals(schema)
         assert empty(schema).num_rows == 0
+
+
+@given(st.lists(st.booleans(), max_size=5))
+def test_every_of_none_and_of_some(mask: list[bool]) -> None:
+    assert every(np.array(mask, np.bool_)) == all(mask)

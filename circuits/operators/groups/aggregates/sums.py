@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values, type_name, validity
+from dbsp.circuits.columns.arrow import every, fixed_values, type_name, validity
 from dbsp.circuits.columns.exact_sums import (
     divide_half_up,
     join_doubles,
@@ -114,7 +114,7 @@ def averages(
 
 def require_fitting(fits: np.ndarray, valid: np.ndarray, data_type: pa.DataType) -> None:
     """Raise EvaluationError at the first valid result that doesn't fit its type."""
-    if not (fits | ~valid).all():
+    if not every(fits | ~valid):
         message = f"{type_name(data_type)} overflow."
         raise EvaluationError("ARITHMETIC_OVERFLOW", message, int(np.argmin(fits | ~valid)))
 
