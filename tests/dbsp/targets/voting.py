@@ -53,7 +53,7 @@ def feed(p: Pipeline) -> None:
 
     They wait already where that step was held up by steps that aren't delivered.
     """
-    if not p.position.queue.is_empty:
+    if not p._position.queue.is_empty:
         return
     step = p.last_step + 1
     p.insert("votes", [(user, user % (step + 1)) for user in range(6)])
